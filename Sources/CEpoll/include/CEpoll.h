@@ -1,0 +1,7 @@
+#pragma once
+
+// What Glibc's module map leaves out. Darwin has kqueue instead, so there the header is empty.
+#if defined(__linux__)
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#endif

@@ -1,0 +1,90 @@
+public import HTTPTypes
+
+/// The field lines of a received message: one buffer and the places of names and values in it.
+///
+/// A request has some ten fields and a handler reads two or three of them, so nothing is copied until it is asked for.
+public struct FieldLines: Sendable {
+    /// Where one field line's name and value stand in the buffer; blanks around the value are left out.
+    public struct Line: Sendable, Hashable {
+        /// The bytes of the name.
+        public let name: Range<Int>
+        /// The bytes of the value.
+        public let value: Range<Int>
+
+        /// A line with its name and value at these places.
+        public init(name: Range<Int>, value: Range<Int>) {
+            self.name = name
+            self.value = value
+        }
+    }
+
+    private let bytes: [UInt8]
+    private let lines: [Line]
+
+    /// Field lines that lie in `bytes`, in the order in which they were received.
+    public init(bytes: [UInt8], lines: [Line]) {
+        self.bytes = bytes
+        self.lines = lines
+    }
+
+    /// Field lines with these names and values.
+    public init(_ fields: some Sequence<(String, String)> = []) {
+        var bytes: [UInt8] = []
+        var lines: [Line] = []
+        for (name, value) in fields {
+            let start = bytes.count
+            bytes.append(contentsOf: name.utf8)
+            let middle = bytes.count
+            bytes.append(contentsOf: value.utf8)
+            lines.append(Line(name: start..<middle, value: middle..<bytes.count))
+        }
+        self.init(bytes: bytes, lines: lines)
+    }
+
+    /// The value of the field; several lines of that name are joined by `, ` as RFC 9110 section 5.3 allows.
+    public subscript(name: HTTPField.Name) -> String? {
+        var joined: String?
+        for line in lines where matches(line, name.canonicalName) {
+            joined = joined.map { $0 + ", " + text(line.value) } ?? text(line.value)
+        }
+        return joined
+    }
+
+    /// The values of all lines of that name, in order.
+    public func values(of name: HTTPField.Name) -> [String] {
+        lines.lazy.filter { matches($0, name.canonicalName) }.map { text($0.value) }
+    }
+
+    /// How many lines have that name.
+    public func count(of name: HTTPField.Name) -> Int {
+        lines.count { matches($0, name.canonicalName) }
+    }
+
+    /// Whether the bytes at the line's name are `canonicalName` but for the case of letters.
+    private func matches(_ line: Line, _ canonicalName: String) -> Bool {
+        line.name.count == canonicalName.utf8.count
+            && zip(bytes[line.name], canonicalName.utf8).allSatisfy { Self.lowercased($0) == $1 }
+    }
+
+    private static func lowercased(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    private func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
+}
+
+extension FieldLines: RandomAccessCollection {
+    /// The position of the first line.
+    public var startIndex: Int { 0 }
+    /// The position behind the last line.
+    public var endIndex: Int { lines.count }
+    /// Name, as it was sent, and value of the line at that position.
+    public subscript(position: Int) -> (name: String, value: String) {
+        (text(lines[position].name), text(lines[position].value))
+    }
+}
+
+extension FieldLines: ExpressibleByDictionaryLiteral {
+    /// Field lines with these names and values.
+    public init(dictionaryLiteral elements: (String, String)...) { self.init(elements) }
+}

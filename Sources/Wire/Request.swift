@@ -1,0 +1,71 @@
+public import HTTPTypes
+
+/// A request whose head is complete and valid by RFC 9112.
+public struct Request: Sendable {
+    /// The version of HTTP that the client speaks.
+    public enum Version: String, Sendable {
+        /// HTTP/1.0.
+        case http1_0 = "HTTP/1.0"
+        /// HTTP/1.1.
+        case http1_1 = "HTTP/1.1"
+    }
+
+    /// What is known of the connection that a request came by.
+    public struct Connection: Sendable {
+        /// The client's address without port, such as `127.0.0.1` or `::1`.
+        public let remoteAddress: String
+        /// Whether the connection is protected by TLS.
+        public let isSecure: Bool
+
+        /// A connection from that address.
+        public init(remoteAddress: String, isSecure: Bool) {
+            self.remoteAddress = remoteAddress
+            self.isSecure = isSecure
+        }
+
+        /// The connection of a request that no socket brought, such as a test's.
+        public static let inProcess = Connection(remoteAddress: "127.0.0.1", isSecure: false)
+    }
+
+    /// The method.
+    public var method: HTTPRequest.Method
+    /// The request target as it was sent, in origin form: path and query, nothing decoded.
+    public var target: String
+    /// The host that the request names, from `Host` or from a target in absolute form; with port, if one was given.
+    public var authority: String?
+    /// The field lines of the head.
+    public var fields: FieldLines
+    /// The content, transfer coding removed.
+    public var body: [UInt8]
+    /// Whether the content was longer than the route allows; ``body`` is empty then.
+    public var bodyExceedsLimit: Bool
+    /// The version.
+    public var version: Version
+    /// The connection that brought the request.
+    public var connection: Connection
+
+    /// A request of these parts.
+    public init(
+        method: HTTPRequest.Method, target: String, authority: String? = nil, fields: FieldLines = [:],
+        body: [UInt8] = [], bodyExceedsLimit: Bool = false, version: Version = .http1_1,
+        connection: Connection = .inProcess
+    ) {
+        self.method = method
+        self.target = target
+        self.authority = authority
+        self.fields = fields
+        self.body = body
+        self.bodyExceedsLimit = bodyExceedsLimit
+        self.version = version
+        self.connection = connection
+    }
+
+    /// The target up to the first `?`, nothing decoded.
+    public var path: Substring { target.prefix { $0 != "?" } }
+
+    /// The target behind the first `?`, nothing decoded; `nil` without one.
+    public var query: Substring? {
+        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        return target[target.utf8.index(after: mark)...]
+    }
+}
