@@ -1,0 +1,82 @@
+import HTTPTypes
+public import JSON
+public import Wire
+
+/// How each failure of a vendor looks on the wire, read from its `failures.yaml`.
+public struct FailureCatalog<Failure: VendorFailure>: Sendable {
+    private let templates: [Failure: FailureTemplate]
+    private let envelopes: [FailureEnvelope]
+
+    /// Reads `failures.yaml`.
+    ///
+    /// - Throws: a problem when the file names a failure the vendor does not have, or lacks one, or uses a switch or
+    ///   value that does not exist.
+    public init(_ fixtures: VendorFixtures, scope: FailureScope) throws(FixtureProblem) {
+        let document = try fixtures.document("failures.yaml").mapping("sources", "envelopes", "failures")
+        var envelopes: [FailureEnvelope] = []
+        for node in try document["envelopes"]?.elements() ?? [] {
+            envelopes.append(try FailureEnvelope(node, scope))
+        }
+        self.envelopes = envelopes
+        let failures = try document.required("failures")
+        templates = try Self.templates(failures, scope)
+        if let missing = Failure.allCases.first(where: { templates[$0] == nil }) {
+            throw failures.problem("failure “\(missing.rawValue)” is missing")
+        }
+    }
+
+    private static func templates(
+        _ node: FixtureNode, _ scope: FailureScope
+    ) throws(FixtureProblem) -> [Failure: FailureTemplate] {
+        var templates: [Failure: FailureTemplate] = [:]
+        for (name, value) in try node.members() {
+            guard let failure = Failure(rawValue: name) else {
+                let names = Failure.allCases.map(\.rawValue)
+                throw value.problem("unknown failure “\(name)”\(Nearest.hint(to: name, among: names))")
+            }
+            templates[failure] = try FailureTemplate(value, scope)
+        }
+        return templates
+    }
+
+    /// The response for a failure on a route, as the switches of a sandbox want it.
+    public func response(
+        _ failure: Failure, _ parameters: JSONObject = [:], route: String?, switches: SwitchValues
+    ) -> Response {
+        // Every case has an entry, as init made sure.
+        guard let template = templates[failure] else { return .empty(.internalServerError) }
+        let situation = FailureCondition.Situation(route: route, switches: switches)
+        var (status, fields, body) = template.answer(parameters, in: situation)
+        for envelope in envelopes where envelope.condition.holds(in: situation) {
+            body = body.map(envelope.wrap)
+        }
+        var response = body.map { Response.json($0, status: status) } ?? .empty(status)
+        response.fields.append(contentsOf: fields)
+        return response
+    }
+
+    /// Status, evidence and source of every failure, in the order of the vendor's names.
+    public var listing: [FailureListing] {
+        Failure.allCases.compactMap { failure in
+            templates[failure].map {
+                FailureListing(
+                    name: failure.rawValue, about: $0.about, status: $0.status.code, evidence: $0.evidence,
+                    source: $0.source)
+            }
+        }
+    }
+}
+
+/// One failure as lists show it.
+public struct FailureListing: Sendable {
+    /// The stable name.
+    public let name: String
+    /// When it is answered.
+    public let about: String
+    /// The status code.
+    public let status: Int
+    /// Where it is known from.
+    public let evidence: Evidence
+    /// The source in words.
+    public let source: String
+}

@@ -1,0 +1,92 @@
+import HTTPTypes
+import JSON
+
+/// One failure of `failures.yaml`.
+struct FailureTemplate: Sendable {
+    let about: String
+    let status: HTTPResponse.Status
+    let fields: HTTPFields
+    let evidence: Evidence
+    let source: String
+    private let defaults: JSONObject
+    private let body: BodyTemplate?
+    private let variants: [(condition: FailureCondition, status: HTTPResponse.Status, body: BodyTemplate?)]
+
+    init(_ node: FixtureNode, _ scope: FailureScope) throws(FixtureProblem) {
+        let entry = try node.mapping(
+            "about", "status", "headers", "parameters", "body", "variants", "evidence", "source")
+        about = try entry.required("about").string()
+        status = try Self.status(entry.required("status"))
+        fields = try Self.fields(entry["headers"])
+        evidence = try entry.required("evidence").choice(of: Evidence.self)
+        source = try entry.required("source").string()
+        defaults = try Self.defaults(entry["parameters"])
+        let names = defaults.map(\.name)
+        body = try Self.body(entry["body"], names)
+        var variants: [(FailureCondition, HTTPResponse.Status, BodyTemplate?)] = []
+        for variant in try entry["variants"]?.elements() ?? [] {
+            let members = try variant.mapping("when", "status", "body")
+            variants.append(
+                (
+                    try FailureCondition(members.required("when"), scope),
+                    try members["status"].map(Self.status) ?? status,
+                    try Self.body(members.required("body"), names)
+                ))
+        }
+        self.variants = variants
+    }
+
+    /// Status, fields and body in a situation: the first variant whose condition holds, else the failure's own.
+    func answer(
+        _ parameters: JSONObject, in situation: FailureCondition.Situation
+    ) -> (HTTPResponse.Status, HTTPFields, JSON?) {
+        var values = defaults
+        for parameter in parameters { values[parameter.name] = parameter.value }
+        if let variant = variants.first(where: { $0.condition.holds(in: situation) }) {
+            return (variant.status, fields, variant.body?.body(values))
+        }
+        return (status, fields, body?.body(values))
+    }
+
+    private static func body(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> BodyTemplate? {
+        guard let node else { return nil }
+        return try BodyTemplate(node, parameters: parameters)
+    }
+
+    private static func defaults(_ node: FixtureNode?) throws(FixtureProblem) -> JSONObject {
+        var defaults = JSONObject()
+        for (name, value) in try node?.members() ?? [] { defaults.append(name, try value.json()) }
+        return defaults
+    }
+
+    private static func status(_ node: FixtureNode) throws(FixtureProblem) -> HTTPResponse.Status {
+        let code = try node.int()
+        guard (200...599).contains(code) else {
+            throw node.problem("status \(code) is not a number between 200 and 599")
+        }
+        return HTTPResponse.Status(code: code)
+    }
+
+    private static func fields(_ node: FixtureNode?) throws(FixtureProblem) -> HTTPFields {
+        var fields = HTTPFields()
+        for (name, value) in try node?.members() ?? [] {
+            guard let name = HTTPField.Name(name) else { throw value.problem("“\(name)” is no field name") }
+            fields.append(HTTPField(name: name, value: try value.string()))
+        }
+        return fields
+    }
+}
+
+/// What every body of a vendor is put into while a condition holds.
+struct FailureEnvelope: Sendable {
+    let condition: FailureCondition
+    private let template: BodyTemplate
+
+    init(_ node: FixtureNode, _ scope: FailureScope) throws(FixtureProblem) {
+        let members = try node.mapping("when", "body")
+        condition = try FailureCondition(members.required("when"), scope)
+        template = try BodyTemplate(members.required("body"), parameters: ["body"])
+    }
+
+    func wrap(_ body: JSON) -> JSON { template.body(["body": body]) }
+}

@@ -1,0 +1,27 @@
+/// What is wrong with a fixture file: where, what was found and what would be right.
+public struct FixtureProblem: Error, Sendable, Hashable {
+    /// The file as a person would name it.
+    public let file: String
+    /// The line, counted from 1; `nil` when the file as a whole is meant.
+    public let line: Int?
+    /// The column, counted from 1.
+    public let column: Int?
+    /// What was found and what would be right.
+    public let message: String
+
+    /// A problem at that place.
+    public init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
+        self.file = file
+        self.line = line
+        self.column = column
+        self.message = message
+    }
+}
+
+extension FixtureProblem: CustomStringConvertible {
+    /// `FILE:LINE:COLUMN: MESSAGE`.
+    public var description: String {
+        let place = [line, column].compactMap { $0 }.map { ":\($0)" }.joined()
+        return "\(file)\(place): \(message)"
+    }
+}

@@ -1,0 +1,86 @@
+import FoundationEssentials
+
+/// The fixture files: a bottom layer that is complete and, file by file, layers over it.
+public struct FixtureStore: Sendable {
+    /// One file with the name by which people know it.
+    public struct File: Sendable {
+        /// The path that error messages show.
+        public let path: String
+        /// The content.
+        public let bytes: [UInt8]
+    }
+
+    /// Folders, the topmost first.
+    public let layers: [String]
+
+    /// A store over these folders; a file of an earlier one hides the same file of a later one.
+    public init(layers: [String]) {
+        self.layers = layers
+    }
+
+    /// Reads the file at that path, such as `rezolve/accounts.yaml`.
+    ///
+    /// - Throws: a problem when no layer has the file or it cannot be read.
+    public func file(_ path: String) throws(FixtureProblem) -> File {
+        for layer in layers {
+            let full = Self.join(layer, path)
+            guard FileManager.default.fileExists(atPath: full) else { continue }
+            do {
+                return File(path: shown(full), bytes: [UInt8](try Data(contentsOf: URL(filePath: full))))
+            } catch {
+                throw FixtureProblem(file: shown(full), message: "cannot be read: \(error)")
+            }
+        }
+        throw FixtureProblem(
+            file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
+    }
+
+    /// Reads the YAML document at that path.
+    public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
+        try FixtureNode(file: try file(path))
+    }
+
+    /// The names of the files in that folder over all layers, sorted; empty without such a folder.
+    public func names(in folder: String) -> [String] {
+        var names: Set<String> = []
+        for layer in layers {
+            // A layer need not have every folder.
+            let found = try? FileManager.default.contentsOfDirectory(atPath: Self.join(layer, folder))
+            names.formUnion(found ?? [])
+        }
+        return names.filter { !$0.hasPrefix(".") }.sorted()
+    }
+
+    private static func join(_ folder: String, _ path: String) -> String {
+        folder.hasSuffix("/") ? folder + path : folder + "/" + path
+    }
+
+    /// Paths below the working directory are shown relative to it.
+    private func shown(_ path: String) -> String {
+        let here = FileManager.default.currentDirectoryPath + "/"
+        return path.hasPrefix(here) ? String(path.dropFirst(here.count)) : path
+    }
+}
+
+/// The fixture files of one vendor.
+public struct VendorFixtures: Sendable {
+    private let store: FixtureStore
+    private let folder: String
+
+    /// The files below that folder of a store.
+    public init(store: FixtureStore, folder: String) {
+        self.store = store
+        self.folder = folder
+    }
+
+    /// Reads a file of the vendor's folder.
+    public func file(_ path: String) throws(FixtureProblem) -> FixtureStore.File { try store.file("\(folder)/\(path)") }
+
+    /// Reads a YAML document of the vendor's folder.
+    public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
+        try store.document("\(folder)/\(path)")
+    }
+
+    /// The names of the files in a subfolder, sorted.
+    public func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
+}

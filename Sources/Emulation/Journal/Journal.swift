@@ -1,0 +1,173 @@
+import Synchronization
+
+/// What happened in a sandbox, the newest entries within bounds of count and memory.
+public final class Journal: Sendable {
+    /// How much journals may keep.
+    public struct Limits: Sendable {
+        /// Entries of one sandbox.
+        public var entries = 1000
+        /// Bytes of one sandbox.
+        public var bytes = 4 << 20
+        /// Bytes of all sandboxes together.
+        public var totalBytes = 64 << 20
+
+        /// The usual limits.
+        public init() {}
+    }
+
+    /// The bytes that all journals of a server keep together.
+    final class Total: Sendable {
+        let bytes = Atomic(0)
+
+        init() {}
+    }
+
+    private struct State {
+        var entries: [JournalEntry?] = []
+        var first = 0
+        var count = 0
+        var bytes = 0
+        var lastID = 0
+        var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
+        var lastWaiter = 0
+    }
+
+    private let limits: Limits
+    private let total: Total
+    private let state = Mutex(State())
+
+    init(limits: Limits, total: Total) {
+        self.limits = limits
+        self.total = total
+    }
+
+    deinit {
+        let bytes = state.withLock { $0.bytes }
+        total.bytes.subtract(bytes, ordering: .relaxed)
+    }
+
+    /// Adds an entry and drops the oldest ones that no longer fit.
+    ///
+    /// - Returns: the entry's number.
+    @discardableResult
+    public func append(_ entry: JournalEntry) -> Int {
+        var entry = entry
+        if entry.size > limits.bytes / 4 { entry.omitBodies() }
+        let (id, waiters) = state.withLock { state in
+            state.lastID += 1
+            entry.id = state.lastID
+            push(entry, &state)
+            defer { state.waiters = [:] }
+            return (state.lastID, state.waiters.isEmpty ? [] : Array(state.waiters.values))
+        }
+        for waiter in waiters { waiter.resume() }
+        return id
+    }
+
+    /// The entries that a filter admits, the oldest first.
+    public func entries(_ filter: JournalFilter = JournalFilter()) -> [JournalEntry] {
+        state.withLock { state in
+            (0..<state.count).compactMap { state.entries[(state.first + $0) % state.entries.count] }
+        }.filter(filter.admits)
+    }
+
+    /// The entry of that number, unless it was dropped.
+    public func entry(_ id: Int) -> JournalEntry? {
+        var filter = JournalFilter()
+        filter.after = id - 1
+        return entries(filter).first { $0.id == id }
+    }
+
+    /// The bytes that the entries keep, estimated.
+    public var bytes: Int { state.withLock { $0.bytes } }
+
+    /// How many entries there are.
+    public var count: Int { state.withLock { $0.count } }
+
+    /// Drops every entry; numbers go on, unless they are to start again.
+    public func clear(restartNumbers: Bool = false) {
+        state.withLock { state in
+            while state.count > 0 { pop(&state) }
+            state.entries = []
+            state.first = 0
+            if restartNumbers { state.lastID = 0 }
+        }
+    }
+
+    /// Drops the oldest half, to make room for other sandboxes.
+    func shed() {
+        state.withLock { state in
+            for _ in 0..<(state.count + 1) / 2 { pop(&state) }
+        }
+    }
+
+    private func push(_ entry: JournalEntry, _ state: inout State) {
+        while state.count > 0, state.count >= limits.entries || state.bytes + entry.size > limits.bytes { pop(&state) }
+        if state.count == state.entries.count { grow(&state) }
+        state.entries[(state.first + state.count) % state.entries.count] = entry
+        state.count += 1
+        state.bytes += entry.size
+        total.bytes.add(entry.size, ordering: .relaxed)
+    }
+
+    private func pop(_ state: inout State) {
+        guard let entry = state.entries[state.first] else { return }
+        state.entries[state.first] = nil
+        state.first = (state.first + 1) % state.entries.count
+        state.count -= 1
+        state.bytes -= entry.size
+        total.bytes.subtract(entry.size, ordering: .relaxed)
+    }
+
+    /// Doubles the ring and moves its first entry to the front.
+    private func grow(_ state: inout State) {
+        let inOrder = state.entries[state.first...] + state.entries[..<state.first]
+        let room = min(max(8, 2 * state.entries.count), limits.entries)
+        state.entries = inOrder + Array(repeating: nil, count: max(1, room - inOrder.count))
+        state.first = 0
+    }
+}
+
+extension Journal {
+    /// The entries that a filter admits, as soon as there are `count` of them or the duration has passed.
+    public func entries(
+        _ filter: JournalFilter, atLeast count: Int, within duration: Duration
+    ) async -> [JournalEntry] {
+        let deadline = ContinuousClock.now + duration
+        while true {
+            let seen = state.withLock { $0.lastID }
+            let found = entries(filter)
+            if found.count >= count || ContinuousClock.now >= deadline || Task.isCancelled { return found }
+            await nextAppend(after: seen, until: deadline)
+        }
+    }
+
+    private func nextAppend(after seen: Int, until deadline: ContinuousClock.Instant) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.wait(after: seen) }
+            // Cancellation ends the sleep early, which is all that is wanted of it.
+            group.addTask { try? await Task.sleep(until: deadline) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func wait(after seen: Int) async {
+        let id = state.withLock { state in
+            state.lastWaiter += 1
+            return state.lastWaiter
+        }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isDue = state.withLock { state in
+                    if state.lastID != seen || Task.isCancelled { return true }
+                    state.waiters[id] = continuation
+                    return false
+                }
+                if isDue { continuation.resume() }
+            }
+        } onCancel: {
+            state.withLock { $0.waiters.removeValue(forKey: id) }?.resume()
+        }
+    }
+}

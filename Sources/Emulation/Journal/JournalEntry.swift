@@ -1,0 +1,124 @@
+public import JSON
+public import Tokens
+public import Wire
+
+/// What became of an exchange, and why.
+public struct ExchangeRecord: Sendable {
+    /// The vendor's id; `nil` when no vendor owns the path.
+    public var vendor: String?
+    /// The route's id; `nil` when the vendor has nothing at the path.
+    public var route: String?
+    /// The failure's name; `nil` when the exchange succeeded.
+    public var failure: String?
+    /// What was found that led to the failure, where the findings do not say it.
+    public var reason: String?
+    /// Every check that was made, in the vendor's order.
+    public var findings: [Finding] = []
+    /// The fault or scenario that replaced the answer.
+    public var intervention: String?
+    /// Body members that are masked when somebody reads the entry.
+    public var secrets: Set<String> = []
+
+    /// A record of nothing yet.
+    public init() {}
+}
+
+/// One exchange in a sandbox's journal.
+///
+/// The entry holds what passed, unrendered; JSON is made, and secrets are masked, when somebody reads it.
+public struct JournalEntry: Sendable {
+    /// The entry's number in its sandbox, counted from 1.
+    public internal(set) var id = 0
+    /// The sandbox's name.
+    public let sandbox: String
+    /// The moment of the exchange by the sandbox's clock.
+    public let moment: Moment
+    /// The request, its target without the sandbox's prefix.
+    public internal(set) var request: Request
+    /// The response.
+    public internal(set) var response: Response
+    /// What became of it.
+    public let record: ExchangeRecord
+    /// Whether bodies were too long to be kept.
+    public private(set) var omitsBodies = false
+
+    /// An entry for an exchange.
+    public init(sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord) {
+        self.sandbox = sandbox
+        self.moment = moment
+        self.request = request
+        self.response = response
+        self.record = record
+    }
+
+    /// An estimate of the memory that the entry keeps, in bytes.
+    var size: Int {
+        // A finding takes some 200 bytes; a head is kept with its buffer.
+        1024 + request.body.count + response.body.count + 200 * record.findings.count
+    }
+
+    /// Forgets the bodies, so that one long upload does not push everything else out of the journal.
+    mutating func omitBodies() {
+        omitsBodies = true
+        request.body = []
+        response.body = []
+    }
+
+    /// Why the exchange was refused, in one line; `nil` when it was not.
+    public var explanation: String? {
+        guard record.failure != nil else { return nil }
+        return record.reason ?? record.findings.first { $0.outcome == .failed }?.explanation
+    }
+}
+
+extension JournalEntry {
+    /// The entry as JSON, secrets masked.
+    ///
+    /// - Parameter routes: the table that names the nearest routes of a request that found none.
+    public func json(routes: RouteTable) -> JSON {
+        var entry: JSONObject = [
+            "id": JSON(id), "sandbox": .string(sandbox), "at": .string(moment.rfc3339),
+            "vendor": JSON(record.vendor), "route": JSON(record.route),
+            "status": JSON(response.status.code), "failure": JSON(record.failure), "reason": JSON(explanation),
+        ]
+        if let intervention = record.intervention { entry["intervention"] = .string(intervention) }
+        if record.route == nil {
+            let nearest = routes.nearest(to: request.method, request.path)
+            entry["nearest_routes"] = .array(nearest.map(JSON.string))
+        }
+        entry["findings"] = .array(record.findings.map(\.json))
+        entry["request"] = .object(requestJSON)
+        entry["response"] = .object(responseJSON)
+        return .object(entry)
+    }
+
+    private var requestJSON: JSONObject {
+        [
+            "method": .string(request.method.rawValue), "target": .string(Mask.target(request.target)),
+            "headers": fields(request.fields.map { ($0.name, $0.value) }), "body": body(request.body),
+        ]
+    }
+
+    private var responseJSON: JSONObject {
+        [
+            "status": JSON(response.status.code),
+            "headers": fields(response.fields.map { ($0.name.rawName, $0.value) }), "body": body(response.body),
+        ]
+    }
+
+    private func fields(_ fields: [(String, String)]) -> JSON {
+        .array(fields.map { .array([.string($0.0), .string(Mask.field($0.0, $0.1))]) })
+    }
+
+    /// JSON bodies as JSON, texts as strings, other bytes as their number.
+    private func body(_ bytes: [UInt8]) -> JSON {
+        if omitsBodies { return "(too long to be kept)" }
+        if bytes.isEmpty { return .null }
+        if let value = try? JSON.parse(bytes) { return Mask.members(record.secrets, of: value) }
+        // What cannot be read as JSON cannot be masked member by member either.
+        guard record.secrets.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
+            return "(\(bytes.count) bytes)"
+        }
+        return .string(text)
+    }
+}

@@ -1,0 +1,119 @@
+public import JSON
+public import Tokens
+public import Wire
+
+/// A vendor as the pipeline, the control API and the command line see it, its own types hidden.
+public protocol MountedVendor: Sendable {
+    /// Name, owned paths and path rules.
+    var identity: VendorIdentity { get }
+    /// The routes, in the vendor's order.
+    var routes: [RouteListing] { get }
+    /// The failures, in the vendor's order.
+    var failures: [FailureListing] { get }
+    /// The switches.
+    var switchDeclarations: [SwitchDeclaration] { get }
+    /// The kinds of token that can be minted.
+    var tokenKinds: [TokenKind] { get }
+    /// Ids and public keys of the sample accounts.
+    var samples: [SampleCredential] { get }
+
+    /// A fresh state for a sandbox.
+    func makeCell(_ settings: Settings) -> any StateCell
+    /// Answers an exchange whose path leads to the vendor.
+    func answer(_ exchange: Exchange, at destination: Destination) -> ExchangeStep
+    /// Makes a token.
+    func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken
+    /// Says what the vendor would answer to a token.
+    func explain(
+        _ token: String, knowing context: JSONObject, in cell: any StateCell, at moment: Moment
+    ) -> TokenExplanation
+    /// A request that works at that moment.
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
+}
+
+/// What a vendor remembers in one sandbox.
+public protocol StateCell: AnyObject, Sendable {
+    /// Forgets all that happened.
+    func reset()
+    /// Takes over changed settings.
+    func apply(_ settings: Settings)
+}
+
+/// One route as lists show it.
+public struct RouteListing: Sendable {
+    /// The route's id.
+    public let id: String
+    /// The methods and paths that lead there.
+    public let endpoints: [Endpoint]
+    /// Where the route is known from.
+    public let evidence: Evidence
+    /// The source in words.
+    public let source: String
+    /// The longest request content in bytes; `nil` for the server's limit.
+    public let bodyLimit: Int?
+}
+
+/// A request in its sandbox, at its moment.
+public struct Exchange: Sendable {
+    /// The request, its target without the sandbox's prefix.
+    public let request: Request
+    /// The sandbox.
+    public let sandbox: Sandbox
+    /// The moment at which everything about the exchange is judged.
+    public let moment: Moment
+
+    /// An exchange of these parts.
+    public init(request: Request, sandbox: Sandbox, moment: Moment) {
+        self.request = request
+        self.sandbox = sandbox
+        self.moment = moment
+    }
+}
+
+/// Where in a vendor a path leads.
+public struct Destination: Sendable {
+    /// What the path means to the vendor.
+    public enum Place: Sendable {
+        /// The route at that index.
+        case route(Int, PathParameters)
+        /// A path that the vendor knows with other methods only.
+        case otherMethods(allow: String)
+        /// A path under a prefix of the vendor with nothing there.
+        case nowhere
+    }
+
+    /// The index of the vendor, which is also that of its cell.
+    public let vendor: Int
+    /// What the path means to it.
+    public let place: Place
+
+    /// A destination of these parts.
+    public init(vendor: Int, place: Place) {
+        self.vendor = vendor
+        self.place = place
+    }
+}
+
+/// How far an exchange has come.
+public enum ExchangeStep: Sendable {
+    /// It has its response, and this is what the journal shall know of it.
+    case finished(Response, ExchangeRecord)
+    /// Something must be waited for; afterwards it goes on.
+    case waiting(@Sendable () async -> Void, then: @Sendable () -> ExchangeStep)
+}
+
+/// What a vendor would answer to a token that comes without its request.
+public struct TokenExplanation: Sendable {
+    /// The vendor's id.
+    public let vendor: String
+    /// The kind of token that the vendor takes it for; `nil` when it cannot tell.
+    public let kind: String?
+    /// The account whose key fits, in words; `nil` when none does.
+    public let account: String?
+    /// The failure's name; `nil` when nothing that could be judged speaks against the token.
+    public let failure: String?
+    /// The answer to a request that carries the token; `nil` when the token alone does not decide it.
+    public let response: Response?
+    /// Every check.
+    public let findings: [Finding]
+}

@@ -1,0 +1,32 @@
+/// Finds what somebody who mistyped a name may have meant.
+public enum Nearest {
+    /// The candidates that are close to a name, the closest first, at most `count`.
+    public static func names(to name: String, among candidates: some Sequence<String>, count: Int = 3) -> [String] {
+        candidates.map { (candidate: $0, distance: distance(name, $0)) }
+            .filter { $0.distance <= max(2, name.count / 3) }
+            .sorted { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }
+            .prefix(count).map(\.candidate)
+    }
+
+    /// `; did you mean “x”?`, or the candidates themselves when none is close.
+    public static func hint(to name: String, among candidates: [String]) -> String {
+        if let nearest = names(to: name, among: candidates, count: 1).first { return "; did you mean “\(nearest)”?" }
+        return candidates.isEmpty ? "" : "; known are \(candidates.joined(separator: ", "))"
+    }
+
+    /// The number of insertions, deletions and replacements that turn one text into the other.
+    public static func distance(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
+        let right = Array(right)
+        var row = Array(0...right.count)
+        for (i, character) in left.enumerated() {
+            var diagonal = row[0]
+            row[0] = i + 1
+            for j in right.indices {
+                let replaced = diagonal + (character == right[j] ? 0 : 1)
+                diagonal = row[j + 1]
+                row[j + 1] = min(replaced, row[j] + 1, diagonal + 1)
+            }
+        }
+        return row[right.count]
+    }
+}

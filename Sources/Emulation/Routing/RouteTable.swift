@@ -1,0 +1,124 @@
+public import HTTPTypes
+public import Wire
+
+/// Who answers for a path: the routes of all vendors and the prefixes they own.
+public struct RouteTable: Sendable {
+    /// What a request leads to.
+    public enum Match: Sendable {
+        /// The route at that index of the vendor at that index.
+        case route(vendor: Int, route: Int, PathParameters)
+        /// The vendor knows the path with other methods only.
+        case otherMethods(vendor: Int, [HTTPRequest.Method])
+        /// The path lies under a prefix of the vendor, who has nothing there.
+        case unknown(vendor: Int)
+        /// No vendor owns the path.
+        case unowned
+    }
+
+    /// A vendor's part of the table.
+    public struct Member: Sendable {
+        /// The vendor.
+        public let identity: VendorIdentity
+        /// Its routes: ids with endpoints.
+        public let routes: [(id: String, endpoints: [Endpoint])]
+
+        /// A part of a vendor.
+        public init(identity: VendorIdentity, routes: [(id: String, endpoints: [Endpoint])]) {
+            self.identity = identity
+            self.routes = routes
+        }
+    }
+
+    private let members: [Member]
+    private var prefixes: [(segments: [Substring], vendor: Int)] = []
+    private var tries: [RouteTrie] = []
+
+    /// A table of these vendors.
+    ///
+    /// - Throws: a clash when two routes answer to the same requests, two vendors own the same paths, or a route lies
+    ///   outside the prefixes of its vendor.
+    public init(_ members: [Member]) throws(RouteClash) {
+        self.members = members
+        try Self.checkPrefixes(members)
+        for (index, member) in members.enumerated() {
+            prefixes += member.identity.prefixes.map { ($0.split(separator: "/"), index) }
+            tries.append(try Self.trie(member))
+        }
+    }
+
+    private static func checkPrefixes(_ members: [Member]) throws(RouteClash) {
+        let owned = members.flatMap { member in member.identity.prefixes.map { (prefix: $0, owner: member.identity.id) } }
+        for (index, one) in owned.enumerated() {
+            for other in owned[(index + 1)...] where one.owner != other.owner {
+                let (short, long) = one.prefix.count < other.prefix.count ? (one, other) : (other, one)
+                if (long.prefix + "/").hasPrefix(short.prefix + "/") {
+                    throw RouteClash("\(short.owner) owns \(short.prefix), below which \(long.owner) owns \(long.prefix)")
+                }
+            }
+        }
+    }
+
+    private static func trie(_ member: Member) throws(RouteClash) -> RouteTrie {
+        var trie = RouteTrie()
+        for (index, route) in member.routes.enumerated() {
+            for endpoint in route.endpoints {
+                guard member.identity.prefixes.contains(where: { (endpoint.pattern + "/").hasPrefix($0 + "/") }) else {
+                    throw RouteClash("\(route.id) at \(endpoint) lies under no prefix of \(member.identity.id)")
+                }
+                if let other = trie.insert(endpoint, route: index) {
+                    throw RouteClash("\(member.routes[other].id) and \(route.id) both answer to \(endpoint)")
+                }
+            }
+        }
+        return trie
+    }
+
+    /// Finds who answers to a method and path.
+    public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
+        let path = TargetPath(path)
+        guard let vendor = owner(of: path) else { return .unowned }
+        switch tries[vendor].match(path.segments(by: members[vendor].identity.pathRules), method) {
+        case .route(let route, let parameters): return .route(vendor: vendor, route: route, parameters)
+        case .otherMethods(let methods): return .otherMethods(vendor: vendor, methods)
+        case .nothing: return .unknown(vendor: vendor)
+        }
+    }
+
+    /// Repeated slashes never hide whose path it is; whether the vendor accepts them is its own rule.
+    private func owner(of path: TargetPath) -> Int? {
+        let segments = path.segments.lazy.filter { !$0.isEmpty }
+        return prefixes.first { segments.starts(with: $0.segments) }?.vendor
+    }
+
+    /// The endpoints that come closest to a method and path, for people who look for their mistake.
+    public func nearest(to method: HTTPRequest.Method, _ path: Substring, count: Int = 3) -> [String] {
+        let sought = path.split(separator: "/")
+        let candidates = members.flatMap { member in
+            member.routes.flatMap { route in
+                route.endpoints.map { endpoint in
+                    (
+                        text: "\(member.identity.id) \(route.id): \(endpoint)",
+                        distance: Self.distance(sought, endpoint.pattern.split(separator: "/"))
+                            + (endpoint.method == method ? 0 : 1)
+                    )
+                }
+            }
+        }
+        return candidates.sorted { ($0.distance, $0.text) < ($1.distance, $1.text) }.prefix(count).map(\.text)
+    }
+
+    private static func distance(_ path: [Substring], _ pattern: [Substring]) -> Int {
+        let differences = zip(path, pattern).map { $1.hasPrefix("{") ? 0 : Nearest.distance($0, $1) }
+        return differences.reduce(0, +) + 6 * abs(path.count - pattern.count)
+    }
+}
+
+/// Why a set of vendors cannot be mounted together.
+public struct RouteClash: Error, CustomStringConvertible {
+    /// Which routes or prefixes clash.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,65 @@
+/// How a vendor reads the path of a request.
+public struct PathRules: Sendable {
+    /// What becomes of empty segments, that is of repeated slashes.
+    public enum RepeatedSlashes: Sendable {
+        /// They count as one wherever they stand.
+        case collapse
+        /// They count as one at the start of the path only.
+        case collapseLeading
+    }
+
+    /// What becomes of repeated slashes.
+    public let repeatedSlashes: RepeatedSlashes
+    /// Whether a slash at the end is ignored.
+    public let ignoresTrailingSlash: Bool
+
+    /// Rules of these parts.
+    public init(repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool) {
+        self.repeatedSlashes = repeatedSlashes
+        self.ignoresTrailingSlash = ignoresTrailingSlash
+    }
+}
+
+/// The segments of a path, split at literal slashes and then decoded, each once.
+struct TargetPath {
+    /// The decoded segments; `a//b/` has an empty one in the middle and one at the end.
+    let segments: [Substring]
+
+    init(_ path: Substring) {
+        segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            .map { Self.decoded(Substring($0)) }
+    }
+
+    /// The segments as a vendor reads them.
+    func segments(by rules: PathRules) -> [Substring] {
+        var segments =
+            switch rules.repeatedSlashes {
+            case .collapse where rules.ignoresTrailingSlash: self.segments.filter { !$0.isEmpty }
+            case .collapse: self.segments.dropLast().filter { !$0.isEmpty } + self.segments.suffix(1)
+            case .collapseLeading: Array(self.segments.drop { $0.isEmpty })
+            }
+        if rules.ignoresTrailingSlash, segments.last?.isEmpty == true { segments.removeLast() }
+        return segments
+    }
+
+    /// Decodes percent escapes; a segment with a broken one, or whose bytes are no UTF-8, stays as it was sent and so
+    /// matches nothing but a parameter.
+    private static func decoded(_ segment: Substring) -> Substring {
+        guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
+        var bytes: [UInt8] = []
+        var rest = segment.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            let digits = rest.prefix(2)
+            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
+                let value = UInt8(Substring(digits), radix: 16)
+            else { return segment }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return String(validating: bytes, as: UTF8.self).map { $0[...] } ?? segment
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// Where a sandbox's ids, codes and other random values come from; repeatable when it has a seed.
+public final class IdentifierSource: Sendable {
+    private let generator: Mutex<any RandomNumberGenerator & Sendable>
+
+    /// A source with a seed, or one that nobody can predict.
+    public init(seed: UInt64? = nil) {
+        generator = Mutex(Self.generator(seed: seed))
+    }
+
+    /// Starts again with a seed, or without one.
+    public func reseed(_ seed: UInt64?) {
+        let fresh = Self.generator(seed: seed)
+        generator.withLock { $0 = fresh }
+    }
+
+    private static func generator(seed: UInt64?) -> any RandomNumberGenerator & Sendable {
+        if let seed { SplitMix64(state: seed) } else { SystemRandomNumberGenerator() }
+    }
+
+    /// The next 64 random bits.
+    public func next() -> UInt64 {
+        generator.withLock { $0.next() }
+    }
+
+    /// A version 4 UUID (RFC 9562 section 5.4) in lower case.
+    public func uuid() -> String {
+        let high = next() & ~0xF000 | 0x4000
+        let low = next() & ~(0b11 << 62) | 0b10 << 62
+        var text: [UInt8] = []
+        text.reserveCapacity(36)
+        for digit in 0..<32 {
+            if [8, 12, 16, 20].contains(digit) { text.append(UInt8(ascii: "-")) }
+            let word = digit < 16 ? high : low
+            let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - 4 * (digit & 15)) & 0xF)
+            text.append(nibble + (nibble < 10 ? UInt8(ascii: "0") : UInt8(ascii: "a") - 10))
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
+
+/// Steele, Lea and Flood's generator: small, fast, and the same on every platform.
+private struct SplitMix64: RandomNumberGenerator {
+    var state: UInt64
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ mixed >> 31
+    }
+}

@@ -1,0 +1,17 @@
+/// The name of a sandbox: 1 to 63 letters, digits and hyphens in lower case, so that it can also be a label of a host.
+public enum SandboxName {
+    /// The sandbox of requests that name none.
+    public static let standard = "default"
+
+    /// Whether a text can name a sandbox.
+    public static func isValid(_ text: some StringProtocol) -> Bool {
+        (1...63).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}

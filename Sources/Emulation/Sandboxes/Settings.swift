@@ -1,0 +1,64 @@
+/// How a sandbox wants the vendors to behave.
+public struct Settings: Sendable, Hashable {
+    /// The profile of vendors that have none of their own.
+    public var profile = BehaviourProfile.documented
+    /// Profiles of single vendors, by id.
+    public var vendorProfiles: [String: BehaviourProfile] = [:]
+    /// Values of single switches, by `VENDOR.NAME`; they beat the profiles.
+    public var switches: [String: String] = [:]
+    /// The seed of ids and other random values; `nil` for unpredictable ones.
+    public var seed: UInt64?
+
+    /// Profile `documented` and nothing else.
+    public init() {}
+
+    /// The values of a vendor's switches.
+    public func values(vendor: String, _ declarations: [SwitchDeclaration]) -> SwitchValues {
+        let profile = vendorProfiles[vendor] ?? profile
+        let values = declarations.map { declaration in
+            (declaration.name, switches["\(vendor).\(declaration.name)"] ?? declaration.value(in: profile))
+        }
+        return SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first }))
+    }
+
+    /// Sets a switch.
+    ///
+    /// - Throws: a problem when there is no such switch or it cannot have that value.
+    public mutating func set(
+        _ name: String, to value: String, among vendors: [any MountedVendor]
+    ) throws(SettingsProblem) {
+        let declarations = vendors.flatMap { vendor in
+            vendor.switchDeclarations.map { (name: "\(vendor.identity.id).\($0.name)", declaration: $0) }
+        }
+        guard let declaration = declarations.first(where: { $0.name == name })?.declaration else {
+            throw SettingsProblem("no switch is called \(name)\(Nearest.hint(to: name, among: declarations.map(\.name)))")
+        }
+        guard declaration.allows(value) else {
+            throw SettingsProblem("switch \(name) cannot be “\(value)”; it can be \(declaration.allowedValues)")
+        }
+        switches[name] = value
+    }
+
+    /// Sets the profile of a vendor.
+    ///
+    /// - Throws: a problem when no vendor has that id.
+    public mutating func setProfile(
+        _ profile: BehaviourProfile, of vendor: String, among vendors: [any MountedVendor]
+    ) throws(SettingsProblem) {
+        let ids = vendors.map(\.identity.id)
+        guard ids.contains(vendor) else {
+            throw SettingsProblem("no vendor is called \(vendor)\(Nearest.hint(to: vendor, among: ids))")
+        }
+        vendorProfiles[vendor] = profile
+    }
+}
+
+/// Why a setting was refused: what was found and what would be right.
+public struct SettingsProblem: Error, CustomStringConvertible {
+    /// One sentence for people.
+    public let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,61 @@
+public import FoundationEssentials
+
+/// A point in time as a sandbox sees it.
+public struct Moment: Sendable, Hashable, Comparable {
+    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    public let unixSeconds: Double
+
+    /// The moment that many seconds after 1970-01-01T00:00:00Z.
+    public init(unixSeconds: Double) {
+        self.unixSeconds = unixSeconds
+    }
+
+    /// The whole seconds since 1970, rounded down.
+    public var wholeSeconds: Int { Int(unixSeconds.rounded(.down)) }
+
+    /// Whether the left moment comes before the right one.
+    public static func < (left: Moment, right: Moment) -> Bool { left.unixSeconds < right.unixSeconds }
+
+    /// The moment that lies the duration later.
+    public static func + (moment: Moment, duration: Duration) -> Moment {
+        Moment(unixSeconds: moment.unixSeconds + duration.inSeconds)
+    }
+
+    /// The moment that lies the duration earlier.
+    public static func - (moment: Moment, duration: Duration) -> Moment {
+        Moment(unixSeconds: moment.unixSeconds - duration.inSeconds)
+    }
+}
+
+extension Moment {
+    /// The years a clock may show; beyond them the text forms of times are not defined.
+    public static let representable = Moment(unixSeconds: 0)...Moment(unixSeconds: 253_402_300_799)
+
+    /// Reads Unix seconds, fraction allowed, or an RFC 3339 date and time; `nil` for all else and for years after 9999.
+    public init?(text: String) {
+        let seconds = Double(text) ?? Self.date(rfc3339: text)?.timeIntervalSince1970
+        guard let seconds, Self.representable.contains(Moment(unixSeconds: seconds)) else { return nil }
+        unixSeconds = seconds
+    }
+
+    private static func date(rfc3339 text: String) -> Date? {
+        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
+        // Both outcomes are the answer: a text of another form is no date.
+        return try? style.parse(text.uppercased())
+    }
+
+    /// The moment as RFC 3339 in UTC with milliseconds, such as `2027-01-15T08:00:00.000Z`.
+    public var rfc3339: String {
+        // Rounding down keeps a time that is shown from lying after the moment itself.
+        let shown = Date(timeIntervalSince1970: (unixSeconds * 1000).rounded(.down) / 1000 + 0.000_1)
+        return Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(shown)
+    }
+}
+
+extension Duration {
+    /// The duration in seconds.
+    public var inSeconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) / 1e18
+    }
+}

@@ -1,0 +1,68 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// The moment the emulator believes it is.
+///
+/// Token lifetimes, minting and journal times all read this; the machine's clock is read here and nowhere else.
+/// Moving it by an hour expires every token issued before.
+public struct SandboxClock: Sendable, Hashable {
+    private enum Mode: Hashable {
+        case running(offset: Double)
+        case frozen(at: Moment)
+    }
+
+    private var mode = Mode.running(offset: 0)
+
+    /// A clock that shows the machine's time.
+    public init() {}
+
+    /// What the machine's clock shows.
+    public static var machine: Moment {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return Moment(unixSeconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
+    }
+
+    /// What this clock shows.
+    public var now: Moment {
+        switch mode {
+        case .running(let offset): offset == 0 ? Self.machine : Moment(unixSeconds: Self.machine.unixSeconds + offset)
+        case .frozen(let moment): moment
+        }
+    }
+
+    /// Whether the clock stands still.
+    public var isFrozen: Bool {
+        if case .frozen = mode { true } else { false }
+    }
+
+    /// Whether the clock shows the machine's time.
+    public var isMachineTime: Bool { mode == .running(offset: 0) }
+
+    /// Sets the clock; a frozen one stays frozen.
+    public mutating func set(to moment: Moment) {
+        mode =
+            isFrozen
+            ? .frozen(at: moment) : .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
+    }
+
+    /// Moves the clock by a duration, which may be negative.
+    public mutating func advance(by duration: Duration) {
+        switch mode {
+        case .running(let offset): mode = .running(offset: offset + duration.inSeconds)
+        case .frozen(let moment): mode = .frozen(at: moment + duration)
+        }
+    }
+
+    /// Stops the clock at what it shows.
+    public mutating func freeze() { mode = .frozen(at: now) }
+
+    /// Lets a frozen clock run on from what it shows.
+    public mutating func resume() {
+        guard case .frozen(let moment) = mode else { return }
+        mode = .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
+    }
+}

@@ -1,0 +1,88 @@
+public import JSON
+public import Tokens
+public import Wire
+
+/// A request that has found its route: all that authentication may look at.
+public struct Arrival<V: Vendor>: Sendable {
+    /// The vendor with its accounts and keys.
+    public let vendor: V
+    /// The route.
+    public let route: Route<V>
+    /// The request, its target without the sandbox's prefix.
+    public let request: Request
+    /// The decoded path parameters by name.
+    public let parameters: PathParameters
+    /// The moment at which everything about this exchange is judged.
+    public let moment: Moment
+    /// How this sandbox wants the vendor to behave.
+    public let switches: V.Switches
+
+    /// An arrival of these parts.
+    public init(
+        vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
+        switches: V.Switches
+    ) {
+        self.vendor = vendor
+        self.route = route
+        self.request = request
+        self.parameters = parameters
+        self.moment = moment
+        self.switches = switches
+    }
+}
+
+/// What a handler works with: the request, who sent it, and what has been found so far.
+public struct Call<V: Vendor>: Sendable {
+    /// The request at its route.
+    public let arrival: Arrival<V>
+    /// What authentication made of the presented credentials.
+    public let credentials: V.Credentials
+    /// Source of ids and other randomness; repeatable when the sandbox has a seed.
+    public let identifiers: IdentifierSource
+    /// Every check so far; a handler may add its own.
+    public var findings: Findings<V.Failure>
+
+    /// A call of these parts.
+    public init(
+        arrival: Arrival<V>, credentials: V.Credentials, identifiers: IdentifierSource,
+        findings: Findings<V.Failure>
+    ) {
+        self.arrival = arrival
+        self.credentials = credentials
+        self.identifiers = identifiers
+        self.findings = findings
+    }
+
+    /// The vendor with its accounts and keys.
+    public var vendor: V { arrival.vendor }
+    /// The route.
+    public var route: Route<V> { arrival.route }
+    /// The request.
+    public var request: Request { arrival.request }
+    /// The decoded path parameters.
+    public var parameters: PathParameters { arrival.parameters }
+    /// The moment at which everything about this exchange is judged.
+    public var moment: Moment { arrival.moment }
+    /// How this sandbox wants the vendor to behave.
+    public var switches: V.Switches { arrival.switches }
+}
+
+/// The decoded parameters of a path, by the names that the route's pattern gives them.
+public struct PathParameters: Sendable {
+    private let names: [String]
+    private let values: [String]
+
+    /// Parameters with these names and values, in the pattern's order.
+    public init(names: [String] = [], values: [String] = []) {
+        self.names = names
+        self.values = values
+    }
+
+    /// The parameter of that name; empty when the pattern has none, which a route's own test shows at once.
+    public subscript(name: String) -> String {
+        names.firstIndex(of: name).map { values[$0] } ?? ""
+    }
+
+    /// Whether the pattern that matched has a parameter of that name.
+    public func contains(_ name: String) -> Bool { names.contains(name) }
+}

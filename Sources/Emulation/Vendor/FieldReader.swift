@@ -1,0 +1,68 @@
+public import JSON
+
+/// What is wrong with a member of a request body.
+public struct FieldProblem: Sendable, Hashable {
+    /// The kinds of wrong.
+    public enum Kind: Sendable, Hashable {
+        /// A required member is absent.
+        case missing
+        /// The value has another JSON type.
+        case wrongType(expected: String, found: String)
+        /// A string has fewer characters than allowed.
+        case tooShort(minimum: Int, length: Int)
+    }
+
+    /// The member's name.
+    public let name: String
+    /// What is wrong with it.
+    public let kind: Kind
+}
+
+/// Reads the members of a request body and collects everything that is wrong with them, in the order of reading.
+public struct FieldReader {
+    private let object: JSONObject
+    /// What was wrong so far.
+    public private(set) var problems: [FieldProblem] = []
+
+    /// A reader of that object's members.
+    public init(_ object: JSONObject) {
+        self.object = object
+    }
+
+    /// A string member; `nil` when it is absent, wrong, or `null` where that is allowed.
+    ///
+    /// - Parameters:
+    ///   - name: the member's name.
+    ///   - otherNames: spellings that count when there is no member of that name.
+    ///   - isRequired: whether its absence is a problem.
+    ///   - acceptsNull: whether `null` is no problem; it satisfies a requirement.
+    ///   - minimumLength: the fewest characters.
+    public mutating func string(
+        _ name: String, or otherNames: String..., isRequired: Bool = false, acceptsNull: Bool = false,
+        minimumLength: Int = 0
+    ) -> String? {
+        let member = ([name] + otherNames).lazy.compactMap { object[$0] }.first
+        guard let member else {
+            if isRequired { problems.append(FieldProblem(name: name, kind: .missing)) }
+            return nil
+        }
+        if acceptsNull, member.isNull { return nil }
+        guard let string = member.string else { return wrong(name, "string", member) }
+        guard string.count >= minimumLength else {
+            problems.append(FieldProblem(name: name, kind: .tooShort(minimum: minimumLength, length: string.count)))
+            return nil
+        }
+        return string
+    }
+
+    /// A boolean member; `nil` when it is absent or wrong.
+    public mutating func bool(_ name: String) -> Bool? {
+        guard let member = object[name] else { return nil }
+        return member.bool ?? wrong(name, "boolean", member)
+    }
+
+    private mutating func wrong<Value>(_ name: String, _ expected: String, _ member: JSON) -> Value? {
+        problems.append(FieldProblem(name: name, kind: .wrongType(expected: expected, found: member.typeName)))
+        return nil
+    }
+}

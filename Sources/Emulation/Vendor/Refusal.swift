@@ -1,0 +1,24 @@
+public import JSON
+
+/// The failures of one vendor, by their stable kebab-case names.
+///
+/// How each looks on the wire stands in the vendor's `failures.yaml`; a name without an entry there, or an entry
+/// without a name, stops the start.
+public protocol VendorFailure: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
+
+/// A handler's decision to answer with a failure, and what it knows about the reason.
+public struct Refusal<Failure: VendorFailure>: Error {
+    /// Which failure.
+    public let failure: Failure
+    /// Values for the parameters that the failure's body declares.
+    public let parameters: JSONObject
+    /// What was found, for the journal; never on the wire.
+    public let reason: String?
+
+    /// A refusal with that failure.
+    public init(_ failure: Failure, _ parameters: JSONObject = [:], because reason: String? = nil) {
+        self.failure = failure
+        self.parameters = parameters
+        self.reason = reason
+    }
+}

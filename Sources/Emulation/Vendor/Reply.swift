@@ -1,0 +1,20 @@
+public import HTTPTypes
+public import JSON
+public import Wire
+
+/// What a handler gives: a response, or something that must be waited for first.
+public enum Reply: Sendable {
+    /// The response.
+    case respond(Response)
+    /// Work to wait for. No thread is held; afterwards the handler runs again, with the same moment and journal entry.
+    /// A handler that waits must not have changed any state.
+    case wait(@Sendable () async -> Void)
+
+    /// A response with compact JSON.
+    public static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Reply {
+        .respond(.json(value, status: status))
+    }
+
+    /// A response without content.
+    public static func empty(_ status: HTTPResponse.Status = .noContent) -> Reply { .respond(.empty(status)) }
+}

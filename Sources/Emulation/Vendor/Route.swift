@@ -1,0 +1,74 @@
+public import HTTPTypes
+
+/// One route of a vendor: where it is, who may call it, where we know it from, and what it does.
+public final class Route<V: Vendor>: Sendable {
+    /// A handler: a function of the call and the vendor's state in this sandbox.
+    ///
+    /// It checks first and changes state last, so a thrown refusal has changed nothing.
+    public typealias Handler =
+        @Sendable (inout Call<V>, inout V.State) throws(Refusal<V.Failure>) -> Reply
+
+    /// What people and files call the route, such as `addressbook.list`.
+    public let id: String
+    /// The methods and paths that lead here.
+    public let endpoints: [Endpoint]
+    /// What a caller must present.
+    public let access: V.Access
+    /// Where the route is known from.
+    public let evidence: Evidence
+    /// The source of that knowledge, in the short names of the vendor's documents.
+    public let source: String
+    /// Members of request and answer bodies that the journal masks.
+    public let secrets: Set<String>
+    /// The longest request content in bytes; `nil` for the server's limit.
+    public let bodyLimit: Int?
+    /// What the route does.
+    public let handler: Handler
+
+    /// A route of these parts.
+    public init(
+        _ id: String, _ endpoints: Endpoint..., access: V.Access, evidence: Evidence, source: String,
+        secrets: Set<String> = [], bodyLimit: Int? = nil, handler: @escaping Handler
+    ) {
+        self.id = id
+        self.endpoints = endpoints
+        self.access = access
+        self.evidence = evidence
+        self.source = source
+        self.secrets = secrets
+        self.bodyLimit = bodyLimit
+        self.handler = handler
+    }
+}
+
+/// A method and the pattern of a path.
+public struct Endpoint: Sendable, Hashable {
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// The pattern: literal segments and parameters in braces, such as `/partner/{partner}/profile`.
+    public let pattern: String
+
+    /// An endpoint of that method and pattern.
+    public init(_ method: HTTPRequest.Method, _ pattern: String) {
+        self.method = method
+        self.pattern = pattern
+    }
+
+    /// GET on that pattern; HEAD follows.
+    public static func get(_ pattern: String) -> Endpoint { Endpoint(.get, pattern) }
+    /// POST on that pattern.
+    public static func post(_ pattern: String) -> Endpoint { Endpoint(.post, pattern) }
+    /// PUT on that pattern.
+    public static func put(_ pattern: String) -> Endpoint { Endpoint(.put, pattern) }
+    /// PATCH on that pattern.
+    public static func patch(_ pattern: String) -> Endpoint { Endpoint(.patch, pattern) }
+    /// DELETE on that pattern.
+    public static func delete(_ pattern: String) -> Endpoint { Endpoint(.delete, pattern) }
+    /// OPTIONS on that pattern.
+    public static func options(_ pattern: String) -> Endpoint { Endpoint(.options, pattern) }
+}
+
+extension Endpoint: CustomStringConvertible {
+    /// Method and pattern, as in `GET /health`.
+    public var description: String { "\(method.rawValue) \(pattern)" }
+}

@@ -1,0 +1,130 @@
+public import JSON
+public import Wire
+
+/// A backend that Understudy stands in for.
+///
+/// A value of the conforming type holds what never changes while the server runs: accounts, keys, sample data. What
+/// requests change is its ``State``, of which every sandbox has its own.
+public protocol Vendor: Sendable {
+    /// What the vendor remembers; a value, behind one lock per sandbox.
+    associatedtype State: Sendable
+    /// The vendor's failures.
+    associatedtype Failure: VendorFailure
+    /// The vendor's switches, resolved for one sandbox.
+    associatedtype Switches: VendorSwitches
+    /// What a route demands of its caller.
+    associatedtype Access: Sendable
+    /// What authentication makes of a request's credentials.
+    associatedtype Credentials: Sendable
+
+    /// Name, owned paths and path rules.
+    static var identity: VendorIdentity { get }
+    /// The vendor's API index.
+    static var routes: [Route<Self>] { get }
+    /// The failures for what no handler sees.
+    static var unrouted: UnroutedFailures<Failure> { get }
+    /// The kinds of token that can be minted.
+    static var tokenKinds: [TokenKind] { get }
+
+    /// Reads accounts, keys and sample data.
+    init(fixtures: VendorFixtures) throws(FixtureProblem)
+
+    /// What a sandbox starts with.
+    var initialState: State { get }
+
+    /// Judges the presented credentials by every rule that needs no state, in the order of the vendor's checks.
+    ///
+    /// It answers nothing, and runs outside any lock.
+    func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) -> Credentials
+
+    /// Judges what authentication could not, since it needs the state: who exists, who owns what.
+    func authorize(_ call: inout Call<Self>, _ state: State)
+
+    /// Adds what each answer of the vendor carries, whatever produced it.
+    func finish(_ response: inout Response, to request: Request)
+
+    /// Makes a token of a kind in ``tokenKinds``.
+    func mint(_ order: MintOrder, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
+
+    /// Says what this vendor would answer to a token that comes without its request.
+    func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
+
+    /// Ids and public keys of the sample accounts, to be shown at the start; never a secret.
+    var samples: [SampleCredential] { get }
+
+    /// A request that works at that moment, to be shown as a line for curl.
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
+}
+
+extension Vendor {
+    /// Most vendors add nothing to their answers.
+    public func finish(_ response: inout Response, to request: Request) {}
+}
+
+/// Who a vendor is and which paths are its own.
+public struct VendorIdentity: Sendable {
+    /// The stable lower-case name that files, flags and the control API use.
+    public let id: String
+    /// The name for people.
+    public let title: String
+    /// Paths the vendor answers for, with everything below them.
+    public let prefixes: [String]
+    /// How the vendor reads paths.
+    public let pathRules: PathRules
+
+    /// An identity of these parts.
+    public init(id: String, title: String, prefixes: [String], pathRules: PathRules) {
+        self.id = id
+        self.title = title
+        self.prefixes = prefixes
+        self.pathRules = pathRules
+    }
+}
+
+/// The failures of requests that reach no handler.
+public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
+    /// Nothing is at that path.
+    public let routeNotFound: Failure
+    /// The path knows other methods only; equal to `routeNotFound` for vendors that make no difference.
+    public let methodNotAllowed: Failure
+    /// The content is longer than the route takes.
+    public let bodyTooLarge: Failure
+
+    /// Failures for these cases.
+    public init(routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure) {
+        self.routeNotFound = routeNotFound
+        self.methodNotAllowed = methodNotAllowed
+        self.bodyTooLarge = bodyTooLarge
+    }
+}
+
+/// An id or public key of a sample account.
+public struct SampleCredential: Sendable {
+    /// What it is.
+    public let label: String
+    /// Its value.
+    public let value: String
+
+    /// A credential of that label and value.
+    public init(label: String, value: String) {
+        self.label = label
+        self.value = value
+    }
+}
+
+/// A request that a person can send at once.
+public struct SampleRequest: Sendable {
+    /// The method and path.
+    public let endpoint: Endpoint
+    /// The fields.
+    public let fields: [(name: String, value: String)]
+    /// The content.
+    public let body: String
+
+    /// A request of these parts.
+    public init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
+        self.endpoint = endpoint
+        self.fields = fields
+        self.body = body
+    }
+}

@@ -1,0 +1,105 @@
+/// A vendor's switches, decoded once for a sandbox and read on every call.
+public protocol VendorSwitches: Sendable {
+    /// All switches of the vendor.
+    static var declarations: [SwitchDeclaration] { get }
+    /// Decodes resolved values; every declared switch has an allowed one.
+    init(_ values: SwitchValues)
+}
+
+/// A set of switch values with a name.
+public enum BehaviourProfile: String, Sendable, CaseIterable {
+    /// As the vendors' documents say.
+    case documented
+    /// As the vendors' clients and their tests show.
+    case observed
+}
+
+/// A documented or observed difference in behaviour that can be chosen.
+public struct SwitchDeclaration: Sendable {
+    /// What a switch can be set to.
+    public enum Domain: Sendable, Hashable {
+        /// One of these words.
+        case choice([String])
+        /// A whole number that is not negative, or, where a word is given, that word.
+        case count(orWord: String?)
+    }
+
+    /// The kebab-case name without the vendor.
+    public let name: String
+    /// What it can be set to.
+    public let domain: Domain
+    /// The value in profile `documented`.
+    public let documented: String
+    /// The value in profile `observed`.
+    public let observed: String
+    /// What it decides.
+    public let about: String
+    /// Where the values are known from.
+    public let source: String
+
+    /// A switch of these parts.
+    public init(
+        _ name: String, _ domain: Domain, documented: String, observed: String, about: String, source: String
+    ) {
+        self.name = name
+        self.domain = domain
+        self.documented = documented
+        self.observed = observed
+        self.about = about
+        self.source = source
+    }
+
+    /// A switch whose values are the cases of a type.
+    public init<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, documented: Choice, observed: Choice, about: String, source: String
+    ) {
+        self.init(
+            name, .choice(Choice.allCases.map(\.rawValue)), documented: documented.rawValue,
+            observed: observed.rawValue, about: about, source: source)
+    }
+
+    /// The value in a profile.
+    public func value(in profile: BehaviourProfile) -> String {
+        switch profile {
+        case .documented: documented
+        case .observed: observed
+        }
+    }
+
+    /// Whether the switch can be set to that.
+    public func allows(_ value: String) -> Bool {
+        switch domain {
+        case .choice(let words): words.contains(value)
+        case .count(let word): value == word || Int(value).map { $0 >= 0 } == true
+        }
+    }
+
+    /// The allowed values in words.
+    public var allowedValues: String {
+        switch domain {
+        case .choice(let words): words.joined(separator: ", ")
+        case .count(let word): "a whole number from 0" + (word.map { " or \($0)" } ?? "")
+        }
+    }
+}
+
+/// The values of all switches of one vendor, by name.
+public struct SwitchValues: Sendable, Hashable {
+    private let values: [String: String]
+
+    /// Values by switch name.
+    public init(_ values: [String: String]) {
+        self.values = values
+    }
+
+    /// The value of a switch; empty when the vendor declares none of that name.
+    public subscript(name: String) -> String { values[name] ?? "" }
+
+    /// The value of a switch as a case of its type.
+    public func choice<Choice: RawRepresentable<String>>(_ name: String, default standard: Choice) -> Choice {
+        Choice(rawValue: self[name]) ?? standard
+    }
+
+    /// The value of a counting switch; `nil` when it is set to its word.
+    public func count(_ name: String) -> Int? { Int(self[name]) }
+}

@@ -1,0 +1,59 @@
+import Emulation
+import JSON
+
+/// What a customer tells about itself.
+struct RezolveProfile: Sendable {
+    var title = ""
+    var name = ""
+    var firstName = ""
+    var lastName = ""
+    var email = ""
+    var timeZone = "GMT"
+    var allowsMarketing = false
+    var updated: Moment
+}
+
+/// The profile. Source: observed, vendor QA tests; the members are the union of those and of the documented object.
+extension Rezolve {
+    static func readProfile(
+        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
+    ) throws(RezolveRefusal) -> Reply {
+        .json(profileJSON(of: customer, dates: call.switches.profileDates))
+    }
+
+    /// Changes the members that are sent; ids, dates and devices cannot be changed (documented).
+    static func updateProfile(
+        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
+    ) throws(RezolveRefusal) -> Reply {
+        var reader = FieldReader(try call.bodyObject())
+        let old = customer.profile
+        let new = RezolveProfile(
+            title: reader.string("title") ?? old.title, name: reader.string("name") ?? old.name,
+            firstName: reader.string("first_name") ?? old.firstName,
+            lastName: reader.string("last_name") ?? old.lastName, email: reader.string("email") ?? old.email,
+            timeZone: reader.string("timezone") ?? old.timeZone,
+            allowsMarketing: reader.bool("use_data_for_marketing") ?? old.allowsMarketing, updated: call.moment)
+        try call.refuse(reader.problems)
+        customer.profile = new
+        return .json(profileJSON(of: customer, dates: call.switches.profileDates))
+    }
+
+    private static func profileJSON(of customer: RezolveCustomer, dates: RezolveSwitches.ProfileDates) -> JSON {
+        let profile = customer.profile
+        return [
+            "id": .string(customer.entityID), "entity_id": .string(customer.entityID),
+            "title": .string(profile.title), "name": .string(profile.name),
+            "first_name": .string(profile.firstName), "last_name": .string(profile.lastName),
+            "email": .string(profile.email), "phone": nil, "country_code": nil, "metadata": nil,
+            "timezone": .string(profile.timeZone), "use_data_for_marketing": .bool(profile.allowsMarketing),
+            "devices": [], "date_created": date(customer.created, dates), "date_updated": date(profile.updated, dates),
+        ]
+    }
+
+    private static func date(_ moment: Moment, _ form: RezolveSwitches.ProfileDates) -> JSON {
+        switch form {
+        case .unixSeconds: JSON(moment.wholeSeconds)
+        case .iso: .string(moment.rfc3339)
+        }
+    }
+}

@@ -1,0 +1,14 @@
+import Emulation
+import JSON
+import Tokens
+
+/// The customer's key pair. Source: that it is made at registration is documented (seed); the call is observed.
+extension Rezolve {
+    /// Answers the public half in PEM, as soon as the pair has been made.
+    static func readPublicKey(
+        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
+    ) throws(RezolveRefusal) -> Reply {
+        guard let key = customer.keyPair.key else { return .wait(customer.keyPair.make) }
+        return .json(["public_key": .string(key.publicPEM)])
+    }
+}

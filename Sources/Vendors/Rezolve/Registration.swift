@@ -1,0 +1,56 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Registration by a partner's server. Source: documented, seed, "Register a new Rezolve User".
+extension Rezolve {
+    /// Creates the customer whom the registration JWT names, with a key pair of its own.
+    ///
+    /// The pair is made when it is first asked for; nobody can tell the difference, and the caller need not wait for it.
+    static func register(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        if call.credentials.isSampleRenewal { return try renewLikeSample(&call, &state) }
+        var reader = FieldReader(try call.bodyObject())
+        let email = reader.string("email", isRequired: true, minimumLength: 1)
+        try call.refuse(reader.problems)
+        guard let partner = call.credentials.partner, let token = call.credentials.token else {
+            throw Refusal(.maskedTokenMissing)
+        }
+        if let known = state.customer(partner: partner.id, partnerEntityID: token.partnerEntityID) {
+            guard call.switches.duplicateRegistration == .returnExisting else {
+                throw Refusal(
+                    .registrationDuplicate,
+                    because: "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known.entityID)")
+            }
+            return answer(known)
+        }
+        let customer = RezolveCustomer(
+            entityID: call.identifiers.uuid(), partnerID: partner.id, partnerEntityID: token.partnerEntityID,
+            email: email ?? "", created: call.moment)
+        state.register(customer)
+        return answer(customer)
+    }
+
+    private static func answer(_ customer: RezolveCustomer) -> Reply {
+        .json(["entity_id": .string(customer.entityID), "partner_id": .string(customer.partnerID)])
+    }
+
+    /// Answers the renewal of the seed's iOS sample, which names device and customer in its body and proves nothing.
+    ///
+    /// Source: the shape is documented (seed); that this server answers it at all is ours, and off by default.
+    private static func renewLikeSample(
+        _ call: inout RezolveCall, _ state: inout RezolveState
+    ) throws(RezolveRefusal) -> Reply {
+        var reader = FieldReader(try call.bodyObject())
+        let device = reader.string("device_id", isRequired: true)
+        let entity = reader.string("entityId", isRequired: true)
+        let partnerID = reader.string("partnerId", isRequired: true)
+        guard let device, let customer = entity.flatMap({ state.customers[$0] }), customer.partnerID == partnerID,
+            let partner = call.vendor.accounts.partner(id: customer.partnerID)
+        else {
+            throw Refusal(.maskedAPIKey, because: "no api key, and the body names no known customer")
+        }
+        guard let key = customer.keyPair.key else { return .wait(customer.keyPair.make) }
+        let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
+        return .json(["access_token": .string(token), "public_key": JSON(key.publicPEM)])
+    }
+}

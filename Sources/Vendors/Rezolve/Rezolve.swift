@@ -1,0 +1,157 @@
+public import Emulation
+import Wire
+
+/// Rezolve, a commerce backend behind a mobile SDK, and RUA, the sign-in server that Rezolve hosts for samples.
+///
+/// Emulated are registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA.
+/// The commerce part (carts, orders, products) is not: its paths answer `route-not-found`.
+public struct Rezolve: Vendor {
+    let accounts: RezolveAccounts
+
+    public init(fixtures: VendorFixtures) throws(FixtureProblem) {
+        accounts = try RezolveAccounts(fixtures)
+    }
+
+    var initialState: RezolveState { RezolveState(accounts) }
+
+    static let identity = VendorIdentity(
+        id: "rezolve", title: "Rezolve",
+        prefixes: [
+            "/api/v1/authentication", "/api/v2/authentication", "/api/v1/partner", "/api/v2/partner",
+            "/api/v3/partner", "/api/v4/partner", "/api/v1/device", "/v1/credentials", "/v2/credentials", "/v1/user",
+            "/admin/inventory",
+        ],
+        // Collapsing is observed: the vendor's tests send `phonebook//{id}`. The trailing slash is ours.
+        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+
+    /// A known path with another method answers 404, never 405 (observed).
+    static let unrouted = UnroutedFailures<RezolveFailure>(
+        routeNotFound: .routeNotFound, methodNotAllowed: .routeNotFound, bodyTooLarge: .bodyTooLarge)
+
+    private static let customer = "/api/v1/partner/{partner}/customer/{entity}"
+
+    static let routes: [Route<Rezolve>] = registrationRoutes + bookRoutes + walletRoutes + signInRoutes
+
+    private static let registrationRoutes: [Route<Rezolve>] = [
+        Route(
+            "register", .post("/api/v1/authentication/register"), access: .registration, evidence: .documented,
+            source: "seed; status inferred", handler: register),
+        Route(
+            "register-v2", .post("/api/v2/authentication/register"), access: .registration, evidence: .documented,
+            source: "wiki", handler: register),
+        Route(
+            "guest.register", .post("/api/v2/authentication/register/guest"), access: .guestRegistration,
+            evidence: .documented, source: "wiki", handler: registerGuest),
+        Route(
+            "guest.login", .post("/api/v2/authentication/login/guest"), access: .guestLogin, evidence: .documented,
+            source: "wiki; which JWT ours", handler: logInGuest),
+        Route(
+            "publickey.get", .get(customer + "/publickey"), access: .customer, evidence: .observed, source: "qa",
+            handler: forCustomer(readPublicKey)),
+        Route(
+            "profile.get", .get(customer + "/profile"), access: .customer, evidence: .observed, source: "qa",
+            handler: forCustomer(readProfile)),
+        Route(
+            "profile.update", .put(customer + "/profile"), access: .customer, evidence: .observed, source: "qa",
+            handler: forCustomer(updateProfile)),
+    ]
+
+    private static let bookRoutes: [Route<Rezolve>] = [
+        Route(
+            "phonebook.list", .get(customer + "/phonebook"), access: .customer, evidence: .observed, source: "qa",
+            handler: forCustomer(listPhones)),
+        Route(
+            "phonebook.create", .post(customer + "/phonebook"), access: .customer, evidence: .observed, source: "qa",
+            handler: forCustomer(createPhone)),
+        Route(
+            "phonebook.get", .get(customer + "/phonebook/{id}"), access: .customer, evidence: .ours, source: "ours",
+            handler: forCustomer(readPhone)),
+        Route(
+            "phonebook.update", .put(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
+            source: "qa", handler: forCustomer(updatePhone)),
+        Route(
+            "phonebook.delete", .delete(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
+            source: "qa", handler: forCustomer(deletePhone)),
+        Route(
+            "addressbook.list", .get(customer + "/addressbook"), access: .customer, evidence: .observed,
+            source: "qa; the call: seed", handler: forCustomer(listAddresses)),
+        Route(
+            "addressbook.create", .post(customer + "/addressbook"), access: .customer, evidence: .observed,
+            source: "qa", handler: forCustomer(createAddress)),
+        Route(
+            "addressbook.get", .get(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
+            source: "docs: SDK call get", handler: forCustomer(readAddress)),
+        Route(
+            "addressbook.update", .put(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
+            source: "docs: SDK call update", handler: forCustomer(updateAddress)),
+        Route(
+            "addressbook.delete", .delete(customer + "/addressbook/{id}"), access: .customer, evidence: .observed,
+            source: "qa", handler: forCustomer(deleteAddress)),
+    ]
+
+    private static let walletRoutes: [Route<Rezolve>] = [
+        Route(
+            "wallet.list", .get(customer + "/wallet"), access: .customer, evidence: .observed, source: "qa",
+            handler: forCustomer(listCards)),
+        Route(
+            "wallet.create", .post(customer + "/wallet"), access: .customer, evidence: .observed, source: "qa",
+            secrets: ["pan"], handler: forCustomer(createCard)),
+        Route(
+            "wallet.get", .get(customer + "/wallet/{id}"), access: .customer, evidence: .inferred,
+            source: "docs: SDK call get", handler: forCustomer(readCard)),
+        Route(
+            "wallet.update", .put(customer + "/wallet/{id}"), access: .customer, evidence: .observed, source: "qa",
+            secrets: ["pan"], handler: forCustomer(updateCard)),
+        Route(
+            "wallet.delete", .delete(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
+            source: "qa", handler: forCustomer(deleteCard)),
+    ]
+
+    private static let signInRoutes: [Route<Rezolve>] = [
+        Route(
+            "rua.register", .post("/v2/credentials/register"), access: .signIn, evidence: .observed, source: "qa",
+            secrets: ["password"], handler: registerUser),
+        Route(
+            "rua.confirm", .get("/v1/credentials/confirm/{code}/{user}"), access: .signIn, evidence: .observed,
+            source: "load scripts of the vendor", handler: confirmUser),
+        Route(
+            "rua.login", .post("/v2/credentials/login"), access: .signIn, evidence: .observed,
+            source: "and, ios, qa", secrets: ["password"], handler: logIn),
+        Route(
+            "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true), evidence: .documented,
+            source: "use: seed; path: and", secrets: ["accessToken"], handler: ping),
+        Route(
+            "rua.guest", .post("/v2/credentials/register/guest"), access: .signIn, evidence: .observed, source: "qa",
+            handler: guest),
+        Route(
+            "rua.forgot", .post("/v1/credentials/forget"), access: .signIn, evidence: .observed, source: "qa",
+            handler: forgotPassword),
+        Route(
+            "rua.password", .post("/v1/user/password"), access: .session(acceptsExpired: false), evidence: .observed,
+            source: "qa", secrets: ["currentPassword", "newPassword"], handler: changePassword),
+        Route(
+            "rua.logout", .post("/v1/user/logout"), access: .session(acceptsExpired: false), evidence: .observed,
+            source: "qa", handler: logOut),
+    ]
+}
+
+/// What a route of Rezolve demands of its caller.
+enum RezolveAccess: Sendable {
+    /// A registration JWT, signed by the partner that the api key names.
+    case registration
+    /// A JWT of the customer in the path.
+    case customer
+    /// An api key, which may be absent while there is exactly one partner.
+    case guestRegistration
+    /// Any registration JWT of the partner, or a login JWT of the guest.
+    case guestLogin
+    /// RUA: an api key, which may be absent while there is exactly one partner.
+    case signIn
+    /// RUA: the token of a session.
+    case session(acceptsExpired: Bool)
+}
+
+/// A request to Rezolve with what is known about its sender.
+typealias RezolveCall = Call<Rezolve>
+/// A request to Rezolve that has found its route.
+typealias RezolveArrival = Arrival<Rezolve>

@@ -1,0 +1,175 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+
+extension HTTPField.Name {
+    /// The partner's api key. Source: seed for registration, qa for the rest.
+    static let partnerAPIKey = Self("x-rezolve-partner-apikey") ?? .authorization
+    /// The device id. Source: docs, change log.
+    static let deviceID = Self("x-rezolve-device-id") ?? .authorization
+}
+
+/// What a request presented.
+struct RezolveCredentials: Sendable {
+    /// The partner that the api key names.
+    var partner: RezolvePartner?
+    /// The api key as sent.
+    var apiKey: String?
+    /// The token, when there is one.
+    var token: RezolveToken?
+    /// Whether this is the renewal of the seed's iOS sample, which comes without any credential.
+    var isSampleRenewal = false
+}
+
+// MARK: - Rows 2 to 8: what needs no state
+
+extension Rezolve {
+    func authenticate(_ arrival: RezolveArrival, _ findings: inout Findings<RezolveFailure>) -> RezolveCredentials {
+        let fields = arrival.request.fields
+        var credentials = RezolveCredentials(apiKey: fields[.partnerAPIKey])
+        credentials.partner = credentials.apiKey.flatMap(accounts.partner(apiKey:))
+        switch arrival.route.access {
+        case .registration, .customer, .guestLogin:
+            if isSampleRenewal(arrival) {
+                credentials.isSampleRenewal = true
+                return credentials
+            }
+            judgeAPIKey(credentials, &findings)
+            credentials.token = presentedToken(arrival, arrival.switches.bearerScheme, &findings, orFail: .maskedTokenMissing)
+            judgeToken(credentials, arrival, &findings)
+        case .guestRegistration:
+            credentials.partner = onlyPartner(credentials, .maskedAPIKey, .maskedAPIKey, &findings)
+        case .signIn:
+            credentials.partner = onlyPartner(credentials, .ruaAPIKeyMissing, .ruaAPIKeyWrong, &findings)
+        case .session:
+            judgeSentAPIKey(credentials, &findings)
+            // RUA's clients echo the value that they were given, so the scheme is free there in both profiles.
+            credentials.token = presentedToken(arrival, .lenient, &findings, orFail: .ruaTokenMissing)
+        }
+        return credentials
+    }
+
+    /// Rows 2 and 3: the api key names a partner, and the partner has a key to verify tokens with.
+    private func judgeAPIKey(_ credentials: RezolveCredentials, _ findings: inout Findings<RezolveFailure>) {
+        findings.add(
+            Finding(
+                "api-key", credentials.partner == nil ? .failed : .passed,
+                expected: .text("x-rezolve-partner-apikey of a known partner"),
+                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "seed, 403: invalid partner api key"),
+            orFail: .maskedAPIKey)
+        guard let partner = credentials.partner else { return }
+        findings.add(
+            Finding(
+                "auth-key", partner.authKey == nil ? .failed : .passed,
+                expected: .text("a partner with an auth key"), found: .text("partner \(partner.id)"),
+                source: "seed, 403: partner doesn't have an auth key"),
+            orFail: .maskedNoAuthKey)
+    }
+
+    /// Row 4: the token in `Authorization`.
+    private func presentedToken(
+        _ arrival: RezolveArrival, _ scheme: RezolveSwitches.BearerScheme,
+        _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+    ) -> RezolveToken? {
+        let value = arrival.request.fields[.authorization]
+        let text = value.flatMap { Self.token(in: $0, scheme) }
+        findings.add(
+            Finding(
+                "token-present", text == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
+                found: value == nil ? .absent : text == nil ? .text("no token after a Bearer scheme") : nil,
+                source: "seed, 403: token not found; switch bearer-scheme"),
+            orFail: failure)
+        return text.map(RezolveToken.init)
+    }
+
+    /// The token in the field's value; `nil` when the scheme is not accepted or nothing follows it.
+    private static func token(in value: String, _ scheme: RezolveSwitches.BearerScheme) -> String? {
+        var rest = value[...]
+        var prefixes = 0
+        while prefixes < 2, let stripped = strippingBearer(rest) {
+            rest = stripped
+            prefixes += 1
+            if scheme == .required { break }
+        }
+        if scheme == .required, prefixes == 0 { return nil }
+        return rest.isEmpty ? nil : String(rest)
+    }
+
+    /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1).
+    private static func strippingBearer(_ text: Substring) -> Substring? {
+        guard text.prefix(6).lowercased() == "bearer" else { return nil }
+        let rest = text.dropFirst(6)
+        guard rest.isEmpty || rest.first == " " else { return nil }
+        return rest.drop { $0 == " " }
+    }
+
+    /// Rows 5 to 8.
+    private func judgeToken(
+        _ credentials: RezolveCredentials, _ arrival: RezolveArrival, _ findings: inout Findings<RezolveFailure>
+    ) {
+        guard let token = credentials.token else { return }
+        let rules = RezolveTokenRules(switches: arrival.switches, moment: arrival.moment)
+        rules.judgeSignature(of: token, by: credentials.partner?.authKey, &findings, orFail: .maskedSignature)
+        diagnose(token, of: credentials.partner, &findings)
+        if case .registration = arrival.route.access { judgeKind(of: token, &findings) }
+        rules.judgeMembers(of: token, &findings, orFail: .maskedMissingFields)
+        rules.judgeExpiry(of: token, &findings, orFail: .tokenExpired)
+    }
+
+    private func judgeKind(of token: RezolveToken, _ findings: inout Findings<RezolveFailure>) {
+        findings.add(
+            Finding(
+                "token-kind", token.kind == .registration ? .passed : .failed,
+                expected: .text("rezolve_entity_id \(RezolveToken.noEntity)"), found: .text(token.entityID),
+                source: "seed, JWT Payload: use :NONE: when registering"),
+            orFail: .maskedMissingFields)
+    }
+
+    /// When the signature does not match, names the mistake that would explain it.
+    func diagnose(
+        _ token: RezolveToken, of partner: RezolvePartner?, _ findings: inout Findings<RezolveFailure>
+    ) {
+        guard findings.failure == .maskedSignature, let partner, let secret = partner.authKeyText else { return }
+        let others = accounts.partners.filter { $0.id != partner.id }
+            .compactMap { other in other.authKeyText.map { ("partner \(other.id)", $0) } }
+        if let diagnosis = token.compact.diagnosis(secret: secret, others: others) { findings.note(diagnosis) }
+    }
+}
+
+// MARK: - Api keys
+
+extension Rezolve {
+    /// The partner that the api key names, or the only one when no key was sent.
+    private func onlyPartner(
+        _ credentials: RezolveCredentials, _ missing: RezolveFailure, _ wrong: RezolveFailure,
+        _ findings: inout Findings<RezolveFailure>
+    ) -> RezolvePartner? {
+        let only = accounts.partners.count == 1 ? accounts.partners.first : nil
+        let partner = credentials.apiKey == nil ? only : credentials.partner
+        findings.add(
+            Finding(
+                "api-key", partner == nil ? .failed : .passed,
+                expected: .text("x-rezolve-partner-apikey of a known partner; none while there is only one partner"),
+                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "qa; wiki for guests"),
+            orFail: credentials.apiKey == nil ? missing : wrong)
+        return partner
+    }
+
+    /// RUA's session routes do without an api key, since the token names the customer; a key that is sent must be known.
+    private func judgeSentAPIKey(_ credentials: RezolveCredentials, _ findings: inout Findings<RezolveFailure>) {
+        guard let apiKey = credentials.apiKey else { return }
+        findings.add(
+            Finding(
+                "api-key", credentials.partner == nil ? .failed : .passed, expected: .text("a known api key, or none"),
+                found: .text(apiKey), source: "qa; and pings without one"),
+            orFail: .ruaAPIKeyWrong)
+    }
+
+    /// The seed's iOS sample renews its token with device data and no credential at all.
+    private func isSampleRenewal(_ arrival: RezolveArrival) -> Bool {
+        arrival.switches.iosSampleRenewal == .on && arrival.route.id == "register"
+            && arrival.request.fields.count(of: .partnerAPIKey) == 0
+            && arrival.request.fields.count(of: .authorization) == 0
+    }
+}

@@ -1,0 +1,28 @@
+import Emulation
+
+/// A user of a partner as Rezolve knows it: the entity that tokens name, with profile, books and wallet.
+struct RezolveCustomer: Sendable {
+    /// The id that Rezolve gave out at registration.
+    let entityID: String
+    /// The partner the customer belongs to.
+    let partnerID: String
+    /// The id the partner knows the customer by; unique per partner.
+    let partnerEntityID: String
+    /// When the customer registered.
+    let created: Moment
+    /// The pair whose public half encrypts card numbers.
+    var keyPair = DeferredKeyPair()
+    var profile: RezolveProfile
+    var phones: [RezolvePhone] = []
+    var addresses: [RezolveAddress] = []
+    var cards: [RezolveCard] = []
+
+    /// A customer who has nothing but an email address, perhaps.
+    init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
+        self.entityID = entityID
+        self.partnerID = partnerID
+        self.partnerEntityID = partnerEntityID
+        self.created = created
+        profile = RezolveProfile(email: email, updated: created)
+    }
+}

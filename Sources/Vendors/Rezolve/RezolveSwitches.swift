@@ -1,0 +1,126 @@
+import Emulation
+
+/// Documented and observed differences in Rezolve's behaviour.
+///
+/// Source: `error-envelope` to `profile-dates` differ between the vendor's pages and its tests and sample apps; the
+/// rest are choices of ours for what nothing is known about.
+struct RezolveSwitches: VendorSwitches {
+    enum ErrorEnvelope: String, CaseIterable { case bare, errorsArray = "errors-array" }
+    enum MessageStyle: String, CaseIterable { case errorPage = "error-page", staging }
+    enum AuthHeader: String, CaseIterable { case required, ignored }
+    enum PartnerEntityID: String, CaseIterable { case mustMatch = "must-match", any }
+    enum DeviceCheck: String, CaseIterable { case enforce, off, ifPresent = "if-present" }
+    enum BearerScheme: String, CaseIterable { case required, lenient }
+    enum RegistrationTokenReuse: String, CaseIterable { case accept, refuse }
+    enum ExpiryNumber: String, CaseIterable { case any, integer }
+    enum ProfileDates: String, CaseIterable { case unixSeconds = "unix-seconds", iso }
+    enum PingAfterLogout: String, CaseIterable { case expiredToken = "expired-token", unauthorized }
+    enum DuplicateRegistration: String, CaseIterable { case fail, returnExisting = "return-existing" }
+    enum YesNo: String, CaseIterable { case yes, no }
+    enum TokenPrefix: String, CaseIterable { case bearer, none }
+    enum UnknownEntity: String, CaseIterable { case refuse, adopt }
+    enum AddressRequiredFields: String, CaseIterable { case none, shop }
+    enum PANCheck: String, CaseIterable { case anyString = "any-string", decrypt }
+    enum OnOff: String, CaseIterable { case on, off }
+
+    let authHeader: AuthHeader
+    let partnerEntityID: PartnerEntityID
+    let deviceCheck: DeviceCheck
+    let bearerScheme: BearerScheme
+    let registrationTokenReuse: RegistrationTokenReuse
+    let expiryNumber: ExpiryNumber
+    /// `nil` when lifetimes are not limited.
+    let maximumLifetimeSeconds: Int?
+    let leewaySeconds: Int
+    let profileDates: ProfileDates
+    let pingAfterLogout: PingAfterLogout
+    let duplicateRegistration: DuplicateRegistration
+    let logoutRevokesCore: YesNo
+    let tokenPrefix: TokenPrefix
+    let unknownEntity: UnknownEntity
+    let addressRequiredFields: AddressRequiredFields
+    let panCheck: PANCheck
+    let iosSampleRenewal: OnOff
+
+    init(_ values: SwitchValues) {
+        authHeader = values.choice("auth-header", default: .required)
+        partnerEntityID = values.choice("partner-entity-id", default: .mustMatch)
+        deviceCheck = values.choice("device-check", default: .enforce)
+        bearerScheme = values.choice("bearer-scheme", default: .required)
+        registrationTokenReuse = values.choice("registration-token-reuse", default: .accept)
+        expiryNumber = values.choice("exp-number", default: .any)
+        maximumLifetimeSeconds = values.count("max-lifetime-seconds")
+        leewaySeconds = values.count("leeway-seconds") ?? 0
+        profileDates = values.choice("profile-dates", default: .unixSeconds)
+        pingAfterLogout = values.choice("ping-after-logout", default: .expiredToken)
+        duplicateRegistration = values.choice("duplicate-registration", default: .fail)
+        logoutRevokesCore = values.choice("logout-revokes-core", default: .no)
+        tokenPrefix = values.choice("rua-token-prefix", default: .bearer)
+        unknownEntity = values.choice("unknown-entity", default: .refuse)
+        addressRequiredFields = values.choice("address-required-fields", default: .none)
+        panCheck = values.choice("pan-check", default: .anyString)
+        iosSampleRenewal = values.choice("ios-sample-renewal", default: .off)
+    }
+
+    /// All switches; `error-envelope` and `message-style` are read by the conditions of `failures.yaml` alone.
+    static let declarations: [SwitchDeclaration] = [
+        SwitchDeclaration(
+            "error-envelope", documented: ErrorEnvelope.bare, observed: .errorsArray,
+            about: "whether error objects come bare or inside {\"errors\":[…]}",
+            source: "seed; docs _errorhandling.md and qa for errors-array"),
+        SwitchDeclaration(
+            "message-style", documented: MessageStyle.errorPage, observed: .staging,
+            about: "the messages of the error page, or those of the staging servers", source: "docs; qa"),
+        SwitchDeclaration(
+            "auth-header", documented: AuthHeader.required, observed: .ignored,
+            about: "whether a login JWT needs auth: v2 in its header", source: "seed; and"),
+        SwitchDeclaration(
+            "partner-entity-id", documented: PartnerEntityID.mustMatch, observed: .any,
+            about: "whether partner_entity_id must be the registered one", source: "seed; and, ios"),
+        SwitchDeclaration(
+            "device-check", documented: DeviceCheck.enforce, observed: .off,
+            about: "whether the device header must equal the claim device_id", source: "seed; qa"),
+        SwitchDeclaration(
+            "bearer-scheme", documented: BearerScheme.required, observed: .lenient,
+            about: "whether Authorization must start with Bearer exactly once", source: "seed; and, qa"),
+        SwitchDeclaration(
+            "registration-token-reuse", documented: RegistrationTokenReuse.accept, observed: .refuse,
+            about: "whether the registration JWT may open the session", source: "seed; later docs and wiki"),
+        SwitchDeclaration(
+            "exp-number", documented: ExpiryNumber.any, observed: .any,
+            about: "whether exp may have a fraction", source: "ours, after RFC 7519; ios"),
+        SwitchDeclaration(
+            "max-lifetime-seconds", .count(orWord: "off"), documented: "off", observed: "off",
+            about: "how far ahead exp may lie", source: "seed gives advice only"),
+        SwitchDeclaration(
+            "leeway-seconds", .count(orWord: nil), documented: "0", observed: "0",
+            about: "how long after exp a token is still accepted", source: "qa: the sign-in server's library reports 0"),
+        SwitchDeclaration(
+            "profile-dates", documented: ProfileDates.unixSeconds, observed: .iso,
+            about: "the form of date_created and date_updated", source: "docs; qa"),
+        SwitchDeclaration(
+            "ping-after-logout", documented: PingAfterLogout.expiredToken, observed: .unauthorized,
+            about: "what a renewal answers after a logout", source: "seed; ours"),
+        SwitchDeclaration(
+            "duplicate-registration", documented: DuplicateRegistration.fail, observed: .fail,
+            about: "what a second registration of one user answers", source: "ours"),
+        SwitchDeclaration(
+            "logout-revokes-core", documented: YesNo.no, observed: .no,
+            about: "whether core takes tokens of a logged-out session for expired", source: "ours"),
+        SwitchDeclaration(
+            "rua-token-prefix", documented: TokenPrefix.bearer, observed: .bearer,
+            about: "whether accessToken starts with Bearer", source: "ours"),
+        SwitchDeclaration(
+            "unknown-entity", documented: UnknownEntity.refuse, observed: .refuse,
+            about: "whether a well-signed login JWT for an unknown entity creates that customer", source: "ours"),
+        SwitchDeclaration(
+            "address-required-fields", documented: AddressRequiredFields.none, observed: .none,
+            about: "whether an address needs the five members that the shop needs", source: "docs"),
+        SwitchDeclaration(
+            "pan-check", documented: PANCheck.anyString, observed: .anyString,
+            about: "whether pan must decrypt to a card number that agrees with pan6 and pan4", source: "ours"),
+        SwitchDeclaration(
+            "ios-sample-renewal", documented: OnOff.off, observed: .off,
+            about: "whether register answers the renewal of the seed's iOS sample", source: "shape seed; mapping ours"),
+    ]
+}

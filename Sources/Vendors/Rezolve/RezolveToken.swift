@@ -1,0 +1,125 @@
+import Emulation
+import JSON
+import Tokens
+
+/// A token as Rezolve reads it; its members are what it says, whether or not it deserves trust.
+struct RezolveToken: Sendable {
+    /// What a token is for. `rezolve_entity_id` alone decides it, since a sample app forgets the header `auth` (ours).
+    enum Kind: String, Sendable {
+        case registration
+        case login
+    }
+
+    /// The entity id of a customer who is yet to be registered. Source: seed, JWT Payload.
+    static let noEntity = ":NONE:"
+
+    let compact: CompactToken
+    let kind: Kind
+    let entityID: String
+    let partnerEntityID: String
+    let deviceID: String
+
+    init(_ text: String) {
+        compact = CompactToken(text)
+        let claims = compact.claims
+        entityID = claims?["rezolve_entity_id"]?.string ?? ""
+        // A JSON integer is turned into its decimal string (ours): the vendor calls the id "numerical, or a string".
+        let partnerEntity = claims?["partner_entity_id"]
+        partnerEntityID = partnerEntity?.string ?? partnerEntity?.int.map(String.init) ?? ""
+        deviceID = claims?["device_id"]?.string ?? ""
+        kind = entityID == Self.noEntity ? .registration : .login
+    }
+}
+
+/// Rows 5 to 8 of Rezolve's checks: all that a token and its partner's key decide alone.
+///
+/// Source: algorithm, members and signature are documented (seed, "Create the Registration JWT" and "Logging in a
+/// User"); the order is ours, and so is that a malformed token counts as one with a wrong signature.
+struct RezolveTokenRules {
+    let switches: RezolveSwitches
+    let moment: Moment
+
+    /// Row 5: the token can be verified.
+    func judgeSignature(
+        of token: RezolveToken, by key: SigningKey?, _ findings: inout Findings<RezolveFailure>,
+        orFail failure: RezolveFailure
+    ) {
+        findings.add(token.compact.structure, orFail: failure)
+        findings.add(token.compact.algorithm(is: .hs512, source: "seed, JWT Header"), orFail: failure)
+        findings.add(token.compact.type(is: "JWT", source: "seed, JWT Header; case and absence ours"), orFail: failure)
+        findings.add(token.compact.critical(), orFail: failure)
+        if let references = token.compact.keyReferences() { findings.note(references) }
+        guard let key else {
+            findings.add(Finding("signature", .notJudged, note: "No key is known to judge it by."), orFail: failure)
+            return
+        }
+        findings.add(
+            token.compact.signature(by: key.verificationKey, algorithm: .hs512, source: "seed, Signature"),
+            orFail: failure)
+    }
+
+    /// Row 6: every member that this kind of token needs is there and of the right type.
+    func judgeMembers(
+        of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+    ) {
+        let compact = token.compact
+        findings.add(
+            compact.claim("rezolve_entity_id", is: .nonEmptyString, source: "seed, JWT Payload"), orFail: failure)
+        findings.add(
+            compact.claim("partner_entity_id", is: [.nonEmptyString, .integer], source: "seed, JWT Payload"),
+            orFail: failure)
+        if token.partnerEntityID.count > 255 {
+            findings.add(
+                Finding(
+                    "claim-partner_entity_id-length", .failed, expected: .text("at most 255 characters"),
+                    found: .count(token.partnerEntityID.count), source: "ours"), orFail: failure)
+        }
+        judgeExpiryForm(of: compact, &findings, orFail: failure)
+        guard token.kind == .login else { return }
+        if switches.authHeader == .required {
+            findings.add(compact.headerMember("auth", equals: "v2", source: "seed, JWT Header of the login JWT; switch auth-header"), orFail: failure)
+        }
+        if switches.deviceCheck == .enforce {
+            findings.add(
+                compact.claim("device_id", is: .nonEmptyString, source: "seed, JWT Payload of the login JWT"),
+                orFail: failure)
+        }
+    }
+
+    private func judgeExpiryForm(
+        of compact: CompactToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+    ) {
+        switch switches.expiryNumber {
+        case .any:
+            findings.add(compact.claim("exp", is: .number, source: "seed, JWT Payload"), orFail: failure)
+            if compact.date("exp").form == .fraction {
+                findings.note(
+                    Finding(
+                        "exp-fraction", .noted, expected: .text("an integer"), found: compact.claims?["exp"].map(Fact.json),
+                        note: "RFC 7519 allows a fraction; switch exp-number decides.", source: "seed: unix timestamp integer"))
+            }
+        case .integer:
+            findings.add(
+                compact.claim("exp", is: .integer, source: "seed: unix timestamp integer; switch exp-number"),
+                orFail: failure)
+        }
+    }
+
+    /// Rows 7 and 8: the lifetime is not too long and not over.
+    func judgeExpiry(
+        of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+    ) {
+        let advice = token.compact.lifetime(
+            atMost: Double(switches.maximumLifetimeSeconds ?? 1800), from: .moment(moment.unixSeconds),
+            source: "seed: 30 minutes or less; switch max-lifetime-seconds")
+        if switches.maximumLifetimeSeconds != nil {
+            findings.add(advice, orFail: .tokenLifetimeTooLong)
+        } else if advice.outcome == .failed {
+            findings.note(advice.noted)
+        }
+        findings.add(
+            token.compact.expiry(
+                at: moment.unixSeconds, leeway: Double(switches.leewaySeconds), source: "seed, HTTP Error Responses, 401"),
+            orFail: failure)
+    }
+}

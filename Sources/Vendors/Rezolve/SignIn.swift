@@ -1,0 +1,192 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// RUA's users and sessions. Source: observed, sample apps and vendor QA tests; that the app renews its token by a
+/// `ping` is documented (seed).
+extension Rezolve {
+    /// The code of every confirmation mail. Source: observed on the vendor's staging server.
+    private static let confirmationCode = "000000"
+
+    static func registerUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
+        var reader = FieldReader(try call.signInBody())
+        let password = reader.string("password", isRequired: true, minimumLength: 1)
+        let phone = reader.string("phone", acceptsNull: true)
+        let username = reader.string("username", isRequired: phone == nil, minimumLength: 1) ?? phone
+        let firstName = reader.string("firstName", acceptsNull: true)
+        let lastName = reader.string("lastName", acceptsNull: true)
+        let email = reader.string("email", acceptsNull: true)
+        guard reader.problems.isEmpty, let username, let password else { throw call.invalidBody(reader.problems) }
+        let taken = state.user(partner: partner.id) { other in
+            other.username == username || (email.map { !$0.isEmpty && $0 == other.email } ?? false)
+                || (phone.map { !$0.isEmpty && $0 == other.phone } ?? false)
+        }
+        if let taken { throw Refusal(.ruaUserExists, because: "user \(taken.id) has this username, email or phone") }
+        let id = state.nextUserID
+        let customer = RezolveCustomer(
+            entityID: call.identifiers.uuid(), partnerID: partner.id, partnerEntityID: "rua-\(id)",
+            email: email ?? "", created: call.moment)
+        let user = RUAUser(
+            id: id, customer: customer, username: username, password: password, firstName: firstName,
+            lastName: lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
+        state.register(customer)
+        state.store(user)
+        return .json(user.json, status: .created)
+    }
+
+    static func confirmUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        let id = call.parameters["user"]
+        guard var user = Int(id).flatMap({ state.users[$0] }), user.partnerID == call.credentials.partner?.id else {
+            throw Refusal(.ruaUserNotFound, because: "no user of the partner has the id \(id)")
+        }
+        guard call.parameters["code"] == confirmationCode else {
+            throw Refusal(.ruaConfirmCodeWrong, because: "the code is always \(confirmationCode)")
+        }
+        user.isConfirmed = true
+        state.store(user)
+        return .json(user.json)
+    }
+
+    /// Signs a user in; an unconfirmed one too (observed).
+    static func logIn(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
+        var reader = FieldReader(try call.signInBody())
+        let username = reader.string("username", isRequired: true)
+        let password = reader.string("password", isRequired: true)
+        let device = reader.string("deviceId", isRequired: true)
+        guard let username, let password, let device else { throw call.invalidBody(reader.problems) }
+        guard let user = state.user(partner: partner.id, where: { $0.username.hasSameBytes(as: username) }) else {
+            throw Refusal(.ruaWrongCredentials, because: "no user of partner \(partner.id) is called \(username)")
+        }
+        guard let known = user.password, known.hasSameBytes(as: password) else {
+            throw Refusal(.ruaWrongCredentials, because: "the password of user \(user.id) is another one")
+        }
+        return try openSession(of: user, device: device, call, &state)
+    }
+
+    /// Replaces the token of a session; an expired one too, since that is what a renewal is for (inferred).
+    static func ping(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        let session = try call.session(in: state)
+        let isOver = state.isLoggedOut(session.user, device: session.device)
+        let token = try sessionToken(
+            for: session.customer, of: session.partner, device: session.device, at: call.moment,
+            lifetime: isOver ? logoutLifetime : sessionLifetime)
+        let value = call.switches.tokenPrefix == .bearer ? "Bearer \(token)" : token
+        return .respond(withToken(value, ["accessToken": .string(value)]))
+    }
+
+    /// Notes that the password was forgotten; no mail is sent.
+    static func forgotPassword(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        var reader = FieldReader(try call.signInBody())
+        guard let email = reader.string("email", isRequired: true) else { throw call.invalidBody(reader.problems) }
+        let partner = call.credentials.partner?.id ?? ""
+        guard let user = state.user(partner: partner, where: { !email.isEmpty && $0.email == email }) else {
+            throw Refusal(.ruaUserNotFound, because: "no user of the partner has the email \(email)")
+        }
+        call.findings.note(
+            Finding("mail", .noted, found: .text("user \(user.id)"), note: "A real server would send a mail now."))
+        return .json([:])
+    }
+
+    /// Replaces the password; tokens stay valid (ours).
+    static func changePassword(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        var reader = FieldReader(try call.signInBody())
+        let current = reader.string("currentPassword", isRequired: true)
+        let new = reader.string("newPassword", isRequired: true, minimumLength: 1)
+        guard let current, let new else { throw call.invalidBody(reader.problems) }
+        var user = try call.session(in: state).user
+        guard let known = user.password, known.hasSameBytes(as: current) else {
+            throw Refusal(.ruaWrongPassword, because: "the password of user \(user.id) is another one")
+        }
+        user.password = new
+        state.store(user)
+        return .json([:])
+    }
+
+    /// Ends the session of the token's device; tokens of core live on until they expire (documented idea, seed).
+    static func logOut(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        let session = try call.session(in: state)
+        state.logOut(session.user, device: session.device)
+        return .json([:])
+    }
+}
+
+// MARK: - Sessions
+
+extension Rezolve {
+    /// The advised maximum. Source: seed, "30 minutes or less".
+    static let sessionLifetime = Duration.seconds(1800)
+    /// A token that is over when it is made. Source: logging out so is the seed's idea; the length is ours.
+    static let logoutLifetime = Duration.seconds(-60)
+
+    /// Answers a user with the token of a new session in `Authorization`.
+    static func openSession(
+        of user: RUAUser, device: String, _ call: RezolveCall, _ state: inout RezolveState
+    ) throws(RezolveRefusal) -> Reply {
+        guard let customer = state.customers[user.entityID],
+            let partner = call.vendor.accounts.partner(id: user.partnerID)
+        else { throw Refusal(.ruaWrongCredentials, because: "the user's customer is gone") }
+        let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
+        let user = state.logIn(user, device: device)
+        return .respond(withToken("Bearer \(token)", user.json))
+    }
+
+    /// A login JWT as RUA signs it, for the partner.
+    static func sessionToken(
+        for customer: RezolveCustomer, of partner: RezolvePartner, device: String, at moment: Moment,
+        lifetime: Duration = sessionLifetime
+    ) throws(RezolveRefusal) -> String {
+        guard let key = partner.authKey else {
+            throw Refusal(.maskedNoAuthKey, because: "partner \(partner.id) has no auth key to sign a token with")
+        }
+        let draft = TokenDraft.login(
+            entityID: customer.entityID, partnerEntityID: customer.partnerEntityID, deviceID: device,
+            expiry: moment + lifetime)
+        do {
+            return try draft.mint(key: key, algorithm: .hs512, at: moment.unixSeconds)
+        } catch {
+            throw Refusal(.serviceUnavailable, because: "the token could not be signed: \(error)")
+        }
+    }
+
+    private static func withToken(_ value: String, _ body: JSON) -> Response {
+        var response = Response.json(body)
+        response.fields[.authorization] = value
+        return response
+    }
+}
+
+extension Call<Rezolve> {
+    /// The customer, user and device that an authorized session token names.
+    fileprivate func session(
+        in state: RezolveState
+    ) throws(RezolveRefusal) -> (customer: RezolveCustomer, user: RUAUser, partner: RezolvePartner, device: String) {
+        guard let token = credentials.token, let customer = state.customers[token.entityID],
+            let user = state.user(entity: customer.entityID),
+            let partner = vendor.accounts.partner(id: customer.partnerID)
+        else { throw Refusal(.ruaTokenInvalid, because: "the token names nobody") }
+        return (customer, user, partner, token.deviceID)
+    }
+
+    /// The body of a request to RUA, which must be a JSON object.
+    func signInBody() throws(RezolveRefusal) -> JSONObject {
+        let body: JSON
+        do {
+            body = try JSON.parse(request.body)
+        } catch {
+            throw Refusal(.ruaBodyInvalid, because: "the body is not JSON: \(error)")
+        }
+        guard let object = body.object else {
+            throw Refusal(.ruaBodyInvalid, because: "the body is a JSON \(body.typeName), not an object")
+        }
+        return object
+    }
+
+    /// The refusal of a body with wrong members.
+    func invalidBody(_ problems: [FieldProblem]) -> RezolveRefusal {
+        Refusal(.ruaBodyInvalid, because: problems.map { "\($0.name): \($0.kind)" }.joined(separator: "; "))
+    }
+}
