@@ -1,0 +1,93 @@
+internal import JSON
+
+/// A signature algorithm of a compact JWS: all of RFC 7518 section 3 but `none`, and Ed25519.
+public enum Algorithm: String, Sendable, Hashable, CaseIterable {
+    /// HMAC with SHA-256.
+    case hs256 = "HS256"
+    /// HMAC with SHA-384.
+    case hs384 = "HS384"
+    /// HMAC with SHA-512.
+    case hs512 = "HS512"
+    /// RSASSA-PKCS1-v1_5 with SHA-256.
+    case rs256 = "RS256"
+    /// RSASSA-PKCS1-v1_5 with SHA-384.
+    case rs384 = "RS384"
+    /// RSASSA-PKCS1-v1_5 with SHA-512.
+    case rs512 = "RS512"
+    /// RSASSA-PSS with SHA-256, MGF1 with SHA-256 and a salt of 32 bytes.
+    case ps256 = "PS256"
+    /// RSASSA-PSS with SHA-384, MGF1 with SHA-384 and a salt of 48 bytes.
+    case ps384 = "PS384"
+    /// RSASSA-PSS with SHA-512, MGF1 with SHA-512 and a salt of 64 bytes.
+    case ps512 = "PS512"
+    /// ECDSA on P-256 with SHA-256.
+    case es256 = "ES256"
+    /// ECDSA on P-384 with SHA-384.
+    case es384 = "ES384"
+    /// ECDSA on P-521 with SHA-512.
+    case es512 = "ES512"
+    /// Ed25519, by the name of RFC 8037 section 3.1.
+    case edDSA = "EdDSA"
+
+    /// The kinds of mathematics behind the algorithms.
+    public enum Family: Sendable, Hashable {
+        /// HMAC: whoever can verify can sign.
+        case hmac
+        /// RSA with the padding of PKCS#1 version 1.5.
+        case rsaPKCS1
+        /// RSA with probabilistic padding.
+        case rsaPSS
+        /// ECDSA.
+        case ecdsa
+        /// Edwards curves.
+        case edwards
+    }
+
+    /// The kind of mathematics.
+    public var family: Family {
+        switch self {
+        case .hs256, .hs384, .hs512: .hmac
+        case .rs256, .rs384, .rs512: .rsaPKCS1
+        case .ps256, .ps384, .ps512: .rsaPSS
+        case .es256, .es384, .es512: .ecdsa
+        case .edDSA: .edwards
+        }
+    }
+
+    /// The values of a header's `alg` that mean this algorithm.
+    ///
+    /// RFC 9864 section 2.2 adds the name `Ed25519`, which says more than `EdDSA` does.
+    public var names: [String] {
+        self == .edDSA ? [rawValue, "Ed25519"] : [rawValue]
+    }
+
+    /// The algorithm of that name, compared byte for byte.
+    public init?(named name: String) {
+        guard let match = Self.allCases.first(where: { $0.isNamed(name) }) else { return nil }
+        self = match
+    }
+
+    func isNamed(_ name: String) -> Bool {
+        name.hasSameBytes(as: rawValue) || self == .edDSA && name.hasSameBytes(as: "Ed25519")
+    }
+
+    /// The name by which OpenSSL knows the hash; `nil` where the algorithm brings its own.
+    var digestName: String? {
+        switch self {
+        case .hs256, .rs256, .ps256, .es256: "SHA256"
+        case .hs384, .rs384, .ps384, .es384: "SHA384"
+        case .hs512, .rs512, .ps512, .es512: "SHA512"
+        case .edDSA: nil
+        }
+    }
+
+    /// The bytes of the hash; `nil` where the algorithm brings its own.
+    var hashByteCount: Int? {
+        switch self {
+        case .hs256, .rs256, .ps256, .es256: 32
+        case .hs384, .rs384, .ps384, .es384: 48
+        case .hs512, .rs512, .ps512, .es512: 64
+        case .edDSA: nil
+        }
+    }
+}

@@ -1,0 +1,129 @@
+/// base64url as RFC 7515 section 2 wants it: the alphabet of RFC 4648 section 5, no padding, nothing else.
+public enum Base64URL {
+    /// What keeps a text from being base64url.
+    public enum Fault: Error, Sendable, Hashable {
+        /// `=` at the end.
+        case padding
+        /// `+` or `/`, which belong to the alphabet of RFC 4648 section 4.
+        case standardAlphabet(UInt8)
+        /// A blank, tab or line break.
+        case whiteSpace(UInt8)
+        /// Any other byte outside the alphabet.
+        case foreignByte(UInt8)
+        /// The number of characters is 1 above a multiple of 4, which no number of bytes yields.
+        case length(Int)
+        /// The last character carries bits that belong to no byte, so the text is one of several for the same bytes.
+        case unusedBits
+    }
+
+    /// The bytes of a text.
+    public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] {
+        try decode(Array(text)[...])
+    }
+
+    /// The bytes of a text.
+    public static func decode(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
+        let count = text.count
+        guard count % 4 != 1 else { throw fault(in: text) ?? .length(count) }
+        var isClean = true
+        let bytes = [UInt8](unsafeUninitializedCapacity: count / 4 * 3 + 2) { output, written in
+            isClean = text.withUnsafeBufferPointer { decode($0, into: output, &written) }
+        }
+        guard isClean else { throw fault(in: text) ?? .unusedBits }
+        return bytes
+    }
+
+    /// Whether every character belongs to the alphabet and the unused bits are zero; the caller checked the length.
+    private static func decode(
+        _ text: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>, _ written: inout Int
+    ) -> Bool {
+        var bits: UInt32 = 0
+        var pending = 0
+        var seen: UInt8 = 0
+        for byte in text {
+            let value = values[Int(byte)]
+            // A foreign byte's value has its top bit set; one test behind the loop is cheaper than one in it.
+            seen |= value
+            bits = bits << 6 | UInt32(value & 0x3F)
+            pending += 6
+            if pending >= 8 {
+                pending -= 8
+                output[written] = UInt8(truncatingIfNeeded: bits >> UInt32(pending))
+                written += 1
+            }
+        }
+        return seen & 0x80 == 0 && bits & (1 << UInt32(pending) - 1) == 0
+    }
+
+    /// The value of each byte; 0xFF for those outside the alphabet.
+    private static let values: [UInt8] = {
+        var values = [UInt8](repeating: 0xFF, count: 256)
+        for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
+        return values
+    }()
+
+    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+    /// The first byte that may not stand there.
+    private static func fault(in text: ArraySlice<UInt8>) -> Fault? {
+        guard let byte = text.first(where: { values[Int($0)] == 0xFF }) else { return nil }
+        switch byte {
+        case UInt8(ascii: "="): return .padding
+        case UInt8(ascii: "+"), UInt8(ascii: "/"): return .standardAlphabet(byte)
+        case 0x20, 0x09, 0x0A, 0x0D: return .whiteSpace(byte)
+        default: return .foreignByte(byte)
+        }
+    }
+
+    /// The text of some bytes, without padding.
+    public static func encode(_ bytes: some Collection<UInt8>) -> String {
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count * 4 + 2) / 3)
+        var bits: UInt32 = 0
+        var pending = 0
+        for byte in bytes {
+            bits = bits << 8 | UInt32(byte)
+            pending += 8
+            while pending >= 6 {
+                pending -= 6
+                text.append(alphabet[Int(bits >> UInt32(pending) & 0x3F)])
+            }
+        }
+        if pending > 0 { text.append(alphabet[Int(bits << UInt32(6 - pending) & 0x3F)]) }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The bytes of a text in either alphabet of RFC 4648, with or without padding, whatever its unused bits are.
+    ///
+    /// For secrets that somebody may have decoded, for explaining a broken token, and for vendors that are known to be
+    /// lenient; never for deciding whether a token is sound. `nil` when other bytes stand in it.
+    public static func decodeLeniently(_ text: some Sequence<UInt8>) -> [UInt8]? {
+        var characters = Array(text)
+        while characters.last == UInt8(ascii: "=") { characters.removeLast() }
+        for (index, byte) in characters.enumerated() {
+            if byte == UInt8(ascii: "+") { characters[index] = UInt8(ascii: "-") }
+            if byte == UInt8(ascii: "/") { characters[index] = UInt8(ascii: "_") }
+        }
+        if let last = characters.last, values[Int(last)] != 0xFF {
+            let unused: UInt8 = characters.count % 4 == 2 ? 0x0F : characters.count % 4 == 3 ? 0x03 : 0
+            characters[characters.count - 1] = alphabet[Int(values[Int(last)] & ~unused)]
+        }
+        // The reason of a failure is of no interest to a caller who asked for leniency.
+        return try? decode(characters[...])
+    }
+}
+
+extension Base64URL.Fault: CustomStringConvertible {
+    /// The fault as a phrase for people.
+    public var description: String {
+        switch self {
+        case .padding: "padding with “=”"
+        case .standardAlphabet(let byte): "“\(Character(UnicodeScalar(byte)))” of the standard base64 alphabet"
+        case .whiteSpace: "white space"
+        case .foreignByte(let byte) where (0x21...0x7E).contains(byte): "“\(Character(UnicodeScalar(byte)))”"
+        case .foreignByte(let byte): "byte 0x" + String(byte, radix: 16, uppercase: true)
+        case .length(let count): "\(count) characters, which is no whole number of bytes"
+        case .unusedBits: "unused bits that are not zero"
+        }
+    }
+}

@@ -1,0 +1,80 @@
+internal import JSON
+
+extension CompactToken {
+    /// `algorithm`: the header's `alg` is exactly this one, capitals included.
+    ///
+    /// The caller chose the algorithm together with the key; the token only has to agree.
+    public func algorithm(is algorithm: Algorithm, source: String? = nil) -> Finding {
+        self.algorithm(isOneOf: [algorithm], source: source)
+    }
+
+    /// `algorithm`: the header's `alg` is exactly one of these.
+    public func algorithm(isOneOf algorithms: [Algorithm], source: String? = nil) -> Finding {
+        guard let header else { return Finding("algorithm", .notJudged, expected: .algorithms(algorithms)) }
+        let value = header["alg"]
+        if let name = value?.string, algorithms.contains(where: { $0.isNamed(name) }) {
+            return Finding("algorithm", .passed, expected: .algorithms(algorithms), found: .text(name), source: source)
+        }
+        return Finding(
+            "algorithm", .failed, expected: .algorithms(algorithms), found: value.map(Fact.json) ?? .absent,
+            note: Self.algorithmNote(value?.string), source: source ?? "RFC 8725 section 3.1")
+    }
+
+    private static func algorithmNote(_ name: String?) -> String? {
+        guard let name else { return nil }
+        if name.lowercased() == "none" {
+            return "An unsigned token proves nothing; whoever sent it can have written it."
+        }
+        if Algorithm(rawValue: name) == nil, Algorithm(rawValue: name.uppercased()) != nil {
+            return "The names of algorithms are compared with their capitals."
+        }
+        return nil
+    }
+
+    /// `type`: the header's `typ`, without regard to ASCII case.
+    ///
+    /// - Parameter required: Whether its absence is a failure.
+    public func type(is type: String, required: Bool = false, source: String? = nil) -> Finding {
+        guard let header else { return Finding("type", .notJudged, expected: .text(type), source: source) }
+        guard let value = header["typ"] else {
+            return Finding(
+                "type", required ? .failed : .passed, expected: .text(type), found: .absent, source: source)
+        }
+        let isSame = value.string.map { Self.areEqualIgnoringCase($0, type) } ?? false
+        return Finding("type", isSame ? .passed : .failed, expected: .text(type), found: .json(value), source: source)
+    }
+
+    private static func areEqualIgnoringCase(_ first: String, _ second: String) -> Bool {
+        first.utf8.elementsEqual(second.utf8) { lowercase($0) == lowercase($1) }
+    }
+
+    private static func lowercase(_ byte: UInt8) -> UInt8 {
+        (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+    }
+
+    /// `critical`: there is no `crit`.
+    ///
+    /// It names extensions that a reader must understand or refuse the token; none is understood here.
+    public func critical(source: String? = "RFC 7515 section 4.1.11") -> Finding {
+        guard let header else { return Finding("critical", .notJudged, expected: .absent, source: source) }
+        guard let value = header["crit"] else {
+            return Finding("critical", .passed, expected: .absent, source: source)
+        }
+        return Finding(
+            "critical", .failed, expected: .absent, found: .json(value),
+            note: "The token demands extensions, and whoever does not know them must refuse it.", source: source)
+    }
+
+    /// `key-references`: a remark when the header brings a key or says where to get one; `nil` when it does not.
+    ///
+    /// `jwk`, `jku`, `x5u` and `x5c` are never followed: the key comes from whoever trusts it, never from the token.
+    public func keyReferences() -> Finding? {
+        guard let header else { return nil }
+        let names = ["jwk", "jku", "x5u", "x5c"].filter { header[$0] != nil }
+        guard !names.isEmpty else { return nil }
+        return Finding(
+            "key-references", .noted, expected: .absent, found: .repeated(names),
+            note: "The token names a key of its own; it is never followed, only the configured key counts.",
+            source: "RFC 8725 section 3.10")
+    }
+}

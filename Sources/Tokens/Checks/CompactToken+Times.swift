@@ -1,0 +1,112 @@
+internal import JSON
+
+/// How the times of a token are compared.
+public struct TimeRules: Sendable, Hashable {
+    /// Seconds of grace for clocks that differ.
+    public var leeway: Double
+    /// Whether a claim that is absent is a failure; otherwise it is not judged.
+    public var required: Bool
+    /// Whether a value of the size of milliseconds is divided by 1000.
+    public var readsMilliseconds: Bool
+    /// Whether the moment of `exp` still counts; RFC 7519 section 4.1.4 says it does not.
+    public var acceptsLastSecond: Bool
+
+    /// No leeway, claims required, seconds only, and `exp` itself is too late, unless told otherwise.
+    public init(
+        leeway: Double = 0, required: Bool = true, readsMilliseconds: Bool = false, acceptsLastSecond: Bool = false
+    ) {
+        self.leeway = leeway
+        self.required = required
+        self.readsMilliseconds = readsMilliseconds
+        self.acceptsLastSecond = acceptsLastSecond
+    }
+}
+
+extension CompactToken {
+    /// A claim that should hold Unix seconds, classified.
+    public func date(_ name: String) -> NumericDate { NumericDate(claims?[name]) }
+
+    /// `expiry`: the moment lies before `exp` plus leeway.
+    ///
+    /// A value that is no number, or none below 2^53, fails here too: such a token must not live for ever.
+    public func expiry(
+        at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.4"
+    ) -> Finding {
+        time("exp", "expiry", at: moment, rules, source) { end in
+            rules.acceptsLastSecond ? moment <= end + rules.leeway : moment < end + rules.leeway
+        }
+    }
+
+    /// `expiry` with a leeway in seconds and ``TimeRules`` otherwise as they are.
+    public func expiry(
+        at moment: Double, leeway: Double, source: String? = "RFC 7519 section 4.1.4"
+    ) -> Finding {
+        expiry(at: moment, TimeRules(leeway: leeway), source: source)
+    }
+
+    /// `not-before`: the moment plus leeway has reached `nbf`, or the claim that stands in for it.
+    public func notBefore(
+        at moment: Double, claim: String = "nbf", _ rules: TimeRules = TimeRules(),
+        source: String? = "RFC 7519 section 4.1.5"
+    ) -> Finding {
+        time(claim, "not-before", at: moment, rules, source) { moment + rules.leeway >= $0 }
+    }
+
+    /// `issued-at`: `iat` does not lie beyond the moment plus leeway.
+    ///
+    /// RFC 7519 section 4.1.6 asks for nothing of the sort; ``Finding/noted`` turns a failure into a remark.
+    public func issuedAt(
+        at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.6"
+    ) -> Finding {
+        time("iat", "issued-at", at: moment, rules, source) { moment + rules.leeway >= $0 }
+    }
+
+    /// Where a lifetime begins.
+    public enum LifetimeStart: Sendable, Hashable {
+        /// A moment, usually now, so that the rest of the lifetime is judged.
+        case moment(Double)
+        /// The first of these claims that is there.
+        case claims([String])
+    }
+
+    /// `lifetime`: from its start to `exp` a token lives no longer than so many seconds; not judged when one of the two
+    /// is missing.
+    public func lifetime(
+        atMost seconds: Double, from start: LifetimeStart, readsMilliseconds: Bool = false, source: String? = nil
+    ) -> Finding {
+        let begin: Double? =
+            switch start {
+            case .moment(let moment): moment
+            case .claims(let names):
+                names.first { claims?[$0] != nil }.flatMap { date($0).seconds(readsMilliseconds: readsMilliseconds) }
+            }
+        guard let begin, let end = date("exp").seconds(readsMilliseconds: readsMilliseconds) else {
+            return Finding("lifetime", .notJudged, expected: .seconds(seconds), source: source)
+        }
+        return Finding(
+            "lifetime", end - begin <= seconds ? .passed : .failed, expected: .seconds(seconds),
+            found: .seconds(end - begin), source: source)
+    }
+
+    private func time(
+        _ name: String, _ check: String, at moment: Double, _ rules: TimeRules, _ source: String?,
+        _ holds: (Double) -> Bool
+    ) -> Finding {
+        guard let claims else { return Finding(check, .notJudged, expected: .time(moment), source: source) }
+        guard let value = claims[name] else {
+            return Finding(
+                check, rules.required ? .failed : .notJudged, expected: .time(moment), found: .absent, source: source)
+        }
+        let date = NumericDate(value)
+        guard let seconds = date.seconds(readsMilliseconds: rules.readsMilliseconds) else {
+            return Finding(
+                check, .failed, expected: .time(moment), found: .json(value),
+                note: "This is no moment in Unix seconds.",
+                source: source)
+        }
+        let isMilliseconds = date.size == .milliseconds
+        return Finding(
+            check, holds(seconds) ? .passed : .failed, expected: .time(moment), found: .time(seconds),
+            note: isMilliseconds ? "\(name) has the size of milliseconds; a JWT counts seconds." : nil, source: source)
+    }
+}

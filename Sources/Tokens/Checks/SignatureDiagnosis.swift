@@ -1,0 +1,121 @@
+internal import JSON
+
+/// Which mistake with an HMAC secret explains a signature that does not fit.
+///
+/// It changes nothing about the verdict; it saves the person who signs an afternoon.
+public enum SignatureDiagnosis: Sendable, Hashable {
+    /// The secret was read as hexadecimal.
+    case secretHexDecoded
+    /// The secret was base64- or base64url-decoded.
+    case secretBase64Decoded
+    /// The secret was base64-encoded; perhaps with a line break behind it.
+    case secretBase64Text(hasLineBreak: Bool)
+    /// The secret's characters were taken as Latin-1.
+    case secretLatin1
+    /// White space at the edges of the secret was dropped.
+    case secretTrimmed
+    /// White space was added behind the secret.
+    case secretExtended
+    /// The secret of another account was used.
+    case secretOfAnother(String)
+
+    /// A secret that belongs to somebody else, and how to call them.
+    public struct OtherSecret: Sendable {
+        /// The name of the account.
+        public let name: String
+        /// Its secret.
+        public let secret: String
+
+        /// The secret of the account of that name.
+        public init(name: String, secret: String) {
+            self.name = name
+            self.secret = secret
+        }
+    }
+
+    /// The first mistake that yields the token's signature; `nil` when none does, when the signature is right, or when
+    /// the form of the token is broken.
+    public static func explain(
+        _ token: CompactToken, algorithm: Algorithm, secret: String, others: [OtherSecret] = []
+    ) -> SignatureDiagnosis? {
+        guard algorithm.family == .hmac, token.isWellFormed, let signature = token.signature else { return nil }
+        let input = token.signingInput
+        func fits(_ key: [UInt8]) -> Bool {
+            guard !key.isEmpty, let code = MACKey(secret: key).code(for: input, algorithm: algorithm) else {
+                return false
+            }
+            return OpenSSL.areEqual(code, signature)
+        }
+        guard !fits(Array(secret.utf8)) else { return nil }
+        return candidates(secret).first { fits($0.key) }?.diagnosis
+            ?? others.first { fits(Array($0.secret.utf8)) }.map { .secretOfAnother($0.name) }
+    }
+
+    private static func candidates(_ secret: String) -> [(diagnosis: SignatureDiagnosis, key: [UInt8])] {
+        let bytes = Array(secret.utf8)
+        var candidates: [(SignatureDiagnosis, [UInt8])] = []
+        if let key = Hexadecimal.decode(bytes) { candidates.append((.secretHexDecoded, key)) }
+        if let key = Base64URL.decodeLeniently(bytes) { candidates.append((.secretBase64Decoded, key)) }
+        for text in [Base64.encode(bytes), Base64URL.encode(bytes)] {
+            let unpadded = text.utf8.filter { $0 != UInt8(ascii: "=") }
+            for key in [Array(text.utf8), unpadded] {
+                candidates.append((.secretBase64Text(hasLineBreak: false), key))
+                candidates.append((.secretBase64Text(hasLineBreak: true), key + [0x0A]))
+            }
+        }
+        if let key = latin1(secret) { candidates.append((.secretLatin1, key)) }
+        let core = trimmed(bytes)
+        if core != bytes { candidates.append((.secretTrimmed, core)) }
+        for blank in [" ", "\n", "\r\n"] { candidates.append((.secretExtended, bytes + Array(blank.utf8))) }
+        return candidates
+    }
+
+    /// The secret in Latin-1; `nil` when that is the same as UTF-8 or does not exist.
+    private static func latin1(_ secret: String) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        for scalar in secret.unicodeScalars {
+            guard let byte = UInt8(exactly: scalar.value) else { return nil }
+            bytes.append(byte)
+        }
+        return bytes.count == secret.utf8.count ? nil : bytes
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || (0x09...0x0D).contains($0) }
+        return Array(Array(bytes.drop(while: isBlank)).reversed().drop(while: isBlank).reversed())
+    }
+}
+
+extension SignatureDiagnosis: CustomStringConvertible {
+    /// The stable name, in kebab-case.
+    public var name: String {
+        switch self {
+        case .secretHexDecoded: "secret-hex-decoded"
+        case .secretBase64Decoded: "secret-base64-decoded"
+        case .secretBase64Text: "secret-base64-text"
+        case .secretLatin1: "secret-latin-1"
+        case .secretTrimmed, .secretExtended: "secret-trimmed"
+        case .secretOfAnother: "secret-of-another"
+        }
+    }
+
+    /// What happened, and what to do.
+    public var description: String {
+        switch self {
+        case .secretHexDecoded:
+            "The signature fits when the secret is read as hexadecimal. The key is the text itself in UTF-8."
+        case .secretBase64Decoded:
+            "The signature fits when the secret is base64-decoded first. The key is the text itself in UTF-8."
+        case .secretBase64Text(let hasLineBreak):
+            "The signature fits when the key is the base64 text of the secret\(hasLineBreak ? ", with a line break" : ""). "
+                + "Encode only for a library that decodes again."
+        case .secretLatin1: "The signature fits when the secret is taken as Latin-1. Use its UTF-8 bytes."
+        case .secretTrimmed: "The signature fits when white space at the edge of the secret is dropped."
+        case .secretExtended: "The signature fits when white space at the edge of the secret is added."
+        case .secretOfAnother(let name): "The signature fits the secret of \(name)."
+        }
+    }
+
+    /// The diagnosis as a remark next to the failed signature.
+    public var finding: Finding { Finding(name, .noted, note: description) }
+}

@@ -1,0 +1,67 @@
+public import JSON
+
+/// Something that a check expected or found, as a value: it becomes text only when somebody reads it.
+public enum Fact: Sendable, Hashable {
+    /// A text.
+    case text(String)
+    /// A value of the token.
+    case json(JSON)
+    /// A moment in Unix seconds.
+    case time(Double)
+    /// A span of seconds.
+    case seconds(Double)
+    /// A number of things.
+    case count(Int)
+    /// One of several texts.
+    case anyOf([String])
+    /// One of several algorithms.
+    case algorithms([Algorithm])
+    /// Names that occur where they should not, or too often.
+    case repeated([String])
+    /// A type of value.
+    case types(ValueTypes)
+    /// A key and what it is used for.
+    case key(KeyKind, id: String?, Algorithm)
+    /// Nothing at all.
+    case absent
+    /// A text that is not base64url.
+    case encoding(Base64URL.Fault)
+    /// A text that is not JSON.
+    case syntax(JSONError)
+}
+
+extension Fact: CustomStringConvertible {
+    /// The fact for people; a moment as number and as RFC 3339 text.
+    public var description: String {
+        switch self {
+        case .text(let text): text
+        case .json(let value): value.text
+        case .time(let seconds): "\(JSONNumber(seconds)) (\(UnixTime.text(of: seconds)))"
+        case .seconds(let seconds): "\(JSONNumber(seconds)) s"
+        case .count(let count): String(count)
+        case .anyOf(let texts): texts.joined(separator: " or ")
+        case .algorithms(let algorithms): algorithms.map(\.rawValue).joined(separator: " or ")
+        case .repeated(let names): names.joined(separator: ", ")
+        case .types(let types): types.description
+        case .key(let kind, let id, let algorithm):
+            "\(algorithm.rawValue) by \(kind)" + (id.map { " “\($0)”" } ?? "")
+        case .absent: "absent"
+        case .encoding(let fault): fault.description
+        case .syntax(let error): error.description
+        }
+    }
+
+    /// The fact for programs: values of a token as they are, counts and spans as numbers, everything else as text.
+    public var json: JSON {
+        switch self {
+        case .json(let value): value
+        case .count(let count): JSON(count)
+        case .seconds(let seconds): .number(JSONNumber(seconds))
+        case .anyOf(let texts): .array(texts.map(JSON.string))
+        case .algorithms(let algorithms): .array(algorithms.map { .string($0.rawValue) })
+        case .absent: nil
+        case .repeated(let names): .array(names.map(JSON.string))
+        case .text, .time, .encoding, .syntax, .types, .key: .string(description)
+        }
+    }
+}

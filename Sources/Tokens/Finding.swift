@@ -1,0 +1,89 @@
+public import JSON
+
+/// One check of a token and how it came out.
+///
+/// Cheap to make: names and sources are literals, and what was expected and found is kept as values. Nothing is
+/// rendered until somebody reads it, since a server makes ten of these for each of its requests.
+public struct Finding: Sendable, Hashable {
+    /// How a check came out.
+    public enum Outcome: String, Sendable, Hashable {
+        /// The token does what the rule asks.
+        case passed
+        /// The token breaks the rule.
+        case failed
+        /// Worth a remark, but no reason to refuse.
+        case noted
+        /// The rule lacks its input, such as a claim that is absent or a payload that cannot be read.
+        case notJudged = "not-judged"
+    }
+
+    private let stem: String
+    private let subject: String?
+    private let rule: String
+
+    /// How it came out.
+    public var outcome: Outcome
+    /// What the rule asks for.
+    public let expected: Fact?
+    /// What the token has.
+    public let found: Fact?
+    /// One sentence for people where a sentence helps: why it matters, what to do.
+    public let note: String?
+    /// Which document says so.
+    public let source: String?
+
+    /// A check of that name, in kebab-case.
+    public init(
+        _ check: String, _ outcome: Outcome, expected: Fact? = nil, found: Fact? = nil, note: String? = nil,
+        source: String? = nil
+    ) {
+        self.init(stem: check, nil, "", outcome, expected: expected, found: found, note: note, source: source)
+    }
+
+    /// A check whose name is put together only when it is read, such as `claim-exp-present`.
+    init(
+        stem: String, _ subject: String?, _ rule: String, _ outcome: Outcome, expected: Fact? = nil,
+        found: Fact? = nil, note: String? = nil, source: String? = nil
+    ) {
+        self.stem = stem
+        self.subject = subject
+        self.rule = rule
+        self.outcome = outcome
+        self.expected = expected
+        self.found = found
+        self.note = note
+        self.source = source
+    }
+
+    /// The stable name of the check, in kebab-case around the name of a member: `parts`, `claim-exp-present`.
+    public var check: String { subject.map { "\(stem)-\($0)-\(rule)" } ?? stem }
+
+    /// The same finding, a failure turned into a remark: for rules that a vendor states but does not enforce.
+    public var noted: Finding {
+        var finding = self
+        if outcome == .failed { finding.outcome = .noted }
+        return finding
+    }
+
+    /// The finding for programs; members without a value are left out.
+    public var json: JSON {
+        var object: JSONObject = ["check": .string(check), "outcome": .string(outcome.rawValue)]
+        object["expected"] = expected?.json
+        object["found"] = found?.json
+        object["note"] = note.map(JSON.string)
+        object["source"] = source.map(JSON.string)
+        return .object(object)
+    }
+}
+
+extension Finding: CustomStringConvertible {
+    /// The finding in one line for people.
+    public var description: String {
+        var text = "\(check): \(outcome.rawValue)"
+        if let expected { text += ", expected \(expected)" }
+        if let found { text += ", found \(found)" }
+        if let note { text += ". \(note)" }
+        if let source { text += " [\(source)]" }
+        return text
+    }
+}

@@ -1,0 +1,133 @@
+internal import JSON
+
+/// Reads the members of a JSON Web Key (RFC 7517, RFC 7518 section 6, RFC 8037 section 2).
+struct JWK {
+    let members: JSONObject
+
+    /// Members that only a private key has (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1).
+    static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
+
+    init(_ value: JSON) throws(KeyError) {
+        guard let members = value.object else { throw .unreadable("a JWK is a JSON object, not \(value.typeName)") }
+        // RFC 7517 section 4 leaves it to the reader; two readers of one key must not see two keys.
+        if let name = members.duplicateNames.first { throw .member(name, "occurs twice") }
+        self.members = members
+    }
+
+    /// The names of the private members it has.
+    var privateNames: [String] { Self.privateMembers.filter { members[$0] != nil } }
+
+    /// The key's name; absent is fine.
+    func id() throws(KeyError) -> String? {
+        guard let value = members["kid"] else { return nil }
+        guard let id = value.string else { throw .member("kid", "is \(value.typeName), not a string") }
+        return id
+    }
+
+    func string(_ name: String) throws(KeyError) -> String {
+        guard let value = members[name] else { throw .member(name, "is absent") }
+        guard let string = value.string else { throw .member(name, "is \(value.typeName), not a string") }
+        return string
+    }
+
+    func bytes(_ name: String) throws(KeyError) -> [UInt8] {
+        let text = try string(name)
+        do {
+            return try Base64URL.decode(text.utf8)
+        } catch {
+            throw .member(name, "is not base64url: \(error)")
+        }
+    }
+
+    /// Bytes of a fixed number (RFC 7518 section 6.2.1.2: no zeros are left out, none added).
+    func bytes(_ name: String, count: Int) throws(KeyError) -> [UInt8] {
+        let bytes = try bytes(name)
+        guard bytes.count == count else { throw .member(name, "has \(bytes.count) bytes; expected \(count)") }
+        return bytes
+    }
+
+    /// Checks `use` and `key_ops`: absent, or allowing the operation.
+    ///
+    /// Source: RFC 7517 sections 4.2 and 4.3.
+    func checkPurpose(_ operation: String) throws(KeyError) {
+        if let use = members["use"], use.string?.hasSameBytes(as: "sig") != true {
+            throw .purpose("use is \(use.text), expected \"sig\"")
+        }
+        guard let operations = members["key_ops"] else { return }
+        guard let names = operations.array, names.contains(where: { $0.string?.hasSameBytes(as: operation) == true })
+        else { throw .purpose("key_ops is \(operations.text), expected an array with \"\(operation)\"") }
+    }
+
+    /// What the key may be used for: `alg` where it is given, otherwise all that the kind can do.
+    ///
+    /// Source: RFC 7517 section 4.4.
+    func algorithms(of kind: KeyKind) throws(KeyError) -> [Algorithm] {
+        guard let value = members["alg"] else { return kind.algorithms }
+        guard let name = value.string else { throw .member("alg", "is \(value.typeName), not a string") }
+        guard let algorithm = Algorithm(named: name), kind.algorithms.contains(algorithm) else {
+            throw .algorithm(name)
+        }
+        return [algorithm]
+    }
+
+    /// The curve of an EC key.
+    func curve() throws(KeyError) -> KeyKind.Curve {
+        let name = try string("crv")
+        guard let curve = KeyKind.Curve.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
+            throw .unsupportedCurve(name)
+        }
+        return curve
+    }
+
+    /// Checks that an octet key pair is an Ed25519 one.
+    func checkEdwardsCurve() throws(KeyError) {
+        let name = try string("crv")
+        guard name.hasSameBytes(as: "Ed25519") else { throw .unsupportedCurve(name) }
+    }
+
+    /// The secret of an `oct` key.
+    func secret() throws(KeyError) -> MACKey {
+        let secret = try bytes("k")
+        guard !secret.isEmpty else { throw .emptySecret }
+        return MACKey(secret: secret)
+    }
+
+    /// The public key; private members are not looked at.
+    func publicKey() throws(KeyError) -> AsymmetricKey {
+        switch try string("kty") {
+        case "RSA": return try KeyBuilder.rsa(modulus: try bytes("n"), exponent: try bytes("e"))
+        case "EC":
+            let curve = try curve()
+            let x = try bytes("x", count: curve.byteCount)
+            return try KeyBuilder.ec(curve, x: x, y: try bytes("y", count: curve.byteCount), scalar: nil)
+        case "OKP":
+            try checkEdwardsCurve()
+            return try KeyBuilder.ed25519(publicPoint: try bytes("x", count: 32))
+        case let type: throw .unsupportedType(type)
+        }
+    }
+
+    /// The private key; its public part must fit it.
+    func privateKey() throws(KeyError) -> AsymmetricKey {
+        guard members["d"] != nil else { throw .notPrivate }
+        switch try string("kty") {
+        case "RSA":
+            var numbers: [[UInt8]] = []
+            for name in ["n", "e", "d", "p", "q", "dp", "dq", "qi"] { numbers.append(try bytes(name)) }
+            return try KeyBuilder.rsa(privateNumbers: numbers)
+        case "EC":
+            let curve = try curve()
+            let x = try bytes("x", count: curve.byteCount)
+            let y = try bytes("y", count: curve.byteCount)
+            return try KeyBuilder.ec(curve, x: x, y: y, scalar: try bytes("d", count: curve.byteCount))
+        case "OKP":
+            try checkEdwardsCurve()
+            let key = try KeyBuilder.ed25519(seed: try bytes("d", count: 32))
+            guard KeyInspection(key: key.pointer).publicPoint() == (try bytes("x", count: 32)) else {
+                throw .partsDisagree
+            }
+            return key
+        case let type: throw .unsupportedType(type)
+        }
+    }
+}

@@ -1,0 +1,47 @@
+/// ECDSA signatures: r and s side by side in a JWS (RFC 7518 section 3.4), a DER sequence in OpenSSL.
+extension KeyKind {
+    /// The signature as OpenSSL wants it; `nil` when its length is wrong, or r or s is zero.
+    func openSSLForm(of signature: [UInt8]) -> [UInt8]? {
+        guard case .ec(let curve) = self else { return signature }
+        guard signature.count == 2 * curve.byteCount else { return nil }
+        let halves = [signature.prefix(curve.byteCount), signature.suffix(curve.byteCount)]
+        // A library that let r = s = 0 pass accepted every token (CVE-2022-21449); OpenSSL does not, nor do we.
+        guard halves.allSatisfy({ half in half.contains { $0 != 0 } }) else { return nil }
+        let content = halves.flatMap { Self.derInteger($0) }
+        return [0x30] + Self.derLength(content.count) + content
+    }
+
+    /// The signature as a JWS wants it; `nil` when OpenSSL's is not the sequence it should be.
+    func joseForm(of signature: [UInt8]) -> [UInt8]? {
+        guard case .ec(let curve) = self else { return signature }
+        var rest = signature[...]
+        guard let content = Self.derContent(of: &rest, tag: 0x30), rest.isEmpty else { return nil }
+        rest = content
+        guard let r = Self.derContent(of: &rest, tag: 0x02), let s = Self.derContent(of: &rest, tag: 0x02) else {
+            return nil
+        }
+        let halves = [r, s].map { $0.drop { $0 == 0 } }
+        guard rest.isEmpty, halves.allSatisfy({ $0.count <= curve.byteCount }) else { return nil }
+        return halves.flatMap { [UInt8](repeating: 0, count: curve.byteCount - $0.count) + $0 }
+    }
+
+    private static func derInteger(_ magnitude: ArraySlice<UInt8>) -> [UInt8] {
+        var digits = Array(magnitude.drop { $0 == 0 })
+        if let first = digits.first, first >= 0x80 { digits.insert(0, at: 0) }
+        return [0x02] + derLength(digits.count) + digits
+    }
+
+    /// A length below 256, which is all that a P-521 signature needs.
+    private static func derLength(_ count: Int) -> [UInt8] {
+        count < 0x80 ? [UInt8(count)] : [0x81, UInt8(count)]
+    }
+
+    private static func derContent(of bytes: inout ArraySlice<UInt8>, tag: UInt8) -> ArraySlice<UInt8>? {
+        guard bytes.popFirst() == tag, let first = bytes.popFirst() else { return nil }
+        var count = Int(first)
+        if first == 0x81, let second = bytes.popFirst() { count = Int(second) } else if first >= 0x80 { return nil }
+        guard count <= bytes.count else { return nil }
+        defer { bytes = bytes.dropFirst(count) }
+        return bytes.prefix(count)
+    }
+}

@@ -1,0 +1,92 @@
+/// A key that signs tokens: an HMAC secret, or a private key.
+///
+/// It prints as its kind and name; the secret part leaves it only through ``privatePEM``.
+public struct SigningKey: Sendable {
+    enum Material: Sendable {
+        case secret(MACKey)
+        case privateKey(AsymmetricKey)
+    }
+
+    /// The key's name (`kid`).
+    public var id: String?
+    /// What kind of key it is.
+    public let kind: KeyKind
+    let material: Material
+
+    /// What the key can do.
+    public var algorithms: [Algorithm] { kind.algorithms }
+
+    init(_ key: AsymmetricKey, id: String?) throws(KeyError) {
+        guard key.hasPrivatePart else { throw .notPrivate }
+        self.id = id
+        kind = key.kind
+        material = .privateKey(key)
+    }
+
+    /// An HMAC secret, taken byte for byte.
+    public static func secret(_ bytes: [UInt8], id: String? = nil) throws(KeyError) -> SigningKey {
+        guard !bytes.isEmpty else { throw .emptySecret }
+        return SigningKey(secret: MACKey(secret: bytes), id: id)
+    }
+
+    /// An HMAC secret: the UTF-8 bytes of a text, nothing decoded.
+    public static func secret(_ text: String, id: String? = nil) throws(KeyError) -> SigningKey {
+        try secret(Array(text.utf8), id: id)
+    }
+
+    private init(secret: MACKey, id: String?) {
+        self.id = id
+        kind = .secret(byteCount: secret.secret.count)
+        material = .secret(secret)
+    }
+
+    /// The first private key of a PEM text: `PRIVATE KEY`, `RSA PRIVATE KEY` or `EC PRIVATE KEY`, without a password.
+    public static func pem(_ text: String, id: String? = nil) throws(KeyError) -> SigningKey {
+        for block in try PEM.blocks(of: Array(text.utf8)) {
+            switch block.label {
+            case "ENCRYPTED PRIVATE KEY": throw .encryptedPrivateKey
+            case let label where label.hasSuffix("PRIVATE KEY"):
+                guard block.headers.isEmpty else { throw .encryptedPrivateKey }
+                return try SigningKey(try DERKey.privateKey(block.bytes), id: id)
+            case "PUBLIC KEY", "RSA PUBLIC KEY", "CERTIFICATE": throw .notPrivate
+            default: continue
+            }
+        }
+        throw .noKeyInPEM
+    }
+
+    /// The signature in the form of a JWS.
+    ///
+    /// HMAC, RS and Ed25519 give equal signatures for equal input; PS and ES draw a random number each time.
+    ///
+    /// - Throws: ``KeyError/algorithm(_:)`` when this kind of key cannot do the algorithm.
+    public func sign(_ signingInput: [UInt8], algorithm: Algorithm) throws(KeyError) -> [UInt8] {
+        guard algorithms.contains(algorithm) else { throw .algorithm(algorithm.rawValue) }
+        let signature =
+            switch material {
+            case .secret(let key): key.code(for: signingInput, algorithm: algorithm)
+            case .privateKey(let key): key.sign(signingInput, algorithm: algorithm).flatMap(kind.joseForm(of:))
+            }
+        guard let signature else { throw .unreadable("OpenSSL does not sign with it") }
+        return signature
+    }
+
+    /// The key that verifies what this one signs.
+    public var verificationKey: VerificationKey {
+        switch material {
+        case .secret(let key): VerificationKey(key, id: id)
+        case .privateKey(let key): VerificationKey(key, id: id)
+        }
+    }
+}
+
+extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Kind and name; never the secret.
+    public var description: String { id.map { "\(kind) “\($0)”" } ?? kind.description }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// No children, so that nothing that prints by reflection reaches a secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

@@ -1,0 +1,96 @@
+/// A key that tells whether a signature is genuine.
+///
+/// The key and its user fix the algorithm, never the token: `isValid` does only what ``algorithms`` holds, and a public
+/// key can never be taken for an HMAC secret.
+public struct VerificationKey: Sendable {
+    enum Material: Sendable {
+        case secret(MACKey)
+        case publicKey(AsymmetricKey)
+    }
+
+    /// The key's name (`kid`), where its source gives one.
+    public var id: String?
+    /// What kind of key it is.
+    public let kind: KeyKind
+    /// The algorithms it may verify: what its kind can do, narrowed by the `alg` of its JWK or by its user.
+    public private(set) var algorithms: [Algorithm]
+    /// The days on which the certificate it came in is valid. Nothing here enforces them.
+    public let validity: CertificateValidity?
+
+    let material: Material
+
+    init(_ key: AsymmetricKey, id: String? = nil, validity: CertificateValidity? = nil) {
+        self.id = id
+        kind = key.kind
+        algorithms = key.kind.algorithms
+        self.validity = validity
+        material = .publicKey(key)
+    }
+
+    init(_ key: MACKey, id: String? = nil) {
+        self.id = id
+        kind = .secret(byteCount: key.secret.count)
+        algorithms = kind.algorithms
+        validity = nil
+        material = .secret(key)
+    }
+
+    /// An HMAC secret, taken byte for byte.
+    ///
+    /// A short one is accepted, although RFC 7518 section 3.2 asks for as many bytes as the hash has; see
+    /// ``strengthFinding(for:)``.
+    public static func secret(_ bytes: [UInt8], id: String? = nil) throws(KeyError) -> VerificationKey {
+        guard !bytes.isEmpty else { throw .emptySecret }
+        return VerificationKey(MACKey(secret: bytes), id: id)
+    }
+
+    /// An HMAC secret: the UTF-8 bytes of a text, nothing decoded.
+    public static func secret(_ text: String, id: String? = nil) throws(KeyError) -> VerificationKey {
+        try secret(Array(text.utf8), id: id)
+    }
+
+    /// The same key for these algorithms only; those it cannot do are left out.
+    public func limited(to allowed: [Algorithm]) -> VerificationKey {
+        var key = self
+        key.algorithms.removeAll { !allowed.contains($0) }
+        return key
+    }
+
+    /// Whether the signature fits; false also for an algorithm outside ``algorithms`` and for a signature of the wrong
+    /// length. HMAC codes are compared in constant time.
+    public func isValid(signature: [UInt8], for signingInput: [UInt8], algorithm: Algorithm) -> Bool {
+        guard algorithms.contains(algorithm) else { return false }
+        switch material {
+        case .secret(let key):
+            guard let code = key.code(for: signingInput, algorithm: algorithm) else { return false }
+            return OpenSSL.areEqual(code, signature)
+        case .publicKey(let key):
+            guard let encoded = key.kind.openSSLForm(of: signature) else { return false }
+            return key.verifies(encoded, of: signingInput, algorithm: algorithm)
+        }
+    }
+
+    /// A remark about an HMAC secret shorter than its hash, otherwise `nil`.
+    ///
+    /// Source: RFC 7518 section 3.2. A remark only, since a vendor's own sample key has six bytes.
+    public func strengthFinding(for algorithm: Algorithm) -> Finding? {
+        guard case .secret(let byteCount) = kind, let needed = algorithm.hashByteCount, byteCount < needed else {
+            return nil
+        }
+        return Finding(
+            "secret-length", .noted, expected: .count(needed), found: .count(byteCount),
+            note: "The secret has fewer bytes than the hash; it can be guessed more easily than the hash broken.",
+            source: "RFC 7518 section 3.2")
+    }
+}
+
+extension VerificationKey: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    /// Kind and name; never a secret.
+    public var description: String { id.map { "\(kind) “\($0)”" } ?? kind.description }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// No children, so that nothing that prints by reflection reaches a secret.
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}

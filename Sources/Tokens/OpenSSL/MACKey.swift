@@ -1,0 +1,75 @@
+internal import COpenSSL
+internal import Synchronization
+
+/// An HMAC secret, with one keyed context for every hash it was used with.
+final class MACKey: Sendable {
+    let secret: [UInt8]
+    private let contexts = Mutex<[Algorithm: KeyedContext]>([:])
+
+    init(secret: [UInt8]) {
+        self.secret = secret
+    }
+
+    /// The authentication code of some bytes; `nil` for an algorithm that is no HMAC.
+    func code(for bytes: [UInt8], algorithm: Algorithm) -> [UInt8]? {
+        context(for: algorithm)?.code(for: bytes)
+    }
+
+    private func context(for algorithm: Algorithm) -> KeyedContext? {
+        contexts.withLock { contexts in
+            if let context = contexts[algorithm] { return context }
+            guard algorithm.family == .hmac, let digest = algorithm.digestName else { return nil }
+            let context = KeyedContext(secret: secret, digest: digest)
+            contexts[algorithm] = context
+            return context
+        }
+    }
+}
+
+/// An HMAC context that has taken its key and seen no data.
+///
+/// Fetching the algorithm and setting the key cost more than a whole token does; a copy of this context costs neither.
+///
+/// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the source
+/// of `EVP_MAC_CTX_dup`, which reads it and counts references atomically.
+private final class KeyedContext: @unchecked Sendable {
+    private let context: OpaquePointer
+    private let byteCount: Int
+
+    init?(secret: [UInt8], digest: String) {
+        let keyed = OpenSSL.run { Self.keyedContext(secret, digest) }
+        guard let keyed else { return nil }
+        context = keyed
+        byteCount = EVP_MAC_CTX_get_mac_size(keyed)
+    }
+
+    deinit { EVP_MAC_CTX_free(context) }
+
+    private static func keyedContext(_ secret: [UInt8], _ digest: String) -> OpaquePointer? {
+        guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
+        defer { EVP_MAC_free(mac) }
+        guard let context = EVP_MAC_CTX_new(mac) else { return nil }
+        var name = Array(digest.utf8CString)
+        let isKeyed = name.withUnsafeMutableBufferPointer { name in
+            var parameters = [
+                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
+                OSSL_PARAM_construct_end(),
+            ]
+            return EVP_MAC_init(context, secret, secret.count, &parameters) == 1
+        }
+        if isKeyed { return context }
+        EVP_MAC_CTX_free(context)
+        return nil
+    }
+
+    func code(for bytes: [UInt8]) -> [UInt8]? {
+        guard let copy = EVP_MAC_CTX_dup(context) else { return nil }
+        defer { EVP_MAC_CTX_free(copy) }
+        var isComplete = EVP_MAC_update(copy, bytes, bytes.count) == 1
+        let code = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
+            isComplete = EVP_MAC_final(copy, buffer.baseAddress, &written, byteCount) == 1 && isComplete
+            if !isComplete { written = 0 }
+        }
+        return isComplete ? code : nil
+    }
+}

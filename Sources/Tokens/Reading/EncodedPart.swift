@@ -1,0 +1,77 @@
+internal import JSON
+
+/// One part of a token: its bytes, and what is wrong with their encoding.
+struct EncodedPart: Sendable {
+    /// The bytes; with a fault, what a lenient reader makes of them, if anything.
+    let bytes: [UInt8]?
+    let fault: Base64URL.Fault?
+
+    init(_ text: ArraySlice<UInt8>) {
+        do throws(Base64URL.Fault) {
+            bytes = try Base64URL.decode(text)
+            fault = nil
+        } catch {
+            bytes = Base64URL.decodeLeniently(text)
+            fault = error
+        }
+    }
+
+    /// Whether a reader of that kind takes the part.
+    func isAcceptable(_ encoding: CompactToken.Encoding) -> Bool {
+        fault == nil || encoding == .lenient && bytes != nil
+    }
+}
+
+/// A part that should hold a JSON object.
+struct ObjectPart: Sendable {
+    /// Why there is no object.
+    enum Fault: Sendable {
+        case syntax(JSONError)
+        case otherType(String)
+    }
+
+    let encoded: EncodedPart
+    let object: JSONObject?
+    let fault: Fault?
+    /// Members that occur more than once, also deep inside, by their path.
+    let duplicates: [String]
+
+    init(_ text: ArraySlice<UInt8>, depth: Int) {
+        encoded = EncodedPart(text)
+        guard let bytes = encoded.bytes else {
+            (object, fault, duplicates) = (nil, nil, [])
+            return
+        }
+        do throws(JSONError) {
+            let value = try JSON.parse(bytes, maximumDepth: depth)
+            object = value.object
+            fault = value.object == nil ? .otherType(value.typeName) : nil
+            duplicates = value.duplicatePaths
+        } catch {
+            (object, fault, duplicates) = (nil, .syntax(error), [])
+        }
+    }
+}
+
+extension JSON {
+    /// The paths of members that occur more than once in their object, such as `sub.registered`.
+    var duplicatePaths: [String] {
+        switch self {
+        case .null, .bool, .number, .string: []
+        case .array(let elements): elements.flatMap(\.duplicatePaths)
+        case .object(let object):
+            (object.hasDuplicates ? object.duplicateNames : [])
+                + object.flatMap { member in member.value.duplicatePaths.map { "\(member.name).\($0)" } }
+        }
+    }
+}
+
+extension JSONObject {
+    /// Whether any name occurs more than once; quicker than listing them for the few members that tokens have.
+    fileprivate var hasDuplicates: Bool {
+        guard count <= 16 else { return !duplicateNames.isEmpty }
+        return indices.contains { index in
+            self[..<index].contains { $0.name.hasSameBytes(as: self[index].name) }
+        }
+    }
+}
