@@ -1,14 +1,44 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
+/// The vendors that are mounted; a new one adds its line here, its folders and its line in the catalog.
+let vendors = ["Rezolve"]
+
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+
+let core: [Target] = [
+    .systemLibrary(
+        name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
+    .target(name: "CEpoll"),
+    .target(name: "JSON"),
+    .target(name: "Wire", dependencies: ["JSON", httpTypes]),
+    .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll", httpTypes]),
+    .target(name: "Tokens", dependencies: ["JSON", "COpenSSL"]),
+    .target(
+        name: "Emulation",
+        dependencies: [
+            "JSON", "Wire", "Tokens", httpTypes, logging, .product(name: "Yams", package: "Yams"),
+            .product(name: "Mustache", package: "swift-mustache"),
+        ]),
+]
+
+let vendorTargets: [Target] = vendors.map { vendor in
+    .target(
+        name: vendor, dependencies: ["JSON", "Wire", "Tokens", "Emulation", httpTypes],
+        path: "Sources/Vendors/\(vendor)")
+}
+
+let tests: [Target] = [
+    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire"]),
+    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire"]),
+    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON"]),
+]
 
 let package = Package(
     name: "understudy",
     platforms: [.macOS(.v15)],
-    products: [
-        .library(name: "Tokens", targets: ["Tokens"]),
-    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -16,18 +46,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: [
-        .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
-        .target(name: "CEpoll"),
-        .target(name: "JSON"),
-        .target(name: "Wire", dependencies: ["JSON", httpTypes]),
-        .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll"]),
-        .target(name: "Tokens", dependencies: ["JSON", "COpenSSL"]),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
-        .testTarget(name: "WireTests", dependencies: ["Wire"]),
-        .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine"]),
-        .testTarget(name: "TokensTests", dependencies: ["Tokens"]),
-    ]
+    targets: core + vendorTargets + tests
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

@@ -67,7 +67,7 @@ public struct JournalEntry: Sendable {
     /// Why the exchange was refused, in one line; `nil` when it was not.
     public var explanation: String? {
         guard record.failure != nil else { return nil }
-        return record.reason ?? record.findings.first { $0.outcome == .failed }?.explanation
+        return record.reason ?? record.findings.first { $0.outcome == .failed }?.description
     }
 }
 

@@ -1,6 +1,6 @@
 public import JSON
 import Synchronization
-public import Wire
+import Wire
 
 /// A vendor with its failures, ready to answer.
 public struct VendorMount<V: Vendor>: MountedVendor {

@@ -1,5 +1,4 @@
 public import HTTPTypes
-public import Wire
 
 /// Who answers for a path: the routes of all vendors and the prefixes they own.
 public struct RouteTable: Sendable {

@@ -1,4 +1,4 @@
-public import FoundationEssentials
+import FoundationEssentials
 
 /// A point in time as a sandbox sees it.
 public struct Moment: Sendable, Hashable, Comparable {

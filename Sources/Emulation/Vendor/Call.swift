@@ -1,5 +1,3 @@
-public import JSON
-public import Tokens
 public import Wire
 
 /// A request that has found its route: all that authentication may look at.

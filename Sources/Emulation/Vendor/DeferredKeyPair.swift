@@ -10,7 +10,7 @@ public final class DeferredKeyPair: Sendable {
     private enum Stage {
         case unmade
         case inMaking([CheckedContinuation<Void, Never>])
-        case made(SigningKey)
+        case made(Result<SigningKey, KeyError>)
     }
 
     private static let workshop = DispatchQueue(label: "understudy.key-pairs", qos: .utility)
@@ -23,14 +23,17 @@ public final class DeferredKeyPair: Sendable {
 
     /// A pair that is there already.
     public init(_ key: SigningKey) {
-        stage = Mutex(.made(key))
+        stage = Mutex(.made(.success(key)))
     }
 
-    /// The pair, if it has been made.
-    public var key: SigningKey? {
-        stage.withLock { stage in
-            if case .made(let key) = stage { key } else { nil }
+    /// The pair, or `nil` while it has not been made.
+    ///
+    /// - Throws: why the library could not make one.
+    public func key() throws(KeyError) -> SigningKey? {
+        let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
+            if case .made(let result) = stage { result } else { nil }
         }
+        return try result?.get()
     }
 
     /// Returns once the pair is there; several callers share one making.
@@ -62,9 +65,9 @@ public final class DeferredKeyPair: Sendable {
     }
 
     private func work() {
-        let key = SigningKey.generateRSA(bits: 2048)
+        let result = Result { () throws(KeyError) in try SigningKey.generateRSA(bits: 2048) }
         let waiting = stage.withLock { stage -> [CheckedContinuation<Void, Never>] in
-            defer { stage = .made(key) }
+            defer { stage = .made(result) }
             if case .inMaking(let waiting) = stage { return waiting }
             return []
         }

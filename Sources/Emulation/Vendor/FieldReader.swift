@@ -41,6 +41,7 @@ public struct FieldReader {
         _ name: String, or otherNames: String..., isRequired: Bool = false, acceptsNull: Bool = false,
         minimumLength: Int = 0
     ) -> String? {
+        let object = object
         let member = ([name] + otherNames).lazy.compactMap { object[$0] }.first
         guard let member else {
             if isRequired { problems.append(FieldProblem(name: name, kind: .missing)) }

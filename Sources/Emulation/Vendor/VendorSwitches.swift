@@ -103,3 +103,14 @@ public struct SwitchValues: Sendable, Hashable {
     /// The value of a counting switch; `nil` when it is set to its word.
     public func count(_ name: String) -> Int? { Int(self[name]) }
 }
+
+extension VendorSwitches {
+    /// The switches as profile `documented` sets them.
+    public static var documented: Self { Self(in: .documented) }
+
+    /// The switches as a profile sets them.
+    public init(in profile: BehaviourProfile) {
+        let values = Self.declarations.map { ($0.name, $0.value(in: profile)) }
+        self.init(SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first })))
+    }
+}

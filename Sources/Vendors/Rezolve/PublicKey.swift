@@ -8,7 +8,16 @@ extension Rezolve {
     static func readPublicKey(
         _ call: inout RezolveCall, _ customer: inout RezolveCustomer
     ) throws(RezolveRefusal) -> Reply {
-        guard let key = customer.keyPair.key else { return .wait(customer.keyPair.make) }
-        return .json(["public_key": .string(key.publicPEM)])
+        guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
+        return .json(["public_key": JSON(key.publicPEM)])
+    }
+
+    /// The customer's key pair; `nil` while it is being made.
+    static func keyPair(of customer: RezolveCustomer) throws(RezolveRefusal) -> SigningKey? {
+        do {
+            return try customer.keyPair.key()
+        } catch {
+            throw Refusal(.serviceUnavailable, because: "no key pair could be made: \(error)")
+        }
     }
 }

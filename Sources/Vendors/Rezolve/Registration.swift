@@ -49,7 +49,7 @@ extension Rezolve {
         else {
             throw Refusal(.maskedAPIKey, because: "no api key, and the body names no known customer")
         }
-        guard let key = customer.keyPair.key else { return .wait(customer.keyPair.make) }
+        guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
         return .json(["access_token": .string(token), "public_key": JSON(key.publicPEM)])
     }

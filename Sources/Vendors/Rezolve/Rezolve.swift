@@ -1,14 +1,25 @@
 public import Emulation
 import Wire
 
+extension VendorModule {
+    /// Rezolve with its sample sign-in server RUA.
+    public static let rezolve = VendorModule(Rezolve.self)
+}
+
 /// Rezolve, a commerce backend behind a mobile SDK, and RUA, the sign-in server that Rezolve hosts for samples.
 ///
 /// Emulated are registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA.
 /// The commerce part (carts, orders, products) is not: its paths answer `route-not-found`.
-public struct Rezolve: Vendor {
+struct Rezolve: Vendor {
+    typealias State = RezolveState
+    typealias Failure = RezolveFailure
+    typealias Switches = RezolveSwitches
+    typealias Access = RezolveAccess
+    typealias Credentials = RezolveCredentials
+
     let accounts: RezolveAccounts
 
-    public init(fixtures: VendorFixtures) throws(FixtureProblem) {
+    init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try RezolveAccounts(fixtures)
     }
 

@@ -60,7 +60,11 @@ extension RezolvePartner {
         id = try entry.required("id").string()
         apiKey = try entry.required("api_key").string()
         authKeyText = try entry["auth_key"]?.string()
-        authKey = authKeyText.map { SigningKey.secret(Array($0.utf8)) }
+        do {
+            authKey = try authKeyText.map { text throws(KeyError) in try SigningKey.secret(text) }
+        } catch {
+            throw node.problem("the auth key cannot be used: \(error)")
+        }
     }
 }
 

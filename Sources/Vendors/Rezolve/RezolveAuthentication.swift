@@ -131,9 +131,11 @@ extension Rezolve {
         _ token: RezolveToken, of partner: RezolvePartner?, _ findings: inout Findings<RezolveFailure>
     ) {
         guard findings.failure == .maskedSignature, let partner, let secret = partner.authKeyText else { return }
-        let others = accounts.partners.filter { $0.id != partner.id }
-            .compactMap { other in other.authKeyText.map { ("partner \(other.id)", $0) } }
-        if let diagnosis = token.compact.diagnosis(secret: secret, others: others) { findings.note(diagnosis) }
+        let others = accounts.partners.filter { $0.id != partner.id }.compactMap { other in
+            other.authKeyText.map { SignatureDiagnosis.OtherSecret(name: "partner \(other.id)", secret: $0) }
+        }
+        let diagnosis = SignatureDiagnosis.explain(token.compact, algorithm: .hs512, secret: secret, others: others)
+        if let diagnosis { findings.note(diagnosis.finding) }
     }
 }
 

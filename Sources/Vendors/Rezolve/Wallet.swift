@@ -126,12 +126,11 @@ extension Rezolve {
         _ pan: String?, of card: RezolveCard, _ call: RezolveCall, _ customer: RezolveCustomer
     ) throws(RezolveRefusal) -> Reply? {
         guard call.switches.panCheck == .decrypt, let pan else { return nil }
-        guard let key = customer.keyPair.key else { return .wait(customer.keyPair.make) }
+        guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         guard let cipher = Data(base64Encoded: pan) else {
             throw wrongPAN("pan is not base64")
         }
-        // Whatever the library says against it, the number could not be decrypted.
-        guard let plain = try? key.decryptOAEP([UInt8](cipher), hash: .sha1) else {
+        guard let plain = key.decryptOAEP([UInt8](cipher), hash: .sha1) else {
             throw wrongPAN("pan does not decrypt under the customer's key with RSA-OAEP and SHA-1")
         }
         let number = String(decoding: plain, as: UTF8.self)

@@ -1,0 +1,19 @@
+/// A vendor that can be mounted: what a vendor's target shows of itself.
+public struct VendorModule: Sendable {
+    /// Who the vendor is.
+    public let identity: VendorIdentity
+    private let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
+
+    /// The module of a vendor's type.
+    public init<V: Vendor>(_ type: V.Type) {
+        identity = V.identity
+        read = { (store) throws(FixtureProblem) in try VendorMount(type, fixtures: store) }
+    }
+
+    /// Reads the vendor's fixtures and makes it ready to answer.
+    ///
+    /// - Throws: the first thing that is wrong with its fixtures.
+    public func mount(_ fixtures: FixtureStore) throws(FixtureProblem) -> any MountedVendor {
+        try read(fixtures)
+    }
+}

@@ -1,0 +1,48 @@
+import Emulation
+import JSON
+import Tokens
+
+extension Rezolve {
+    /// Judges a token that comes without its request: the partner is the one whose key fits, unless `partner` names one.
+    ///
+    /// - Parameter context: what is known of the request: `partner` and `entity` of the path, `device_id` of the header.
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Rezolve>
+    ) -> TokenVerdict<RezolveFailure> {
+        let token = RezolveToken(text)
+        let partner = context["partner"]?.string.flatMap(accounts.partner(id:)) ?? signer(of: token)
+        var findings = Findings<RezolveFailure>()
+        let rules = RezolveTokenRules(switches: setting.switches, moment: setting.moment)
+        // Any partner's key will do to show that none fits.
+        let key = (partner ?? accounts.partners.first { $0.authKey != nil })?.authKey
+        rules.judgeSignature(of: token, by: key, &findings, orFail: .maskedSignature)
+        for candidate in accounts.partners where partner == nil { diagnose(token, of: candidate, &findings) }
+        rules.judgeMembers(of: token, &findings, orFail: .maskedMissingFields)
+        rules.judgeExpiry(of: token, &findings, orFail: .tokenExpired)
+        if token.kind == .login { ownership(of: token, partner, context, setting).judge(&findings) }
+        return TokenVerdict(
+            kind: token.compact.claims == nil ? nil : token.kind.rawValue,
+            account: partner.map { "partner \($0.id)" }, findings: findings)
+    }
+
+    /// The partner whose key made the signature.
+    private func signer(of token: RezolveToken) -> RezolvePartner? {
+        accounts.partners.first { partner in
+            guard let key = partner.authKey else { return false }
+            return Algorithm.allCases.contains { algorithm in
+                token.compact.signature(by: key.verificationKey, algorithm: algorithm).outcome == .passed
+            }
+        }
+    }
+
+    private func ownership(
+        of token: RezolveToken, _ partner: RezolvePartner?, _ context: JSONObject, _ setting: TokenSetting<Rezolve>
+    ) -> RezolveOwnership {
+        func presented(_ name: String) -> RezolveOwnership.Presented {
+            context[name]?.string.map { .value($0) } ?? .unknown
+        }
+        return RezolveOwnership(
+            token: token, partner: partner, switches: setting.switches, state: setting.state,
+            pathPartner: presented("partner"), pathEntity: presented("entity"), device: presented("device_id"))
+    }
+}

@@ -1,0 +1,148 @@
+import Emulation
+import JSON
+import Tokens
+
+extension TokenDraft {
+    /// A login JWT. Source: seed, "Logging in a User"; the order of members is that of its samples.
+    static func login(entityID: String, partnerEntityID: String, deviceID: String, expiry: Moment) -> TokenDraft {
+        TokenDraft(
+            header: ["auth": "v2", "alg": "HS512", "typ": "JWT"],
+            claims: [
+                "rezolve_entity_id": .string(entityID), "partner_entity_id": .string(partnerEntityID),
+                "exp": JSON(expiry.wholeSeconds), "device_id": .string(deviceID),
+            ])
+    }
+
+    /// A registration JWT. Source: seed, "Create the Registration JWT".
+    static func registration(partnerEntityID: String, expiry: Moment) -> TokenDraft {
+        TokenDraft(
+            header: ["alg": "HS512", "typ": "JWT"],
+            claims: [
+                "rezolve_entity_id": .string(RezolveToken.noEntity), "partner_entity_id": .string(partnerEntityID),
+                "exp": JSON(expiry.wholeSeconds),
+            ])
+    }
+}
+
+extension Rezolve {
+    private static let members: [(name: String, about: String)] = [
+        ("partner", "id of the partner whose auth key signs; the first one that has a key"),
+        ("customer", "entity id of the customer; the partner's first one"),
+        ("partner_entity_id", "the partner's id of the user; the customer's, or user-2001 for a registration"),
+        ("device_id", "the device; the sample device"), ("expires_in", "seconds from now to exp; 1800"),
+    ]
+
+    private static let ownDefects = ["alg-hs256", "other-user", "wrong-device", "v2-header-bug"]
+
+    static let tokenKinds = [
+        TokenKind(
+            name: "registration", about: "registers a user, and may open that user's session", members: members,
+            defects: ownDefects),
+        TokenKind(name: "login", about: "opens a customer's session", members: members, defects: ownDefects),
+        TokenKind(
+            name: "logout", about: "a login token that is over already, with which the app is logged out",
+            members: members, defects: ownDefects),
+    ]
+
+    func mint(_ order: MintOrder, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
+        var reader = MintOrderReader(order)
+        let partner = try signer(try reader.string("partner"))
+        guard let key = partner.authKey else {
+            throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
+        }
+        var draft = try draft(order.kind, of: partner, &reader, in: setting)
+        reader.amend(&draft)
+        let defect = try reader.string("defect")
+        try reader.finish()
+        guard let defect, Self.ownDefects.contains(defect) else {
+            return try MintedToken(draft, key: key, algorithm: .hs512, defect: defect, at: setting.moment)
+        }
+        var algorithm = Algorithm.hs512
+        apply(defect, to: &draft, &algorithm, of: partner, in: setting)
+        return try MintedToken(draft, key: key, algorithm: algorithm, defect: nil, at: setting.moment)
+    }
+
+    private func signer(_ id: String?) throws(MintRefusal) -> RezolvePartner {
+        guard let id else {
+            guard let first = accounts.partners.first(where: { $0.authKey != nil }) else {
+                throw MintRefusal("no partner has an auth key")
+            }
+            return first
+        }
+        guard let partner = accounts.partner(id: id) else {
+            throw MintRefusal("no partner has the id \(id)\(Nearest.hint(to: id, among: accounts.partners.map(\.id)))")
+        }
+        return partner
+    }
+
+    private func draft(
+        _ kind: String, of partner: RezolvePartner, _ reader: inout MintOrderReader, in setting: TokenSetting<Rezolve>
+    ) throws(MintRefusal) -> TokenDraft {
+        let entity = try reader.string("customer")
+        let partnerEntityID = try reader.string("partner_entity_id")
+        let device = try reader.string("device_id") ?? accounts.sampleDeviceID
+        let standard = kind == "logout" ? Self.logoutLifetime : Self.sessionLifetime
+        let expiry = setting.moment + (try reader.int("expires_in").map { .seconds($0) } ?? standard)
+        if kind == "registration" {
+            return .registration(partnerEntityID: partnerEntityID ?? "user-2001", expiry: expiry)
+        }
+        let known = entity.map { setting.state.customers[$0] } ?? firstCustomer(of: partner, in: setting.state)
+        guard let entity = entity ?? known?.entityID else {
+            throw MintRefusal("partner \(partner.id) has no customer; name one with the member customer")
+        }
+        return .login(
+            entityID: entity, partnerEntityID: partnerEntityID ?? known?.partnerEntityID ?? "user-2001",
+            deviceID: device, expiry: expiry)
+    }
+
+    private func firstCustomer(of partner: RezolvePartner, in state: RezolveState) -> RezolveCustomer? {
+        accounts.customers.first { $0.partnerID == partner.id }
+            ?? state.customers.values.filter { $0.partnerID == partner.id }.min { $0.entityID < $1.entityID }
+    }
+
+    private func apply(
+        _ defect: String, to draft: inout TokenDraft, _ algorithm: inout Algorithm, of partner: RezolvePartner,
+        in setting: TokenSetting<Rezolve>
+    ) {
+        switch defect {
+        case "alg-hs256":
+            draft.header["alg"] = "HS256"
+            algorithm = .hs256
+        case "other-user":
+            let named = draft.claims["rezolve_entity_id"]?.string
+            let other = setting.state.customers.values.filter { $0.partnerID == partner.id && $0.entityID != named }
+                .min { $0.entityID < $1.entityID }
+            draft.claims["rezolve_entity_id"] = .string(other?.entityID ?? "somebody-else")
+            draft.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
+        case "wrong-device": draft.claims["device_id"] = "another-device"
+        default:
+            // v2-header-bug, as a sample app of the vendor makes it: the name of the member is the value's.
+            draft.header = JSONObject(draft.header.map { $0.name == "auth" ? ("v2", "v2") : ($0.name, $0.value) })
+        }
+    }
+
+    var samples: [SampleCredential] {
+        accounts.partners.map {
+            SampleCredential(
+                label: "partner \($0.id)\($0.authKey == nil ? " (without auth key)" : ""), api key", value: $0.apiKey)
+        }
+            + accounts.customers.map {
+                SampleCredential(label: "customer of partner \($0.partnerID), entity id", value: $0.entityID)
+            } + [SampleCredential(label: "device id", value: accounts.sampleDeviceID)]
+    }
+
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+        let partner = try signer(nil)
+        // A user of its own each time, so that the line works again on the next start and the next.
+        let order = MintOrder(
+            kind: "registration", members: ["partner_entity_id": .string("user-\(moment.wholeSeconds)")])
+        let minted = try mint(
+            order, in: TokenSetting(state: initialState, moment: moment, switches: .documented))
+        return SampleRequest(
+            endpoint: .post("/api/v1/authentication/register"),
+            fields: [
+                ("content-type", "application/json"), ("x-rezolve-partner-apikey", partner.apiKey),
+                ("authorization", "Bearer \(minted.token)"),
+            ], body: #"{"email":"user@example.test"}"#)
+    }
+}
