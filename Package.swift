@@ -21,7 +21,7 @@ let package = Package(
         .target(name: "CEpoll"),
         .target(name: "JSON"),
         .target(name: "Wire", dependencies: ["JSON", httpTypes]),
-        .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll"]),
+        .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll", httpTypes]),
         .target(name: "Tokens", dependencies: ["JSON", "COpenSSL"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
         .testTarget(name: "WireTests", dependencies: ["Wire"]),
