@@ -29,16 +29,37 @@ let vendorTargets: [Target] = vendors.map { vendor in
         path: "Sources/Vendors/\(vendor)")
 }
 
+let mounting: [Target] = [
+    .target(
+        name: "Fixtures", path: "Fixtures", sources: ["FixtureResources.swift"],
+        resources: vendors.map { .copy($0.lowercased()) }),
+    .target(
+        name: "Understudy",
+        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Fixtures", httpTypes, logging]
+            + vendors.map { .target(name: $0) }),
+    .executableTarget(
+        name: "UnderstudyCLI",
+        dependencies: [
+            "JSON", "Wire", "Emulation", "Understudy", "Tokens", "HTTPEngine", httpTypes, logging,
+            .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        ]),
+]
+
 let tests: [Target] = [
     .testTarget(name: "JSONTests", dependencies: ["JSON"]),
-    .testTarget(name: "WireTests", dependencies: ["Wire"]),
-    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire"]),
+    .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
+    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", httpTypes]),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON"]),
 ]
 
 let package = Package(
     name: "understudy",
     platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "understudy", targets: ["UnderstudyCLI"]),
+        .library(name: "Understudy", targets: ["Understudy"]),
+        .library(name: "Tokens", targets: ["Tokens"]),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -46,7 +67,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: core + vendorTargets + tests
+    targets: core + vendorTargets + mounting + tests
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

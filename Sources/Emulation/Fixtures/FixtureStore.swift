@@ -84,3 +84,29 @@ public struct VendorFixtures: Sendable {
     /// The names of the files in a subfolder, sorted.
     public func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 }
+
+extension FixtureStore {
+    /// A short text that changes when any file of these folders does, as the layers show them.
+    public func fingerprint(of folders: [String]) -> String {
+        // FNV-1a: it tells versions apart and protects nothing.
+        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+        func mix(_ bytes: some Sequence<UInt8>) {
+            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        }
+        for path in folders.flatMap(paths(below:)) {
+            // A file that went away meanwhile counts by its name alone.
+            let bytes = (try? file(path))?.bytes ?? []
+            mix(path.utf8)
+            mix(bytes)
+        }
+        return String(hash, radix: 16)
+    }
+
+    private func paths(below folder: String) -> [String] {
+        names(in: folder).flatMap { name -> [String] in
+            let path = "\(folder)/\(name)"
+            let children = paths(below: path)
+            return children.isEmpty ? [path] : children
+        }
+    }
+}

@@ -117,3 +117,19 @@ public struct TokenExplanation: Sendable {
     /// Every check.
     public let findings: [Finding]
 }
+
+extension TokenExplanation {
+    /// The explanation for programs.
+    public var json: JSON {
+        var answer: JSON = nil
+        if let response {
+            // A body that is no JSON is shown as text.
+            let body = (try? JSON.parse(response.body)) ?? .string(String(decoding: response.body, as: UTF8.self))
+            answer = ["status": JSON(response.status.code), "body": body]
+        }
+        return [
+            "vendor": .string(vendor), "kind": JSON(kind), "account": JSON(account), "accepted": .bool(failure == nil),
+            "failure": JSON(failure), "answer": answer, "findings": .array(findings.map(\.json)),
+        ]
+    }
+}

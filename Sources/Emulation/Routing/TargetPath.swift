@@ -1,3 +1,5 @@
+import Wire
+
 /// How a vendor reads the path of a request.
 public struct PathRules: Sendable {
     /// What becomes of empty segments, that is of repeated slashes.
@@ -27,7 +29,8 @@ struct TargetPath {
 
     init(_ path: Substring) {
         segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            .map { Self.decoded(Substring($0)) }
+            // A segment with a broken escape stays as it was sent, and so matches nothing but a parameter.
+            .map { PercentEncoding.decode(Substring($0)) ?? Substring($0) }
     }
 
     /// The segments as a vendor reads them.
@@ -40,26 +43,5 @@ struct TargetPath {
             }
         if rules.ignoresTrailingSlash, segments.last?.isEmpty == true { segments.removeLast() }
         return segments
-    }
-
-    /// Decodes percent escapes; a segment with a broken one, or whose bytes are no UTF-8, stays as it was sent and so
-    /// matches nothing but a parameter.
-    private static func decoded(_ segment: Substring) -> Substring {
-        guard segment.utf8.contains(UInt8(ascii: "%")) else { return segment }
-        var bytes: [UInt8] = []
-        var rest = segment.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = rest.prefix(2)
-            guard digits.count == 2, digits.allSatisfy({ Character(UnicodeScalar($0)).isHexDigit }),
-                let value = UInt8(Substring(digits), radix: 16)
-            else { return segment }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return String(validating: bytes, as: UTF8.self).map { $0[...] } ?? segment
     }
 }

@@ -1,0 +1,84 @@
+internal import Synchronization
+
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// Accepts the connections of all listeners and deals them out: each to the loop that has the fewest.
+///
+/// One loop accepts for all. Letting the kernel choose a loop (a listener for each of them) spreads some dozen
+/// connections so unevenly that one core idles.
+struct Acceptor {
+    private let listeners: [ListeningSocket]
+    private let mailboxes: [LoopMailbox]
+    private let maximumConnections: Int
+    private var isWatching = false
+    private var isReady = false
+    /// When accepting goes on after it had to pause.
+    private(set) var resumption: ContinuousClock.Instant?
+
+    init(_ listeners: [ListeningSocket], _ mailboxes: [LoopMailbox], maximumConnections: Int) {
+        self.listeners = listeners
+        self.mailboxes = mailboxes
+        self.maximumConnections = maximumConnections
+    }
+
+    /// Begins to watch the listeners.
+    mutating func begin(_ poller: Poller) {
+        guard !isWatching else { return }
+        isWatching = true
+        for listener in listeners { _ = poller.add(listener.socket.descriptor, .reading) }
+    }
+
+    /// Has the next ``accept(_:_:give:)`` look at the listeners whether or not they were reported.
+    mutating func markReady() { isReady = isWatching }
+
+    /// Whether a listener was reported or a pause is over.
+    func mustAccept(_ found: [Readiness], _ now: ContinuousClock.Instant) -> Bool {
+        if let resumption { return isReady || resumption <= now }
+        return isReady
+            || found.contains { readiness in
+                listeners.contains { $0.socket.descriptor == readiness.descriptor }
+            }
+    }
+
+    /// Accepts what waits, and gives each connection with its client's address to a mailbox.
+    mutating func accept(
+        _ poller: Poller, _ now: ContinuousClock.Instant, give: (LoopMailbox, Socket, String) -> Void
+    ) {
+        isReady = false
+        let mustPause = !listeners.allSatisfy { acceptAll(of: $0, give) }
+        if mustPause, resumption == nil { watch(poller, from: .reading, to: []) }
+        if !mustPause, resumption != nil { watch(poller, from: [], to: .reading) }
+        // A listener that cannot be served stays readable: watching it further would keep a core busy.
+        resumption = mustPause ? now + .milliseconds(50) : nil
+    }
+
+    /// Stops listening.
+    func end() {
+        for listener in listeners { listener.close() }
+    }
+
+    /// False when the listener has to wait for connections or descriptors to become free.
+    private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Socket, String) -> Void) -> Bool {
+        while true {
+            let counts = mailboxes.map { $0.connectionCount.load(ordering: .relaxed) }
+            guard counts.reduce(0, +) < maximumConnections else { return false }
+            guard let (socket, client) = listener.socket.accept() else {
+                switch OperatingSystem.lastError {
+                case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
+                case EINTR, ECONNABORTED: continue
+                default: return true
+                }
+            }
+            let fewest = counts.indices.min { counts[$0] < counts[$1] } ?? 0
+            give(mailboxes[fewest], socket, client.host)
+        }
+    }
+
+    private func watch(_ poller: Poller, from old: Interest, to new: Interest) {
+        for listener in listeners { poller.change(listener.socket.descriptor, from: old, to: new) }
+    }
+}

@@ -1,0 +1,96 @@
+public import HTTPTypes
+public import Wire
+
+/// The one small client: single requests over plain HTTP, for key URLs, health probes and contract runs.
+///
+/// It follows no redirect, keeps no connection, and bounds time and size of the answer. Its exchanges run on few
+/// threads of its own, never on a loop of a server.
+public enum HTTPClient {
+    /// Sends a request and returns the complete answer, whatever its status.
+    ///
+    /// - Parameters:
+    ///   - method: The method.
+    ///   - url: An absolute `http` URL; a fragment is not sent.
+    ///   - fields: Further fields; `Host`, `Content-Length` and `Connection` are the client's own.
+    ///   - body: The content.
+    ///   - limit: The time for everything, from looking up the name to the last byte.
+    ///   - maximumBody: The largest content of an answer in bytes.
+    public static func send(
+        method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
+        within limit: Duration, maximumBody: Int = 1024 * 1024
+    ) async throws(ClientError) -> ClientResponse {
+        let target = try ClientTarget(url)
+        let exchange = ClientExchange(
+            target, bytes: request(method, target, fields, body), isHead: method == .head,
+            deadline: .now + limit, maximumBody: maximumBody)
+        let outcome = await withTaskCancellationHandler {
+            await exchange.outcome()
+        } onCancel: {
+            exchange.end(.failure(.cancelled))
+        }
+        return try outcome.get()
+    }
+
+    private static func request(
+        _ method: HTTPRequest.Method, _ target: ClientTarget, _ fields: HTTPFields, _ body: [UInt8]
+    ) -> [UInt8] {
+        var head = "\(method.rawValue) \(target.pathAndQuery) HTTP/1.1\r\nHost: \(target.authority)\r\n"
+        head += "Connection: close\r\n"
+        let takesContent = method == .post || method == .put || method == .patch
+        if !body.isEmpty || takesContent { head += "Content-Length: \(body.count)\r\n" }
+        var bytes = Array(head.utf8)
+        for field in fields where !ownNames.contains(field.name.canonicalName) {
+            bytes.append(contentsOf: "\(field.name.rawName): ".utf8)
+            field.withUnsafeBytesOfValue { bytes.append(contentsOf: $0) }
+            bytes.append(contentsOf: "\r\n".utf8)
+        }
+        bytes.append(contentsOf: "\r\n".utf8)
+        return bytes + body
+    }
+
+    private static let ownNames = ["host", "content-length", "transfer-encoding", "connection"]
+}
+
+/// The answer to a request of ``HTTPClient``.
+public struct ClientResponse: Sendable {
+    /// The status.
+    public let status: HTTPResponse.Status
+    /// The field lines.
+    public let fields: FieldLines
+    /// The content, transfer coding removed.
+    public let body: [UInt8]
+}
+
+/// Why there is no answer; the description is one line for the user.
+public enum ClientError: Error, Hashable, CustomStringConvertible {
+    /// The text is no absolute `http` URL.
+    case invalidURL(String)
+    /// The host has no address.
+    case unknownHost(String)
+    /// Nobody accepts connections at the host and port.
+    case notReachable(String, reason: String)
+    /// The answer was not complete in time.
+    case timedOut
+    /// The answer's content is longer than the limit.
+    case tooLarge
+    /// The connection ended before the answer was complete.
+    case connectionLost
+    /// What came is no answer by RFC 9112.
+    case malformedAnswer
+    /// The task that waited was cancelled.
+    case cancelled
+
+    /// What was found, and what would be right.
+    public var description: String {
+        switch self {
+        case .invalidURL(let url): "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path]."
+        case .unknownHost(let host): "\(host) has no address."
+        case .notReachable(let authority, let reason): "\(authority) cannot be reached: \(reason)."
+        case .timedOut: "the answer did not arrive in time."
+        case .tooLarge: "the answer is larger than allowed."
+        case .connectionLost: "the connection ended before the answer was complete."
+        case .malformedAnswer: "the answer is not HTTP/1.1."
+        case .cancelled: "the request was cancelled."
+        }
+    }
+}

@@ -1,0 +1,198 @@
+internal import Wire
+
+/// One thread's share of the server: its connections, their timers, and the wait for whatever happens next.
+///
+/// Everything here belongs to the thread that calls ``run()``; other threads reach it through its mailbox.
+final class EventLoop {
+    let limits: Limits
+    let handler: any RequestHandler
+    let mailbox: LoopMailbox
+    /// The time at which the loop woke up; good enough for all that it does until it waits again.
+    private(set) var now = ContinuousClock.now
+    private(set) var encoder = ResponseEncoder()
+    /// Whether what is in flight is answered and nothing else begins.
+    private(set) var isStopping = false
+    /// Room to read into, shared by the connections: at any moment at most one of them reads.
+    let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+
+    private let poller: Poller
+    private let peers: [LoopMailbox]
+    private var acceptor: Acceptor?
+    private var connections: [Connection?] = []
+    private var openCount = 0
+    private var nextIdentifier: UInt64 = 0
+    private var timers = TimerHeap()
+    private var unfinished: [Connection] = []
+    private var stopDeadline: ContinuousClock.Instant?
+
+    /// A loop; the first one of a server also accepts.
+    init(_ seat: Seat) {
+        limits = seat.limits
+        handler = seat.handler
+        mailbox = seat.mailbox
+        poller = seat.poller
+        peers = seat.peers
+        acceptor = seat.acceptor
+    }
+
+    deinit {
+        scratch.deallocate()
+        poller.close()
+    }
+
+    /// Serves until a stop is complete.
+    func run() {
+        var found: [Readiness] = []
+        _ = poller.add(mailbox.wakeUp.descriptor, .reading)
+        while !(isStopping && openCount == 0) {
+            poller.wait(milliseconds: patience, into: &found)
+            now = .now
+            encoder.setDate(unixTime: OperatingSystem.unixTime)
+            // A descriptor that is closed here may be given out again at once, and reports that are still to come in
+            // this round would hit the new connection; so connections only begin when all reports are done.
+            let isCalled = serve(found)
+            resumeUnfinished()
+            if isCalled { readMailbox() }
+            acceptWaiting(found)
+            fireTimers()
+        }
+    }
+
+    /// The connection under that descriptor, if it still is the one meant.
+    private func connection(_ descriptor: Int32, _ identifier: UInt64) -> Connection? {
+        guard let connection = connection(descriptor), connection.identifier == identifier else { return nil }
+        return connection
+    }
+
+    private func connection(_ descriptor: Int32) -> Connection? {
+        connections.indices.contains(Int(descriptor)) ? connections[Int(descriptor)] : nil
+    }
+}
+
+// MARK: - One round
+
+extension EventLoop {
+    /// Gives the reports to their connections; true when there is mail.
+    private func serve(_ found: [Readiness]) -> Bool {
+        var isCalled = false
+        for readiness in found {
+            if let connection = connection(readiness.descriptor) {
+                connection.handle(readiness, self)
+            } else if readiness.descriptor == mailbox.wakeUp.descriptor {
+                isCalled = true
+            }
+        }
+        return isCalled
+    }
+
+    /// Goes on with connections that have sent more requests than fit into one turn.
+    private func resumeUnfinished() {
+        guard !unfinished.isEmpty else { return }
+        let waiting = unfinished
+        unfinished = []
+        for connection in waiting { connection.proceed(self) }
+    }
+
+    private func readMailbox() {
+        for message in mailbox.take() {
+            switch message {
+            case .accept: acceptor?.begin(poller)
+            case .adopt(let socket, let remoteAddress): adopt(socket, remoteAddress)
+            case .answered(let descriptor, let identifier, let response):
+                connection(descriptor, identifier)?.complete(response, self)
+            case .stop(let deadline): stop(by: deadline)
+            }
+        }
+    }
+
+    private func acceptWaiting(_ found: [Readiness]) {
+        guard var acceptor, acceptor.mustAccept(found, now) else { return }
+        acceptor.accept(poller, now) { mailbox, socket, remoteAddress in
+            mailbox.connectionCount.add(1, ordering: .relaxed)
+            if mailbox === self.mailbox {
+                adopt(socket, remoteAddress)
+            } else {
+                mailbox.post(.adopt(socket, remoteAddress: remoteAddress))
+            }
+        }
+        self.acceptor = acceptor
+    }
+
+    private func fireTimers() {
+        while let entry = timers.takeDue(at: now) {
+            connection(entry.descriptor, entry.connection)?.timerFired(set: entry.moment, self)
+        }
+        guard let stopDeadline, stopDeadline <= now else { return }
+        for connection in connections { connection.map(close) }
+    }
+
+    /// How long the loop may wait, in milliseconds; `nil` when nothing but an event can wake it.
+    private var patience: Int32? {
+        guard unfinished.isEmpty else { return 0 }
+        guard let next = [timers.earliest, stopDeadline, acceptor?.resumption].compactMap(\.self).min() else {
+            return nil
+        }
+        let (seconds, attoseconds) = ContinuousClock.now.duration(to: next).components
+        // Rounded up: a timer that is looked at too early would have to be looked at again.
+        let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
+        return Int32(clamping: max(0, milliseconds))
+    }
+}
+
+// MARK: - Connections
+
+extension EventLoop {
+    private func adopt(_ socket: Socket, _ remoteAddress: String) {
+        let connection = Connection(
+            Transport(socket), identifier: nextIdentifier, limits: limits,
+            Request.Connection(remoteAddress: remoteAddress, isSecure: false))
+        nextIdentifier += 1
+        guard poller.add(socket.descriptor, .reading) else {
+            mailbox.connectionCount.subtract(1, ordering: .relaxed)
+            return socket.close()
+        }
+        let place = Int(socket.descriptor)
+        while connections.count <= place { connections.append(nil) }
+        connections[place] = connection
+        openCount += 1
+        // Most clients have sent their request by now, and those that have not say when they do.
+        connection.begin(self)
+    }
+
+    /// Changes what the loop waits for on a connection.
+    func watch(_ connection: Connection, from old: Interest, to new: Interest) {
+        poller.change(connection.descriptor, from: old, to: new)
+    }
+
+    /// Has the connection looked at when `moment` has come.
+    func remind(_ connection: Connection, at moment: ContinuousClock.Instant) {
+        timers.insert(
+            TimerHeap.Entry(
+                moment: moment, descriptor: connection.descriptor, connection: connection.identifier))
+    }
+
+    /// Has the connection go on in the next round, after everybody else had a turn.
+    func postpone(_ connection: Connection) { unfinished.append(connection) }
+
+    /// Ends a connection at once.
+    func close(_ connection: Connection) {
+        guard self.connection(connection.descriptor) === connection else { return }
+        connections[Int(connection.descriptor)] = nil
+        openCount -= 1
+        mailbox.connectionCount.subtract(1, ordering: .relaxed)
+        connection.end()
+    }
+
+    private func stop(by deadline: ContinuousClock.Instant) {
+        // Clients in the queue of a listener have been told that they are connected.
+        acceptor?.markReady()
+        acceptWaiting([])
+        acceptor?.end()
+        acceptor = nil
+        // Only now, so that the other loops end after they got their last connection.
+        for peer in peers { peer.post(.stop(deadline: deadline)) }
+        isStopping = true
+        stopDeadline = deadline
+        for connection in connections { connection?.stop(self) }
+    }
+}

@@ -1,0 +1,80 @@
+internal import Wire
+
+/// What the field lines of a head say about the message itself: its host, its framing, its connection.
+struct MessageFields {
+    /// How the content is delimited. RFC 9112 section 6.
+    enum Framing: Equatable {
+        /// `Content-Length`, or no content at all.
+        case length(Int)
+        /// `Transfer-Encoding: chunked`.
+        case chunked
+    }
+
+    private(set) var host: String?
+    private(set) var expectsContinue = false
+    private var contentLength: Int?
+    private var isChunked = false
+    private var saysClose = false
+    private var saysKeepAlive = false
+
+    /// Notes a field line; those that mean nothing to the engine are passed over.
+    mutating func note(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) throws(Refusal) {
+        switch name.count {
+        case 4 where name.equals(ignoringCase: "host"): try noteHost(value)
+        case 6 where name.equals(ignoringCase: "expect"): try noteExpectation(value)
+        case 10 where name.equals(ignoringCase: "connection"): noteConnection(value)
+        case 14 where name.equals(ignoringCase: "content-length"): try noteContentLength(value)
+        case 17 where name.equals(ignoringCase: "transfer-encoding"): try noteTransferEncoding(value)
+        default: break
+        }
+    }
+
+    /// The framing, once all lines are known.
+    func framing(in version: Request.Version) throws(Refusal) -> Framing {
+        guard isChunked else { return .length(contentLength ?? 0) }
+        guard contentLength == nil, version == .http1_1 else { throw .invalidTransferEncoding }
+        return .chunked
+    }
+
+    /// Whether the connection goes on after this message. RFC 9112 section 9.3.
+    func persists(in version: Request.Version) -> Bool {
+        !saysClose && (version == .http1_1 || saysKeepAlive)
+    }
+
+    private mutating func noteHost(_ value: ArraySlice<UInt8>) throws(Refusal) {
+        guard host == nil, Authority.isValid(value) else { throw .invalidHost }
+        host = String(decoding: value, as: UTF8.self)
+    }
+
+    private mutating func noteExpectation(_ value: ArraySlice<UInt8>) throws(Refusal) {
+        guard value.equals(ignoringCase: "100-continue") else { throw .unknownExpectation }
+        expectsContinue = true
+    }
+
+    private mutating func noteConnection(_ value: ArraySlice<UInt8>) {
+        for element in value.split(separator: UInt8(ascii: ",")) {
+            let option = element.trimmed
+            if option.equals(ignoringCase: "close") { saysClose = true }
+            if option.equals(ignoringCase: "keep-alive") { saysKeepAlive = true }
+        }
+    }
+
+    private mutating func noteContentLength(_ value: ArraySlice<UInt8>) throws(Refusal) {
+        guard contentLength == nil, !value.isEmpty, value.allSatisfy(\.isDigit) else { throw .invalidContentLength }
+        guard let length = value.decimalNumber else { throw .contentTooLarge }
+        contentLength = length
+    }
+
+    private mutating func noteTransferEncoding(_ value: ArraySlice<UInt8>) throws(Refusal) {
+        if value.equals(ignoringCase: "chunked"), !isChunked {
+            isChunked = true
+            return
+        }
+        let codings = value.split(separator: UInt8(ascii: ","))
+        let chunked = codings.count { $0.trimmed.equals(ignoringCase: "chunked") }
+        guard !isChunked, chunked == 1, codings.last?.trimmed.equals(ignoringCase: "chunked") == true else {
+            throw .invalidTransferEncoding
+        }
+        throw codings.count == 1 ? .invalidTransferEncoding : .unknownTransferCoding
+    }
+}

@@ -1,0 +1,53 @@
+internal import HTTPTypes
+
+/// Why the engine refuses a request by itself; the connection closes after each of them.
+enum Refusal: Error, Hashable, CaseIterable {
+    /// RFC 9112 section 3: the request line is not method, target and version with one blank between them.
+    case malformedRequestLine
+    /// RFC 9112 section 3.2: the target is neither in origin nor in absolute form, or holds what no target may hold.
+    case malformedTarget
+    /// RFC 9112 section 3: the request line is longer than a head may be.
+    case targetTooLong
+    /// RFC 9110 section 9: the method is none of those that a handler sees.
+    case unknownMethod
+    /// RFC 9110 section 6.2: the version is neither 1.0 nor 1.1.
+    case unsupportedVersion
+    /// RFC 9112 section 2.2: a line ends in LF alone.
+    case bareLineFeed
+    /// RFC 9112 section 5: a field line is not a token, a colon and a value, or goes on in the next line.
+    case malformedField
+    /// RFC 6585 section 5: the head has too many bytes or lines.
+    case headTooLarge
+    /// RFC 9112 section 3.2: there is not exactly one `Host`, or it is not valid.
+    case invalidHost
+    /// RFC 9112 section 6.3: `Content-Length` comes twice or is no number.
+    case invalidContentLength
+    /// RFC 9110 section 15.5.14: `Content-Length` is a number beyond all bounds.
+    case contentTooLarge
+    /// RFC 9112 section 6.1: `Transfer-Encoding` comes twice, is not `chunked`, or stands where it must not.
+    case invalidTransferEncoding
+    /// RFC 9112 section 6.1: the content has a further transfer coding below `chunked`.
+    case unknownTransferCoding
+    /// RFC 9110 section 10.1.1: the client expects something else than `100-continue`.
+    case unknownExpectation
+    /// RFC 9112 section 7.1: the chunked content breaks the coding.
+    case malformedChunk
+    /// RFC 9110 section 15.5.9: head or content did not arrive in time.
+    case timedOut
+
+    /// The status of the bare answer.
+    var status: HTTPResponse.Status {
+        switch self {
+        case .malformedRequestLine, .malformedTarget, .bareLineFeed, .malformedField, .invalidHost,
+            .invalidContentLength, .invalidTransferEncoding, .malformedChunk:
+            .badRequest
+        case .timedOut: .requestTimeout
+        case .contentTooLarge: .contentTooLarge
+        case .targetTooLong: .uriTooLong
+        case .unknownExpectation: .expectationFailed
+        case .headTooLarge: .requestHeaderFieldsTooLarge
+        case .unknownMethod, .unknownTransferCoding: .notImplemented
+        case .unsupportedVersion: .httpVersionNotSupported
+        }
+    }
+}

@@ -1,0 +1,55 @@
+internal import HTTPTypes
+internal import Wire
+
+/// The first line of a request: method, target, version. RFC 9112 section 3.
+struct RequestLine {
+    let method: HTTPRequest.Method
+    /// The target in origin form, or `*`.
+    let target: String
+    /// The authority of a target in absolute form.
+    let authority: String?
+    let version: Request.Version
+
+    /// Reads the line, which stands in `line` without its end.
+    init(_ line: ArraySlice<UInt8>) throws(Refusal) {
+        guard let first = line.firstIndex(of: .space), let last = line.lastIndex(of: .space), first < last else {
+            throw .malformedRequestLine
+        }
+        let method = line[..<first]
+        let target = line[(first + 1)..<last]
+        let tokens = ByteSet.token
+        let targets = ByteSet.target
+        guard !method.isEmpty, method.allSatisfy(tokens.contains) else { throw .malformedRequestLine }
+        guard !target.isEmpty, target.allSatisfy(targets.contains) else { throw .malformedTarget }
+        version = try Self.version(line[(last + 1)...])
+        self.method = try Self.method(method)
+        let parts = try RequestTarget(target, method: self.method)
+        self.target = parts.origin
+        authority = parts.authority
+    }
+
+    /// RFC 9112 section 2.3: `HTTP/`, a digit, a dot, a digit, in upper case.
+    private static func version(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Request.Version {
+        guard bytes.count == 8, bytes.starts(with: "HTTP/".utf8) else { throw .malformedRequestLine }
+        let digits = bytes.suffix(3)
+        guard let major = digits.first, let minor = digits.last, major.isDigit, minor.isDigit,
+            digits[digits.startIndex + 1] == UInt8(ascii: ".")
+        else { throw .malformedRequestLine }
+        guard major == UInt8(ascii: "1"), minor <= UInt8(ascii: "1") else { throw .unsupportedVersion }
+        return minor == UInt8(ascii: "1") ? .http1_1 : .http1_0
+    }
+
+    /// The methods of RFC 9110 and 5789 but for TRACE, which would echo credentials, and CONNECT, which is for proxies.
+    private static func method(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> HTTPRequest.Method {
+        switch String(decoding: bytes, as: UTF8.self) {
+        case "GET": .get
+        case "HEAD": .head
+        case "POST": .post
+        case "PUT": .put
+        case "DELETE": .delete
+        case "PATCH": .patch
+        case "OPTIONS": .options
+        default: throw .unknownMethod
+        }
+    }
+}

@@ -1,0 +1,238 @@
+internal import HTTPTypes
+internal import Wire
+
+/// Makes requests of the bytes of one connection: a pure value that reads no socket and no clock.
+///
+/// Feed it what arrives, in portions of any size, and call ``next()`` until it says `.more`. What comes out depends on
+/// the bytes alone and never on the portions. After a refusal or a content over its limit nothing more comes.
+struct RequestParser {
+    /// What ``next()`` found.
+    enum Step {
+        /// Everything fed so far is used or waits for the bytes behind it.
+        case more
+        /// A head is complete and valid; ``request`` holds it, and ``acceptContent(upTo:)`` must be called next.
+        case head
+        /// A request is complete; ``persists`` says whether another may follow.
+        case request(Request)
+        /// The bytes are no request.
+        case refusal(Refusal)
+    }
+
+    private enum State {
+        case requestLine
+        case fieldLines
+        case decision(MessageFields.Framing)
+        case fixed(remaining: Int)
+        case chunked(ChunkedDecoder)
+        case exceeded
+        case ended
+    }
+
+    /// The request whose head was read last, without its content.
+    private(set) var request: Request
+    /// Whether the connection goes on after the request that was read last.
+    private(set) var persists = true
+    /// Whether the client waits for `100 Continue` before it sends the content.
+    private(set) var expectsContinue = false
+
+    private let limits: Limits
+    private var input = InputBuffer()
+    private var state = State.requestLine
+    private var lines: [FieldLines.Line] = []
+    private var message = MessageFields()
+    private var requestAuthority: String?
+    private var passedEmptyLine = false
+    private var body: [UInt8] = []
+
+    /// A parser for the bytes of that connection.
+    init(limits: Limits, connection: Request.Connection = .inProcess) {
+        self.limits = limits
+        request = Request(method: .get, target: "/", connection: connection)
+    }
+
+    /// How many bytes wait to be used.
+    var bufferedCount: Int { input.count }
+
+    /// Whether nothing of a next request has arrived.
+    var isIdle: Bool {
+        guard case .requestLine = state else { return false }
+        return input.count == 0
+    }
+
+    /// Whether a head is complete and its content is not.
+    var isInContent: Bool {
+        switch state {
+        case .fixed, .chunked: true
+        case .requestLine, .fieldLines, .decision, .exceeded, .ended: false
+        }
+    }
+
+    /// Adds received bytes.
+    mutating func feed(_ bytes: UnsafeRawBufferPointer) {
+        if case .ended = state { return }
+        input.append(bytes)
+    }
+
+    /// The next step; a step other than `.more` may be followed by further ones without feeding.
+    mutating func next() -> Step {
+        do throws(Refusal) {
+            return try nextStep()
+        } catch {
+            state = .ended
+            return .refusal(error)
+        }
+    }
+
+    /// Says how much content the request may have whose head was read.
+    mutating func acceptContent(upTo limit: Int) {
+        guard case .decision(let framing) = state else { return }
+        switch framing {
+        case .length(let length) where length > limit:
+            state = .exceeded
+        case .length(let length):
+            // A client that announces much and sends little must not cost much.
+            body.reserveCapacity(min(length, 64 * 1024))
+            state = .fixed(remaining: length)
+        case .chunked:
+            state = .chunked(
+                ChunkedDecoder(limit: limit, overheadBytes: limits.headerBytes, trailerLines: limits.headerLines))
+        }
+    }
+
+    private mutating func nextStep() throws(Refusal) -> Step {
+        switch state {
+        case .requestLine:
+            guard try readRequestLine() else { return .more }
+            return try nextStep()
+        case .fieldLines:
+            return try readFieldLines() ? .head : .more
+        case .decision:
+            return .head
+        case .fixed(let remaining):
+            return readFixed(remaining)
+        case .chunked(var decoder):
+            let progress = try decoder.decode(&input, into: &body)
+            state = .chunked(decoder)
+            return step(after: progress)
+        case .exceeded:
+            return exceed()
+        case .ended:
+            return .more
+        }
+    }
+}
+
+// MARK: - Head
+
+extension RequestParser {
+    private mutating func readRequestLine() throws(Refusal) -> Bool {
+        // Something that is no HTTP at all, such as a TLS handshake, may never send the end of a line.
+        if let first = input.firstOfLine, first != .carriageReturn, first != .lineFeed,
+            !ByteSet.token.contains(first)
+        {
+            throw .malformedRequestLine
+        }
+        guard let line = try nextLine(otherwise: .targetTooLong) else { return false }
+        if line.isEmpty {
+            // RFC 9112 section 2.2: old clients send an empty line behind a content; one is ignored.
+            guard !passedEmptyLine else { throw .malformedRequestLine }
+            passedEmptyLine = true
+            input.useLines()
+            return try readRequestLine()
+        }
+        let first = try RequestLine(input.bytes[line])
+        request.method = first.method
+        request.target = first.target
+        request.version = first.version
+        requestAuthority = first.authority
+        lines.reserveCapacity(12)
+        state = .fieldLines
+        return true
+    }
+
+    private mutating func readFieldLines() throws(Refusal) -> Bool {
+        while let range = try nextLine(otherwise: .headTooLarge) {
+            if range.isEmpty {
+                try completeHead(end: range.lowerBound)
+                return true
+            }
+            guard lines.count < limits.headerLines else { throw .headTooLarge }
+            guard let line = FieldLines.Line(parsing: range, in: input.bytes) else { throw .malformedField }
+            try message.note(name: input.bytes[line.name], value: input.bytes[line.value])
+            lines.append(line.moved(by: input.start))
+        }
+        return false
+    }
+
+    /// The next line of the head; a head over the limit is refused as soon as its first byte too many has arrived.
+    private mutating func nextLine(otherwise refusal: Refusal) throws(Refusal) -> Range<Int>? {
+        let limit = limits.headerBytes
+        switch input.nextLine() {
+        case .incomplete:
+            guard input.count <= limit else { throw refusal }
+            return nil
+        case .bareLineFeed(let place):
+            guard place < limit else { throw refusal }
+            throw .bareLineFeed
+        case .complete(let line):
+            guard input.line - input.start <= limit else { throw refusal }
+            return line
+        }
+    }
+
+    private mutating func completeHead(end: Int) throws(Refusal) {
+        let framing = try message.framing(in: request.version)
+        guard message.host != nil || request.version == .http1_0 else { throw .invalidHost }
+        request.fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
+        request.authority = requestAuthority ?? message.host
+        persists = message.persists(in: request.version)
+        // RFC 9110 section 10.1.1: a client of version 1.0 does not know the interim answer.
+        expectsContinue = message.expectsContinue && request.version == .http1_1
+        input.useLines()
+        lines = []
+        message = MessageFields()
+        passedEmptyLine = false
+        state = .decision(framing)
+    }
+}
+
+// MARK: - Content
+
+extension RequestParser {
+    private mutating func readFixed(_ remaining: Int) -> Step {
+        guard remaining > 0 else { return complete() }
+        let part = input.unused.prefix(remaining)
+        body.append(contentsOf: part)
+        input.use(part.count)
+        guard part.count == remaining else {
+            state = .fixed(remaining: remaining - part.count)
+            return .more
+        }
+        return complete()
+    }
+
+    private mutating func step(after progress: ChunkedDecoder.Progress) -> Step {
+        switch progress {
+        case .incomplete: .more
+        case .complete: complete()
+        case .exceeded: exceed()
+        }
+    }
+
+    private mutating func complete() -> Step {
+        var complete = request
+        complete.body = body
+        body = []
+        state = .requestLine
+        return .request(complete)
+    }
+
+    private mutating func exceed() -> Step {
+        var complete = request
+        complete.bodyExceedsLimit = true
+        body = []
+        persists = false
+        state = .ended
+        return .request(complete)
+    }
+}

@@ -1,0 +1,17 @@
+public import Wire
+
+/// What the engine asks for every request.
+///
+/// Both calls run on the loop of the connection: what must wait belongs into ``Wire/Answer/deferred(_:)``.
+public protocol RequestHandler: Sendable {
+    /// The largest content in bytes that the route of this request takes.
+    ///
+    /// Asked once, when the head is complete; `request.body` is empty then.
+    func bodyLimit(for request: Request) -> Int
+
+    /// The answer to a complete request.
+    ///
+    /// A content over the limit comes as ``Wire/Request/bodyExceedsLimit`` with an empty body, and the connection
+    /// closes after the answer.
+    func answer(_ request: Request) -> Answer
+}

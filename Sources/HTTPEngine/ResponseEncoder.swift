@@ -1,0 +1,130 @@
+internal import HTTPTypes
+internal import Wire
+
+/// Writes responses as bytes, head and content into one buffer. RFC 9112 section 6.
+///
+/// The engine alone frames messages: `Content-Length`, `Transfer-Encoding` and `Connection` of a response are replaced
+/// by what is true, a `Date` stays. Values cannot split a response, since an `HTTPField` holds no CR, LF or NUL.
+struct ResponseEncoder {
+    /// What decides how a response goes out, besides the response.
+    struct Exchange {
+        /// Whether the content is left out, because the request was a HEAD.
+        var isHead = false
+        /// The version of the request.
+        var version = Request.Version.http1_1
+        /// Whether the connection goes on afterwards.
+        var persists = true
+    }
+
+    private var second = -1
+    private var dateLine = ""
+
+    /// Moves the `Date` of the answers to that second.
+    mutating func setDate(unixTime: Int) {
+        guard unixTime != second else { return }
+        second = unixTime
+        dateLine = "Date: \(HTTPDate.text(unixTime: unixTime))\r\n"
+    }
+
+    /// Adds the response to `output`; the result says whether the connection goes on.
+    func encode(_ response: Response, for exchange: Exchange, into output: inout [UInt8]) -> Bool {
+        let code = response.status.code
+        var persists = exchange.persists && code >= 200
+        var isDated = false
+        // Not for a further answer: reserving room for each would move the buffer each time.
+        if output.isEmpty { output.reserveCapacity(512 + response.body.count) }
+        output.appendStatusLine(response.status)
+        for field in response.fields {
+            switch Self.role(of: field.name) {
+            case .framing: continue
+            case .connection:
+                if field.value.lowercased() == "close" { persists = false }
+                continue
+            case .date: isDated = true
+            case .other: break
+            }
+            output.append(field)
+        }
+        if !isDated { output.append(contentsOf: dateLine.utf8) }
+        Self.appendConnection(persists, exchange.version, &output)
+        Self.appendContent(of: response, isHead: exchange.isHead, &output)
+        return persists
+    }
+
+    /// Adds the bare answer to bytes that are no request.
+    func encode(_ refusal: Refusal, into output: inout [UInt8]) {
+        _ = encode(Response(status: refusal.status), for: Exchange(persists: false), into: &output)
+    }
+
+    /// Adds the interim answer that has a client send its content. RFC 9110 section 15.2.1.
+    static func encodeContinue(into output: inout [UInt8]) {
+        output.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8)
+    }
+
+    private enum Role {
+        case framing
+        case connection
+        case date
+        case other
+    }
+
+    /// Names are compared by length first, since nearly all of them are something else.
+    private static func role(of name: HTTPField.Name) -> Role {
+        switch name.canonicalName.utf8.count {
+        case 4 where name.canonicalName == "date": .date
+        case 10 where name.canonicalName == "connection": .connection
+        case 14 where name.canonicalName == "content-length": .framing
+        case 17 where name.canonicalName == "transfer-encoding": .framing
+        default: .other
+        }
+    }
+
+    private static func appendConnection(_ persists: Bool, _ version: Request.Version, _ output: inout [UInt8]) {
+        if !persists {
+            output.append(contentsOf: "Connection: close\r\n".utf8)
+        } else if version == .http1_0 {
+            output.append(contentsOf: "Connection: keep-alive\r\n".utf8)
+        }
+    }
+
+    /// RFC 9110 section 6.4.1: 1xx, 204 and 304 have no content, and RFC 9110 section 8.6 forbids a length on 1xx and 204.
+    private static func appendContent(of response: Response, isHead: Bool, _ output: inout [UInt8]) {
+        let code = response.status.code
+        let hasContent = code >= 200 && code != 204 && code != 304
+        if hasContent {
+            output.append(contentsOf: "Content-Length: ".utf8)
+            output.appendDecimal(response.body.count)
+            output.append(contentsOf: "\r\n".utf8)
+        }
+        output.append(contentsOf: "\r\n".utf8)
+        if hasContent, !isHead { output.append(contentsOf: response.body) }
+    }
+}
+
+extension [UInt8] {
+    fileprivate mutating func appendStatusLine(_ status: HTTPResponse.Status) {
+        append(contentsOf: "HTTP/1.1 ".utf8)
+        if status.code < 100 { append(contentsOf: (status.code < 10 ? "00" : "0").utf8) }
+        appendDecimal(status.code)
+        append(.space)
+        append(contentsOf: status.reasonPhrase.utf8)
+        append(contentsOf: "\r\n".utf8)
+    }
+
+    fileprivate mutating func append(_ field: HTTPField) {
+        append(contentsOf: field.name.rawName.utf8)
+        append(contentsOf: ": ".utf8)
+        field.withUnsafeBytesOfValue { append(contentsOf: $0) }
+        append(contentsOf: "\r\n".utf8)
+    }
+
+    /// Adds a number that is not negative, without making a string of it.
+    fileprivate mutating func appendDecimal(_ number: Int) {
+        var divisor = 1
+        while number / divisor >= 10 { divisor *= 10 }
+        while divisor > 0 {
+            append(UInt8(truncatingIfNeeded: number / divisor % 10) + 0x30)
+            divisor /= 10
+        }
+    }
+}

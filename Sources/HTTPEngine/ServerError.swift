@@ -1,0 +1,42 @@
+/// Why a server cannot start; the description is one line for the user.
+public enum ServerError: Error, Hashable, CustomStringConvertible {
+    /// Another socket listens at the address.
+    case portTaken(host: String, port: Int)
+    /// The host is neither an address nor a name that resolves to one.
+    case unknownHost(String)
+    /// The host is an address, but none of this machine.
+    case foreignAddress(host: String)
+    /// The number is no port.
+    case invalidPort(Int)
+    /// The system reserves the port.
+    case notPermitted(host: String, port: Int)
+    /// There is no address to listen at.
+    case noListener
+    /// A call to the system failed for another reason.
+    case system(call: String, reason: String)
+
+    /// What was found, and what would be right.
+    public var description: String {
+        switch self {
+        case .portTaken(let host, let port):
+            "port \(port) at \(host) is taken by another listener; choose another port, or 0 for any free one."
+        case .unknownHost(let host):
+            "\"\(host)\" is no address of this machine: give one such as 127.0.0.1, ::1 or 0.0.0.0, or a name that resolves."
+        case .foreignAddress(let host):
+            "\(host) is not an address of this machine: give one that is, or 0.0.0.0 for all of them."
+        case .invalidPort(let port):
+            "\(port) is not a port (0–65535)."
+        case .notPermitted(let host, let port):
+            "no permission to listen on port \(port) at \(host): choose a port from 1024 upwards."
+        case .noListener:
+            "there is no address to listen at: give at least one host and port."
+        case .system(let call, let reason):
+            "the system refused \(call): \(reason)."
+        }
+    }
+
+    /// The failure of a call that has just set `errno`.
+    static func lastFailure(of call: String) -> ServerError {
+        .system(call: call, reason: OperatingSystem.errorText(OperatingSystem.lastError))
+    }
+}

@@ -1,0 +1,41 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// The signals that ask a process to end, taken one at a time instead of in a handler.
+public enum Signals {
+    /// A signal that asks the process to end.
+    public enum Termination: Sendable {
+        /// SIGTERM, as a supervisor or a container sends it.
+        case terminate
+        /// SIGINT, as Control-C sends it.
+        case interrupt
+    }
+
+    /// Keeps SIGTERM and SIGINT pending for ``waitForTermination()``, and has SIGPIPE ignored.
+    ///
+    /// Call it first of all, on the main thread: threads inherit the mask of the thread that starts them.
+    public static func blockTermination() {
+        var signals = termination
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// Holds the calling thread until SIGTERM or SIGINT arrives; ``blockTermination()`` must have been called.
+    public static func waitForTermination() -> Termination {
+        var signals = termination
+        var received: Int32 = 0
+        while sigwait(&signals, &received) != 0 {}
+        return received == SIGINT ? .interrupt : .terminate
+    }
+
+    private static var termination: sigset_t {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGTERM)
+        sigaddset(&signals, SIGINT)
+        return signals
+    }
+}

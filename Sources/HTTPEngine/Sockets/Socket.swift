@@ -1,0 +1,117 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// A TCP socket that never blocks: the descriptor with the calls that the engine makes on it.
+///
+/// A plain value; whoever holds the connection or the listener closes it, once.
+struct Socket: Sendable {
+    /// How a transfer went.
+    enum Transfer {
+        /// So many bytes went over, at least one.
+        case moved(Int)
+        /// Nothing can be moved now.
+        case wouldBlock
+        /// The other side sends nothing more.
+        case ended
+        /// The connection is broken.
+        case broken
+    }
+
+    let descriptor: Int32
+
+    /// A new socket for addresses of that family; `nil` with `errno` set on failure.
+    init?(family: Int32) {
+        #if canImport(Darwin)
+            descriptor = socket(family, SOCK_STREAM, 0)
+        #else
+            descriptor = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+        #endif
+        guard descriptor >= 0 else { return nil }
+        prepare()
+    }
+
+    /// The socket of an accepted connection.
+    private init(accepted descriptor: Int32) {
+        self.descriptor = descriptor
+        prepare()
+        setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
+    }
+
+    /// The next waiting connection and its client; `nil` with `errno` set when there is none.
+    func accept() -> (socket: Socket, client: SocketAddress)? {
+        var address = SocketAddress()
+        let accepted = address.withMutablePointer { acceptConnection(descriptor, $0, $1) }
+        return accepted >= 0 ? (Socket(accepted: accepted), address) : nil
+    }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Transfer {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .moved(count) }
+            if count == 0 { return .ended }
+            if errno != EINTR { return Self.isTemporary(errno) ? .wouldBlock : .broken }
+        }
+    }
+
+    func write(_ buffer: UnsafeRawBufferPointer) -> Transfer {
+        while true {
+            let count = send(descriptor, buffer.baseAddress, buffer.count, Self.sendFlags)
+            if count >= 0 { return .moved(count) }
+            if errno != EINTR { return Self.isTemporary(errno) ? .wouldBlock : .broken }
+        }
+    }
+
+    /// Tells the other side that nothing more comes.
+    func shutdownWriting() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
+
+    /// Ends both directions; whoever waits for the socket wakes up.
+    func shutdownBoth() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
+
+    func close() { closeDescriptor(descriptor) }
+
+    func setOption(_ level: Int32, _ name: Int32) {
+        var value: Int32 = 1
+        _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
+    }
+
+    /// The reason for which a connection could not be made; 0 when it was.
+    var pendingError: Int32 {
+        var value: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        return getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &value, &length) == 0 ? value : errno
+    }
+
+    private func prepare() {
+        makeNonBlocking(descriptor)
+        #if canImport(Darwin)
+            setOption(SOL_SOCKET, SO_NOSIGPIPE)
+        #endif
+    }
+
+    private static func isTemporary(_ reason: Int32) -> Bool { reason == EAGAIN || reason == EWOULDBLOCK }
+
+    #if canImport(Darwin)
+        private static let sendFlags: Int32 = 0
+    #else
+        private static let sendFlags = Int32(MSG_NOSIGNAL)
+    #endif
+}
+
+/// Has calls on the descriptor return at once, and no child process inherit it.
+func makeNonBlocking(_ descriptor: Int32) {
+    _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
+    _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+}
+
+/// `close`, which a method of that name would hide.
+func closeDescriptor(_ descriptor: Int32) { _ = close(descriptor) }
+
+/// `accept`, which a method of that name would hide.
+private func acceptConnection(
+    _ descriptor: Int32, _ address: UnsafeMutablePointer<sockaddr>, _ length: UnsafeMutablePointer<socklen_t>
+) -> Int32 {
+    accept(descriptor, address, length)
+}

@@ -1,0 +1,89 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// An IPv4 or IPv6 address with its port, in the form in which system calls take it.
+struct SocketAddress: Sendable {
+    private var storage = sockaddr_storage()
+    private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+
+    /// Room for an address that a system call fills in.
+    init() {}
+
+    private init(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
+        let size = min(Int(length), MemoryLayout<sockaddr_storage>.size)
+        withUnsafeMutableBytes(of: &storage) {
+            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: size))
+        }
+        self.length = socklen_t(size)
+    }
+
+    /// The addresses of a host, as it is written or as the resolver knows it; empty when there is none.
+    static func resolve(host: String, port: Int) -> [SocketAddress] {
+        var hints = addrinfo()
+        #if canImport(Darwin)
+            hints.ai_socktype = SOCK_STREAM
+        #else
+            hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        #endif
+        hints.ai_flags = AI_NUMERICSERV
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, String(port), &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        return sequence(first: list) { $0?.pointee.ai_next }.prefix { $0 != nil }.compactMap { entry in
+            guard let info = entry?.pointee, let address = info.ai_addr else { return nil }
+            return SocketAddress(address, length: info.ai_addrlen)
+        }
+    }
+
+    /// The address to which a socket is bound.
+    init?(boundTo socket: Socket) {
+        let code = withMutablePointer { getsockname(socket.descriptor, $0, $1) }
+        guard code == 0 else { return nil }
+    }
+
+    /// `AF_INET` or `AF_INET6`.
+    var family: Int32 { Int32(storage.ss_family) }
+    /// Whether this is an IPv4 address.
+    var isIPv4: Bool { family == AF_INET }
+    /// Whether this is an IPv6 address.
+    var isIPv6: Bool { family == AF_INET6 }
+
+    /// The address without port, such as `127.0.0.1` or `::1`.
+    var host: String {
+        var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
+        let code = withPointer {
+            getnameinfo($0, $1, &text, socklen_t(text.count), nil, 0, NI_NUMERICHOST)
+        }
+        guard code == 0 else { return "" }
+        return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+
+    /// The port.
+    var port: Int {
+        withUnsafeBytes(of: storage) { bytes in
+            // The port stands at the same place in both families, in network order.
+            Int(bytes[2]) << 8 | Int(bytes[3])
+        }
+    }
+
+    /// Calls `body` with the address as the system has it.
+    func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }
+        }
+    }
+
+    /// Calls `body`, which fills in the address.
+    mutating func withMutablePointer<Result>(
+        _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Result
+    ) -> Result {
+        var filled = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        defer { length = filled }
+        return withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, &filled) }
+        }
+    }
+}

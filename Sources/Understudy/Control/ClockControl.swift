@@ -1,0 +1,54 @@
+import Emulation
+import JSON
+import Wire
+
+/// Reading and moving a sandbox's clock.
+extension ControlAPI {
+    @Sendable static func readClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(.json(json(call.sandbox.clock)))
+    }
+
+    /// Sets, then moves, then freezes or releases the clock, as far as the content asks for each.
+    @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let body = try call.body("now", "advance", "freeze")
+        let now = try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
+        let advance = try body["advance"].map { value throws(ControlProblem) in try duration(value, call) }
+        let freeze = try body["freeze"].map { value throws(ControlProblem) in
+            guard let freeze = value.bool else { throw call.invalid("freeze is \(value.text); expected true or false") }
+            return freeze
+        }
+        let clock = try call.sandbox.adjustClock { (clock) throws(ControlProblem) in
+            var changed = clock
+            if let now { changed.set(to: now) }
+            if let advance { changed.advance(by: advance) }
+            if let freeze { freeze ? changed.freeze() : changed.resume() }
+            guard Moment.representable.contains(changed.now) else {
+                throw call.invalid("the clock would leave the years 1970 to 9999")
+            }
+            clock = changed
+        }
+        return .ready(.json(json(clock)))
+    }
+
+    private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
+        guard let moment = Moment(text: value.string ?? value.number?.literal ?? "") else {
+            throw call.invalid("now is \(value.text); expected Unix seconds or an RFC 3339 time")
+        }
+        return moment
+    }
+
+    private static func duration(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Duration {
+        guard let duration = value.string.flatMap(Duration.init(text:)) else {
+            throw call.invalid("advance is \(value.text); expected a duration such as “90s”, “31m” or “2h”")
+        }
+        return duration
+    }
+
+    private static func json(_ clock: SandboxClock) -> JSON {
+        let now = clock.now
+        return [
+            "now": .string(now.rfc3339), "unix": .number(JSONNumber(now.unixSeconds)), "frozen": .bool(clock.isFrozen),
+            "machine_time": .bool(clock.isMachineTime),
+        ]
+    }
+}

@@ -1,0 +1,118 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// The calls below `/_understudy/` by which tests and people steer a sandbox.
+///
+/// They need no vendor's token and never appear in the journal.
+struct ControlAPI: Sendable {
+    /// A call's handler.
+    typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
+
+    /// One call.
+    struct Operation: Sendable {
+        let id: String
+        let endpoint: Endpoint
+        let handler: Handler
+    }
+
+    private static let prefix = "/_understudy"
+
+    private let emulator: Emulator
+    private let operations: [Operation]
+    private let table: RouteTable?
+
+    init(_ emulator: Emulator) {
+        self.emulator = emulator
+        operations = Self.operations(health: Self.health(of: emulator))
+        let identity = VendorIdentity(
+            id: "understudy", title: "Understudy", prefixes: [Self.prefix],
+            pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+        // The operations are a constant whose paths differ, as its test shows.
+        table = try? RouteTable([
+            RouteTable.Member(identity: identity, routes: operations.map { ($0.id, [$0.endpoint]) })
+        ])
+    }
+
+    /// Whether a path is the control API's.
+    static func owns(_ path: Substring) -> Bool {
+        path.utf8.starts(with: "/_understudy".utf8) && (path == prefix || path.utf8.starts(with: "/_understudy/".utf8))
+    }
+
+    private static func operations(health: Response) -> [Operation] {
+        func operation(_ id: String, _ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) -> Operation {
+            Operation(id: id, endpoint: Endpoint(method, prefix + path), handler: handler)
+        }
+        return [
+            operation("health", .get, "/health") { (_) throws(ControlProblem) in .ready(health) },
+            operation("journal.list", .get, "/journal", listJournal),
+            operation("journal.clear", .delete, "/journal", clearJournal),
+            operation("journal.get", .get, "/journal/{id}", readJournalEntry),
+            operation("clock.get", .get, "/clock", readClock),
+            operation("clock.set", .put, "/clock", setClock),
+            operation("settings.get", .get, "/settings", readSettings),
+            operation("settings.set", .put, "/settings", setSettings),
+            operation("tokens.kinds", .get, "/tokens", listTokenKinds),
+            operation("tokens.explain", .post, "/tokens/explain", explainToken),
+            operation("tokens.mint", .post, "/tokens/{vendor}/{kind}", mintToken),
+            operation("faults.list", .get, "/faults", listFaults),
+            operation("faults.set", .put, "/faults", setFaults),
+            operation("faults.clear", .delete, "/faults", clearFaults),
+            operation("sandboxes.list", .get, "/sandboxes", listSandboxes),
+            operation("sandboxes.delete", .delete, "/sandboxes/{name}", deleteSandbox),
+            operation("reset", .post, "/reset", reset),
+        ]
+    }
+
+    /// The answer to a control call.
+    func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
+        do {
+            return try route(request, sandbox)
+        } catch {
+            return .ready(error.response)
+        }
+    }
+
+    private func route(_ request: Request, _ sandbox: Sandbox) throws(ControlProblem) -> Answer {
+        switch table?.match(request.method, request.path) {
+        case .route(_, let index, let parameters):
+            let operation = operations[index]
+            if operation.id != "health" { try authenticate(request) }
+            if request.bodyExceedsLimit {
+                throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
+            }
+            return try operation.handler(
+                ControlCall(request: request, parameters: parameters, sandbox: sandbox, emulator: emulator))
+        case .otherMethods(_, let methods):
+            let allow = methods.map(\.rawValue).joined(separator: ", ")
+            var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response
+            response.fields[.allow] = allow
+            return .ready(response)
+        case .unknown, .unowned, nil:
+            let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
+            throw ControlProblem(.notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
+        }
+    }
+
+    /// Health stays open, so that a container's probe needs no secret.
+    private func authenticate(_ request: Request) throws(ControlProblem) {
+        guard let token = emulator.controlToken else { return }
+        guard request.fields[.authorization] == "Bearer \(token)" else {
+            throw ControlProblem(.unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
+        }
+    }
+
+    private static func health(of emulator: Emulator) -> Response {
+        let vendors = emulator.vendors.map { vendor -> JSON in
+            [
+                "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
+                "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failures.count),
+            ]
+        }
+        return .json([
+            "status": "ok", "version": .string(Emulator.version), "vendors": .array(vendors),
+            "fixtures": .string(emulator.fixtureFingerprint),
+        ])
+    }
+}

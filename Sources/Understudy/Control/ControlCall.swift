@@ -1,0 +1,52 @@
+import Emulation
+import JSON
+import Wire
+
+/// A control call at its operation.
+struct ControlCall {
+    let request: Request
+    let parameters: PathParameters
+    let sandbox: Sandbox
+    let emulator: Emulator
+
+    /// The content, which must be a JSON object without repeated members.
+    func object() throws(ControlProblem) -> JSONObject {
+        let value: JSON
+        do {
+            value = try JSON.parse(request.body)
+        } catch {
+            throw ControlProblem(.badRequest, "body-malformed", "The content is not JSON: \(error).")
+        }
+        guard let object = value.object else {
+            throw ControlProblem(.badRequest, "body-malformed", "The content is a JSON \(value.typeName), not an object.")
+        }
+        if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) stands there twice") }
+        return object
+    }
+
+    /// The content, which must be a JSON object with no other members than these.
+    func body(_ allowed: String...) throws(ControlProblem) -> JSONObject {
+        let object = try object()
+        if let unknown = object.first(where: { !allowed.contains($0.name) })?.name {
+            throw invalid("there is no member \(unknown)\(Nearest.hint(to: unknown, among: allowed))")
+        }
+        return object
+    }
+
+    /// The query, which may have these parameters, each at most once.
+    func query(_ allowed: String...) throws(ControlProblem) -> [String: String] {
+        var values: [String: String] = [:]
+        for (name, value) in request.queryItems {
+            guard allowed.contains(name) else {
+                throw invalid("there is no query parameter \(name)\(Nearest.hint(to: name, among: allowed))")
+            }
+            guard values.updateValue(value, forKey: name) == nil else { throw invalid("query parameter \(name) stands there twice") }
+        }
+        return values
+    }
+
+    /// The refusal of a value: what was found and what would be right.
+    func invalid(_ message: String) -> ControlProblem {
+        ControlProblem(.badRequest, "invalid", message)
+    }
+}

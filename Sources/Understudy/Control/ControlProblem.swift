@@ -1,0 +1,23 @@
+import HTTPTypes
+import JSON
+import Wire
+
+/// Why a control call, or a request that no vendor sees, is refused; a neutral shape, since no vendor has a say in it.
+struct ControlProblem: Error {
+    let status: HTTPResponse.Status
+    /// A stable kebab-case name.
+    let code: String
+    /// What was found and what would be right.
+    let message: String
+
+    init(_ status: HTTPResponse.Status, _ code: String, _ message: String) {
+        self.status = status
+        self.code = code
+        self.message = message
+    }
+
+    /// `{"error":{"code":…,"message":…}}`.
+    var response: Response {
+        .json(["error": ["code": .string(code), "message": .string(message)]], status: status)
+    }
+}

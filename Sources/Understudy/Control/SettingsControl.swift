@@ -1,0 +1,103 @@
+import Emulation
+import JSON
+import Wire
+
+/// Reading and changing profile, switches and seed of a sandbox.
+extension ControlAPI {
+    @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(.json(json(call.sandbox.settings, call)))
+    }
+
+    /// Changes what the content names; `null` takes a switch, a vendor's profile or the seed back.
+    @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let body = try call.body("profile", "switches", "seed")
+        var settings = call.sandbox.settings
+        if let profile = body["profile"] { try setProfile(profile, &settings, call) }
+        if let switches = body["switches"] { try setSwitches(switches, &settings, call) }
+        if let seed = body["seed"] { settings.seed = try self.seed(seed, call) }
+        call.sandbox.apply(settings)
+        return .ready(.json(json(settings, call)))
+    }
+
+    private static func setProfile(
+        _ value: JSON, _ settings: inout Settings, _ call: ControlCall
+    ) throws(ControlProblem) {
+        guard let vendors = value.object else {
+            settings.profile = try profile(value, call)
+            settings.vendorProfiles = [:]
+            return
+        }
+        for member in vendors {
+            if member.value.isNull {
+                settings.vendorProfiles[member.name] = nil
+                continue
+            }
+            let profile = try profile(member.value, call)
+            try rephrase(call) { () throws(SettingsProblem) in
+                try settings.setProfile(profile, of: member.name, among: call.emulator.vendors)
+            }
+        }
+    }
+
+    private static func setSwitches(
+        _ value: JSON, _ settings: inout Settings, _ call: ControlCall
+    ) throws(ControlProblem) {
+        guard let switches = value.object else {
+            throw call.invalid("switches is a JSON \(value.typeName); expected an object such as {\"rezolve.device-check\": \"off\"}")
+        }
+        for member in switches {
+            if member.value.isNull {
+                settings.switches[member.name] = nil
+                continue
+            }
+            guard let text = member.value.string ?? member.value.number?.literal else {
+                throw call.invalid("switch \(member.name) is a JSON \(member.value.typeName); expected a string")
+            }
+            try rephrase(call) { () throws(SettingsProblem) in
+                try settings.set(member.name, to: text, among: call.emulator.vendors)
+            }
+        }
+    }
+
+    private static func profile(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> BehaviourProfile {
+        guard let profile = value.string.flatMap(BehaviourProfile.init) else {
+            throw call.invalid("profile is \(value.text); expected “documented” or “observed”")
+        }
+        return profile
+    }
+
+    private static func seed(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> UInt64? {
+        if value.isNull { return nil }
+        guard let seed = value.int.flatMap(UInt64.init(exactly:)) else {
+            throw call.invalid("seed is \(value.text); expected a whole number from 0, or null")
+        }
+        return seed
+    }
+
+    private static func rephrase(
+        _ call: ControlCall, _ change: () throws(SettingsProblem) -> Void
+    ) throws(ControlProblem) {
+        do {
+            try change()
+        } catch {
+            throw call.invalid(error.description)
+        }
+    }
+
+    private static func json(_ settings: Settings, _ call: ControlCall) -> JSON {
+        var switches = JSONObject()
+        for vendor in call.emulator.vendors {
+            let values = settings.values(vendor: vendor.identity.id, vendor.switchDeclarations)
+            for declaration in vendor.switchDeclarations {
+                switches.append("\(vendor.identity.id).\(declaration.name)", .string(values[declaration.name]))
+            }
+        }
+        let profiles = settings.vendorProfiles.sorted { $0.key < $1.key }
+        return [
+            "profile": .string(settings.profile.rawValue),
+            "vendor_profiles": .object(JSONObject(profiles.map { ($0.key, .string($0.value.rawValue)) })),
+            "seed": settings.seed.map { .number(JSONNumber(Int(clamping: $0))) } ?? .null,
+            "switches": .object(switches),
+        ]
+    }
+}

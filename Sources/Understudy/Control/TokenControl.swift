@@ -1,0 +1,63 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+/// Minting and explaining tokens.
+extension ControlAPI {
+    @Sendable static func listTokenKinds(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let kinds = call.emulator.vendors.flatMap { vendor in
+            vendor.tokenKinds.map { kind -> JSON in
+                [
+                    "vendor": .string(vendor.identity.id), "kind": .string(kind.name), "about": .string(kind.about),
+                    "members": .object(JSONObject(kind.members.map { ($0.name, .string($0.about)) })),
+                    "defects": .array((Defect.names + kind.defects).map(JSON.string)),
+                ]
+            }
+        }
+        return .ready(.json(["kinds": .array(kinds)]))
+    }
+
+    @Sendable static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let vendorID = call.parameters["vendor"]
+        guard let index = call.emulator.vendor(vendorID) else {
+            let ids = call.emulator.vendors.map(\.identity.id)
+            throw ControlProblem(.notFound, "no-such-vendor", "no vendor is called \(vendorID)\(Nearest.hint(to: vendorID, among: ids))")
+        }
+        let vendor = call.emulator.vendors[index]
+        let kind = call.parameters["kind"]
+        guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
+            let kinds = vendor.tokenKinds.map(\.name)
+            throw ControlProblem(.notFound, "no-such-kind", "\(vendorID) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
+        }
+        let members = call.request.body.isEmpty ? [:] : try call.object()
+        do {
+            let minted = try vendor.mint(
+                MintOrder(kind: kind, members: members), in: call.sandbox.cell(index), at: call.sandbox.now)
+            return .ready(
+                .json([
+                    "token": .string(minted.token), "header": .object(minted.draft.header),
+                    "claims": .object(minted.draft.claims),
+                ]))
+        } catch {
+            throw call.invalid(error.description)
+        }
+    }
+
+    /// Says of a token what each vendor, or the one that is named, would answer.
+    @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let body = try call.body("token", "vendor", "request")
+        guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }
+        let context = body["request"]?.object ?? [:]
+        let named = try body["vendor"].map { value throws(ControlProblem) in
+            guard let index = value.string.flatMap(call.emulator.vendor) else { throw call.invalid("no vendor is called \(value.text)") }
+            return index
+        }
+        let indices = named.map { [$0] } ?? Array(call.emulator.vendors.indices)
+        let explanations = indices.map { index in
+            call.emulator.vendors[index].explain(
+                token, knowing: context, in: call.sandbox.cell(index), at: call.sandbox.now)
+        }
+        return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
+    }
+}

@@ -1,0 +1,54 @@
+public import Emulation
+public import Logging
+
+/// Everything that one server answers with: the vendors with their fixtures, the sandboxes, the routes.
+public struct Emulator: Sendable {
+    /// The release.
+    public static let version = "0.1.0"
+
+    /// The vendors, in the catalog's order.
+    public let vendors: [any MountedVendor]
+    /// Who answers for which path.
+    public let routes: RouteTable
+    /// The sandboxes.
+    public let sandboxes: SandboxDirectory
+    /// A short text that changes with any fixture file.
+    public let fixtureFingerprint: String
+
+    let controlToken: String?
+    let logger: Logger?
+
+    /// Reads the fixtures and makes every vendor ready.
+    ///
+    /// - Parameters:
+    ///   - fixtures: the fixture files.
+    ///   - settings: how sandboxes want the vendors to behave to begin with.
+    ///   - controlToken: the bearer token that the control API asks for; `nil` for none.
+    ///   - capacity: how many sandboxes there may be besides the standard one.
+    ///   - logger: where every exchange is logged.
+    /// - Throws: the first thing that is wrong with the fixtures.
+    public init(
+        fixtures: FixtureStore, settings: Settings = Settings(), controlToken: String? = nil,
+        sandboxCapacity capacity: Int = 20_000, logger: Logger? = nil
+    ) throws(FixtureProblem) {
+        var vendors: [any MountedVendor] = []
+        for module in Catalog.vendors { vendors.append(try module.mount(fixtures)) }
+        do {
+            routes = try RouteTable(
+                vendors.map { vendor in
+                    RouteTable.Member(
+                        identity: vendor.identity, routes: vendor.routes.map { ($0.id, $0.endpoints) })
+                })
+        } catch {
+            throw FixtureProblem(file: "route table", message: error.description)
+        }
+        self.vendors = vendors
+        sandboxes = SandboxDirectory(vendors: vendors, settings: settings, capacity: capacity)
+        fixtureFingerprint = fixtures.fingerprint(of: vendors.map(\.identity.id))
+        self.controlToken = controlToken
+        self.logger = logger
+    }
+
+    /// The index of the vendor of that id.
+    func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }
+}

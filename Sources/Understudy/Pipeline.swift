@@ -1,0 +1,115 @@
+import Emulation
+public import HTTPEngine
+import HTTPTypes
+import JSON
+import Logging
+public import Wire
+
+/// The way of every request from its arrival to its answer.
+///
+/// A value without sockets: tests call ``answer(_:)`` just as the engine does.
+public struct Pipeline: RequestHandler {
+    /// The longest content in bytes where a route says nothing else.
+    public static let standardBodyLimit = 1 << 20
+
+    private let emulator: Emulator
+    private let control: ControlAPI
+    private let hasOwnBodyLimits: Bool
+
+    /// A pipeline in front of an emulator.
+    public init(_ emulator: Emulator) {
+        self.emulator = emulator
+        control = ControlAPI(emulator)
+        hasOwnBodyLimits = emulator.vendors.contains { $0.routes.contains { $0.bodyLimit != nil } }
+    }
+
+    /// The longest content that the route of the request takes.
+    public func bodyLimit(for request: Request) -> Int {
+        guard hasOwnBodyLimits, case .success(let selection) = SandboxSelection.of(request),
+            case .route(let vendor, let route, _) = emulator.routes.match(request.method, selection.request.path)
+        else { return Self.standardBodyLimit }
+        return emulator.vendors[vendor].routes[route].bodyLimit ?? Self.standardBodyLimit
+    }
+
+    /// The answer to a request.
+    public func answer(_ request: Request) -> Answer {
+        switch SandboxSelection.of(request) {
+        case .failure(let problem): return .ready(problem.response)
+        case .success(let selection):
+            let sandbox = emulator.sandboxes.sandbox(selection.name)
+            if ControlAPI.owns(selection.request.path) { return control.answer(selection.request, in: sandbox) }
+            let exchange = Exchange(request: selection.request, sandbox: sandbox, moment: sandbox.beginExchange())
+            return advance(exchange, step(exchange))
+        }
+    }
+
+    /// The answer to a request, once it is there.
+    public func response(to request: Request) async -> Response {
+        switch answer(request) {
+        case .ready(let response): response
+        case .deferred(let work): await work()
+        }
+    }
+
+    private func step(_ exchange: Exchange) -> ExchangeStep {
+        let request = exchange.request
+        let (vendor, place): (Int, Destination.Place)
+        switch emulator.routes.match(request.method, request.path) {
+        case .route(let index, let route, let parameters): (vendor, place) = (index, .route(route, parameters))
+        case .unknown(let index): (vendor, place) = (index, .nowhere)
+        case .otherMethods(let index, let methods):
+            (vendor, place) = (index, .otherMethods(allow: methods.map(\.rawValue).joined(separator: ", ")))
+        case .unowned: return .finished(Self.unowned, ExchangeRecord())
+        }
+        return emulator.vendors[vendor].answer(exchange, at: Destination(vendor: vendor, place: place))
+    }
+
+    /// What nobody answers for. ours: no vendor has a say in it.
+    private static let unowned = ControlProblem(
+        .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
+    ).response
+
+    private func advance(_ exchange: Exchange, _ step: ExchangeStep) -> Answer {
+        switch step {
+        case .finished(let response, let record):
+            finish(exchange, response, record)
+            return .ready(response)
+        case .waiting: return .deferred { await wait(exchange, step) }
+        }
+    }
+
+    private func wait(_ exchange: Exchange, _ first: ExchangeStep) async -> Response {
+        var step = first
+        while true {
+            switch step {
+            case .finished(let response, let record):
+                finish(exchange, response, record)
+                return response
+            case .waiting(let job, let then):
+                await job()
+                step = then()
+            }
+        }
+    }
+
+    private func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) {
+        let entry = JournalEntry(
+            sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
+            record: record)
+        exchange.sandbox.journal.append(entry)
+        emulator.sandboxes.boundJournals()
+        if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }
+    }
+
+    private func log(_ entry: JournalEntry, _ logger: Logger) {
+        var metadata: Logger.Metadata = [
+            "sandbox": "\(entry.sandbox)", "method": "\(entry.request.method.rawValue)",
+            "path": "\(entry.request.path)", "status": "\(entry.response.status.code)",
+        ]
+        metadata["vendor"] = entry.record.vendor.map { "\($0)" }
+        metadata["route"] = entry.record.route.map { "\($0)" }
+        metadata["failure"] = entry.record.failure.map { "\($0)" }
+        metadata["reason"] = entry.explanation.map { "\($0)" }
+        logger.info("exchange", metadata: metadata)
+    }
+}

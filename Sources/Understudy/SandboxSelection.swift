@@ -1,0 +1,52 @@
+import Emulation
+import HTTPTypes
+import Wire
+
+extension HTTPField.Name {
+    static let sandbox = Self("X-Understudy-Sandbox") ?? .from
+}
+
+/// Which sandbox a request selects, and the request without the mark.
+///
+/// Path prefix `/~NAME/`, else header `X-Understudy-Sandbox`, else host `NAME.localhost`, else the standard one.
+struct SandboxSelection {
+    let name: String
+    let request: Request
+
+    static func of(_ request: Request) -> Result<SandboxSelection, ControlProblem> {
+        let prefix = prefixName(request.target)
+        let header = request.fields[.sandbox]
+        let host = hostName(request.authority)
+        guard let name = prefix ?? header ?? host else {
+            return .success(SandboxSelection(name: SandboxName.standard, request: request))
+        }
+        let others = [header, host].compactMap { $0 }.filter { $0 != name }
+        if let other = others.first {
+            return .failure(ControlProblem(.badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other)."))
+        }
+        guard SandboxName.isValid(name) else {
+            return .failure(
+                ControlProblem(
+                    .badRequest, "sandbox-name-invalid",
+                    "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen."))
+        }
+        guard let prefix else { return .success(SandboxSelection(name: name, request: request)) }
+        var request = request
+        let rest = request.target.dropFirst(2 + prefix.count)
+        request.target = rest.hasPrefix("/") ? String(rest) : "/" + rest
+        return .success(SandboxSelection(name: name, request: request))
+    }
+
+    private static func prefixName(_ target: String) -> String? {
+        guard target.utf8.starts(with: "/~".utf8) else { return nil }
+        return String(target.dropFirst(2).prefix { $0 != "/" && $0 != "?" })
+    }
+
+    /// The label before `.localhost`; a port is no part of it.
+    private static func hostName(_ authority: String?) -> String? {
+        guard let authority, authority.utf8.count > 10 else { return nil }
+        let host = authority.prefix { $0 != ":" }.lowercased()
+        guard host.hasSuffix(".localhost") else { return nil }
+        return String(host.dropLast(10))
+    }
+}

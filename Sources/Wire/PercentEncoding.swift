@@ -1,0 +1,41 @@
+/// Percent-encoding (RFC 3986 section 2.1).
+public enum PercentEncoding {
+    /// The text with every escape decoded once; `nil` when an escape is broken or the result is not UTF-8.
+    public static func decode(_ text: Substring) -> Substring? {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        var bytes: [UInt8] = []
+        var rest = text.utf8[...]
+        while let byte = rest.popFirst() {
+            guard byte == UInt8(ascii: "%") else {
+                bytes.append(byte)
+                continue
+            }
+            guard let high = rest.popFirst().flatMap(value(of:)), let low = rest.popFirst().flatMap(value(of:)) else { return nil }
+            bytes.append(high << 4 | low)
+        }
+        return String(validating: bytes, as: UTF8.self).map { $0[...] }
+    }
+
+    private static func value(of digit: UInt8) -> UInt8? {
+        switch digit {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
+
+extension Request {
+    /// The query as names and values, in order: split at `&`, cut at the first `=`, then decoded; `+` stays `+`.
+    ///
+    /// A part with a broken escape stays as it was sent.
+    public var queryItems: [(name: String, value: String)] {
+        guard let query else { return [] }
+        return query.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(PercentEncoding.decode($0) ?? $0) }
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+    }
+}
