@@ -18,7 +18,7 @@ public struct FixtureStore: Sendable {
         self.layers = layers
     }
 
-    /// Reads the file at that path, such as `rezolve/accounts.yaml`.
+    /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     public func file(_ path: String) throws(FixtureProblem) -> File {

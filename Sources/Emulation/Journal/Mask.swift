@@ -41,7 +41,8 @@ enum Mask {
             .object(
                 JSONObject(
                     object.map { member in
-                        (member.name, names.contains(member.name) ? masked(member.value) : members(names, of: member.value))
+                        let isSecret = names.contains(member.name)
+                        return (member.name, isSecret ? masked(member.value) : members(names, of: member.value))
                     }))
         case .array(let elements): .array(elements.map { members(names, of: $0) })
         case .null, .bool, .number, .string: value

@@ -73,7 +73,8 @@ extension VendorMount {
     ) -> ExchangeStep {
         if exchange.request.bodyExceedsLimit {
             return refuse(
-                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route, in: cell)
+                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route,
+                in: cell)
         }
         let arrival = Arrival(
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,

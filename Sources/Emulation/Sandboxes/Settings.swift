@@ -31,7 +31,8 @@ public struct Settings: Sendable, Hashable {
             vendor.switchDeclarations.map { (name: "\(vendor.identity.id).\($0.name)", declaration: $0) }
         }
         guard let declaration = declarations.first(where: { $0.name == name })?.declaration else {
-            throw SettingsProblem("no switch is called \(name)\(Nearest.hint(to: name, among: declarations.map(\.name)))")
+            throw SettingsProblem(
+                "no switch is called \(name)\(Nearest.hint(to: name, among: declarations.map(\.name)))")
         }
         guard declaration.allows(value) else {
             throw SettingsProblem("switch \(name) cannot be “\(value)”; it can be \(declaration.allowedValues)")

@@ -43,7 +43,8 @@ extension ControlAPI {
         _ value: JSON, _ settings: inout Settings, _ call: ControlCall
     ) throws(ControlProblem) {
         guard let switches = value.object else {
-            throw call.invalid("switches is a JSON \(value.typeName); expected an object such as {\"rezolve.device-check\": \"off\"}")
+            throw call.invalid(
+                "switches is a JSON \(value.typeName); expected an object such as {\"VENDOR.SWITCH\": \"VALUE\"}")
         }
         for member in switches {
             if member.value.isNull {

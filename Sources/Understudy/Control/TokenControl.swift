@@ -22,13 +22,16 @@ extension ControlAPI {
         let vendorID = call.parameters["vendor"]
         guard let index = call.emulator.vendor(vendorID) else {
             let ids = call.emulator.vendors.map(\.identity.id)
-            throw ControlProblem(.notFound, "no-such-vendor", "no vendor is called \(vendorID)\(Nearest.hint(to: vendorID, among: ids))")
+            throw ControlProblem(
+                .notFound, "no-such-vendor", "no vendor is called \(vendorID)\(Nearest.hint(to: vendorID, among: ids))")
         }
         let vendor = call.emulator.vendors[index]
         let kind = call.parameters["kind"]
         guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
             let kinds = vendor.tokenKinds.map(\.name)
-            throw ControlProblem(.notFound, "no-such-kind", "\(vendorID) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
+            throw ControlProblem(
+                .notFound, "no-such-kind",
+                "\(vendorID) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
@@ -50,7 +53,9 @@ extension ControlAPI {
         guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }
         let context = body["request"]?.object ?? [:]
         let named = try body["vendor"].map { value throws(ControlProblem) in
-            guard let index = value.string.flatMap(call.emulator.vendor) else { throw call.invalid("no vendor is called \(value.text)") }
+            guard let index = value.string.flatMap(call.emulator.vendor) else {
+                throw call.invalid("no vendor is called \(value.text)")
+            }
             return index
         }
         let indices = named.map { [$0] } ?? Array(call.emulator.vendors.indices)

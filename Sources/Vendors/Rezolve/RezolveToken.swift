@@ -77,7 +77,10 @@ struct RezolveTokenRules {
         judgeExpiryForm(of: compact, &findings, orFail: failure)
         guard token.kind == .login else { return }
         if switches.authHeader == .required {
-            findings.add(compact.headerMember("auth", equals: "v2", source: "seed, JWT Header of the login JWT; switch auth-header"), orFail: failure)
+            findings.add(
+                compact.headerMember(
+                    "auth", equals: "v2", source: "seed, JWT Header of the login JWT; switch auth-header"),
+                orFail: failure)
         }
         if switches.deviceCheck == .enforce {
             findings.add(
@@ -95,8 +98,10 @@ struct RezolveTokenRules {
             if compact.date("exp").form == .fraction {
                 findings.note(
                     Finding(
-                        "exp-fraction", .noted, expected: .text("an integer"), found: compact.claims?["exp"].map(Fact.json),
-                        note: "RFC 7519 allows a fraction; switch exp-number decides.", source: "seed: unix timestamp integer"))
+                        "exp-fraction", .noted, expected: .text("an integer"),
+                        found: compact.claims?["exp"].map(Fact.json),
+                        note: "RFC 7519 allows a fraction; switch exp-number decides.",
+                        source: "seed: unix timestamp integer"))
             }
         case .integer:
             findings.add(
@@ -119,7 +124,8 @@ struct RezolveTokenRules {
         }
         findings.add(
             token.compact.expiry(
-                at: moment.unixSeconds, leeway: Double(switches.leewaySeconds), source: "seed, HTTP Error Responses, 401"),
+                at: moment.unixSeconds, leeway: Double(switches.leewaySeconds),
+                source: "seed, HTTP Error Responses, 401"),
             orFail: failure)
     }
 }
