@@ -67,7 +67,9 @@ struct CheckOrderTests {
         let claims = Forged.adaClaims(
             user: faults.contains(.members) ? nil : #""user-1001""#, exp: exp)
         let token = try Forged.token(secret: faults.contains(.signature) ? "wrong" : Example.secret, claims: claims)
-        var fields: World.Fields = [("x-rezolve-partner-apikey", faults.contains(.apiKey) ? "123jlklk" : Example.apiKeyN)]
+        var fields: World.Fields = [
+            ("x-rezolve-partner-apikey", faults.contains(.apiKey) ? "123jlklk" : Example.apiKeyN)
+        ]
         if !faults.contains(.token) { fields = fields.bearer(token) }
         if !faults.contains(.device) { fields = fields.device(Example.device) }
         let path = (faults.contains(.owner) ? Example.ben : Example.ada) + "/addressbook"
@@ -114,7 +116,8 @@ struct CheckOrderTests {
         #expect(try await world.call(.post, path, .keyN.bearer(known), #"{"email":1}"#).failure == "body-wrong-type")
         #expect(try await world.call(.post, path, .keyN.bearer(known), #"{"email":""}"#).failure == "body-too-short")
         #expect(
-            try await world.call(.post, path, .keyN.bearer(known), #"{"email":"x"}"#).failure == "registration-duplicate")
+            try await world.call(.post, path, .keyN.bearer(known), #"{"email":"x"}"#).failure
+                == "registration-duplicate")
     }
 
     @Test("every finding stands in the journal, also those behind the answer")

@@ -8,7 +8,8 @@ struct FailureCase: Sendable, CustomStringConvertible {
     let provoke: @Sendable (World) async throws -> ReceivedAnswer
 
     init(
-        _ name: String, _ status: Int, _ body: String, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
+        _ name: String, _ status: Int, _ body: String,
+        by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
         self.name = name
         self.status = status

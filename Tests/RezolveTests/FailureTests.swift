@@ -3,7 +3,9 @@ import Testing
 
 @Suite("Rezolve's failures")
 struct FailureTests {
-    @Test("every failure has its status, its exact body and its name in the journal", arguments: Depth.allCases, FailureCase.all)
+    @Test(
+        "every failure has its status, its exact body and its name in the journal", arguments: Depth.allCases,
+        FailureCase.all)
     func failure(_ depth: Depth, _ example: FailureCase) async throws {
         let world = try await World(depth)
         try await example.provoke(world).expect(example.status, example.body, example.name)

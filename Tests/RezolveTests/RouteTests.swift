@@ -66,8 +66,10 @@ struct RouteTests {
     @Test(
         "a path is found through repeated slashes, a slash at the end and escapes",
         arguments: [
-            "/api//v1/partner/317//customer/entity123/addressbook", "/api/v1/partner/317/customer/entity123/addressbook/",
-            "/api/v1/partner/317/customer/entity%3123/addressbook", "//api/v1/partner/317/customer/entity123/addressbook",
+            "/api//v1/partner/317//customer/entity123/addressbook",
+            "/api/v1/partner/317/customer/entity123/addressbook/",
+            "/api/v1/partner/317/customer/entity%3123/addressbook",
+            "//api/v1/partner/317/customer/entity123/addressbook",
             "/api/v1/partner/317/customer/entity123/addressbook?page=1",
         ])
     func spellings(_ path: String) async throws {
@@ -127,7 +129,8 @@ struct RouteTests {
         RouteCase(id: "publickey.get", method: .get, path: Example.ada + "/publickey", status: 200),
         RouteCase(id: "profile.get", method: .get, path: Example.ada + "/profile", status: 200, answer: profile),
         RouteCase(
-            id: "profile.update", method: .put, path: Example.ada + "/profile", body: "{}", status: 200, answer: profile),
+            id: "profile.update", method: .put, path: Example.ada + "/profile", body: "{}", status: 200, answer: profile
+        ),
         RouteCase(
             id: "phonebook.list", method: .get, path: Example.ada + "/phonebook", status: 200,
             answer: #"{"phones":[\#(Example.phone1)]}"#),

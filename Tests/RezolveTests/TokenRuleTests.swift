@@ -50,7 +50,8 @@ struct TokenRuleTests {
         Case(description: "auth in capitals", header: #"{"auth":"V2","alg":"HS512","typ":"JWT"}"#, failure: missing),
         Case(description: "auth of another type", header: #"{"auth":2,"alg":"HS512","typ":"JWT"}"#, failure: missing),
         Case(description: "a header that is no object", header: "[]", failure: signature),
-        Case(description: "a header with a byte-order mark", header: "\u{FEFF}" + Forged.loginHeader, failure: signature),
+        Case(
+            description: "a header with a byte-order mark", header: "\u{FEFF}" + Forged.loginHeader, failure: signature),
     ]
 
     private static let times: [Case] = [
@@ -136,13 +137,17 @@ struct TokenRuleTests {
         ).expect(200)
     }
 
-    @Test("a login JWT registers nobody", arguments: ["/api/v1/authentication/register", "/api/v2/authentication/register"])
+    @Test(
+        "a login JWT registers nobody",
+        arguments: ["/api/v1/authentication/register", "/api/v2/authentication/register"])
     func loginTokenRegistersNobody(_ path: String) async throws {
         let world = try await World()
         try await world.call(.post, path, .ada, #"{"email":"a@example.test"}"#).expectDenied("masked-missing-fields")
     }
 
-    @Test("a lifetime above 30 minutes earns a note, and no more", arguments: [("1800001800", false), ("1800001801", true)])
+    @Test(
+        "a lifetime above 30 minutes earns a note, and no more",
+        arguments: [("1800001800", false), ("1800001801", true)])
     func lifetimeNote(_ exp: String, _ isNoted: Bool) async throws {
         let world = try await World()
         let token = try Forged.token(claims: Forged.adaClaims(exp: exp))
@@ -218,7 +223,9 @@ struct TokenRuleTests {
         try await world.call(.get, Example.addresses, fields).expect(200)
     }
 
-    @Test("another scheme, or none, is no token", arguments: Depth.allCases, ["Basic ", "Token ", "Bearer:", "Bearer", "B "])
+    @Test(
+        "another scheme, or none, is no token", arguments: Depth.allCases,
+        ["Basic ", "Token ", "Bearer:", "Bearer", "B "])
     func otherScheme(_ depth: Depth, _ prefix: String) async throws {
         let world = try await World(depth)
         let fields = World.Fields.keyN.authorization(prefix + Example.jwtAda).device(Example.device)
@@ -241,12 +248,15 @@ struct TokenRuleTests {
     @Test("header and payload must be UTF-8")
     func encoding() async throws {
         let world = try await World()
-        let broken = try Forged.token(header: Array(Forged.loginHeader.utf8), claims: [0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D])
+        let broken = try Forged.token(
+            header: Array(Forged.loginHeader.utf8), claims: [0x7B, 0x22, 0xFF, 0x22, 0x3A, 0x31, 0x7D])
         try await world.call(.get, Example.addresses, .keyN.bearer(broken).device(Example.device))
             .expectDenied("masked-signature")
     }
 
-    @Test("a token of another partner is told apart in the journal", arguments: [("secret", "secret-of-another"), (Example.secret + "\n", "secret-trimmed")])
+    @Test(
+        "a token of another partner is told apart in the journal",
+        arguments: [("secret", "secret-of-another"), (Example.secret + "\n", "secret-trimmed")])
     func diagnosis(_ secret: String, _ check: String) async throws {
         let world = try await World()
         let token = try Forged.token(secret: secret, claims: Forged.adaClaims())

@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The fixture files: a bottom layer that is complete and, file by file, layers over it.
 public struct FixtureStore: Sendable {

@@ -10,6 +10,8 @@ public protocol MountedVendor: Sendable {
     var routes: [RouteListing] { get }
     /// The failures, in the vendor's order.
     var failures: [FailureListing] { get }
+    /// Members of request and answer bodies that the journal masks on some route of the vendor.
+    var secrets: Set<String> { get }
     /// The switches.
     var switchDeclarations: [SwitchDeclaration] { get }
     /// The kinds of token that can be minted.

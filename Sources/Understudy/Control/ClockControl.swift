@@ -8,7 +8,9 @@ extension ControlAPI {
         .ready(.json(json(call.sandbox.clock)))
     }
 
-    /// Sets, then moves, then freezes or releases the clock, as far as the content asks for each.
+    /// Freezes, sets, moves and releases the clock, as far as the content asks for each.
+    ///
+    /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the moment that was named.
     @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
         let now = try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
@@ -19,9 +21,10 @@ extension ControlAPI {
         }
         let clock = try call.sandbox.adjustClock { (clock) throws(ControlProblem) in
             var changed = clock
+            if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
             if let advance { changed.advance(by: advance) }
-            if let freeze { freeze ? changed.freeze() : changed.resume() }
+            if freeze == false { changed.resume() }
             guard Moment.representable.contains(changed.now) else {
                 throw call.invalid("the clock would leave the years 1970 to 9999")
             }
