@@ -63,7 +63,9 @@ let tests: [Target] = [
 let vendorTests: [Target] = vendors.map { vendor in
     .testTarget(
         name: "\(vendor)Tests",
-        dependencies: ["Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes, .target(name: vendor)])
+        dependencies: [
+            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes, .target(name: vendor),
+        ])
 }
 
 let package = Package(
