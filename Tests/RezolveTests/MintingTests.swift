@@ -133,7 +133,8 @@ struct MintingTests {
             ("login", #"{"header":[]}"#, "expected an object"), ("login", #"{"claims":"x"}"#, "expected an object"),
             ("login", #"{"defect":"public-key-as-secret"}"#, "a secret has no public key"),
             ("login", #"{"defect":"secret-hex-decoded"}"#, "hexadecimal"),
-            ("login", #"{"defect":"missing-nbf"}"#, "nbf"), ("login", #"{"defect":"wrong-devce"}"#, "did you mean “wrong-device”?"),
+            ("login", #"{"defect":"missing-nbf"}"#, "nbf"),
+            ("login", #"{"defect":"wrong-devce"}"#, "did you mean “wrong-device”?"),
             ("registration", #"{"defect":"wrong-device"}"#, "no defect wrong-device"),
             ("registration", #"{"defect":"v2-header-bug"}"#, "no defect v2-header-bug"),
         ])
