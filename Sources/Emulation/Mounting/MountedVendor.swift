@@ -3,15 +3,11 @@ public import Tokens
 public import Wire
 
 /// A vendor as the pipeline, the control API and the command line see it, its own types hidden.
-public protocol MountedVendor: Sendable {
-    /// Name, owned paths and path rules.
-    var identity: VendorIdentity { get }
+public protocol MountedVendor: SwitchDeclaring, Sendable {
     /// The routes, in the vendor's order.
     var routes: [RouteListing] { get }
     /// The failures, in the vendor's order.
     var failures: [FailureListing] { get }
-    /// The switches.
-    var switchDeclarations: [SwitchDeclaration] { get }
     /// The kinds of token that can be minted.
     var tokenKinds: [TokenKind] { get }
     /// Ids and public keys of the sample accounts.
