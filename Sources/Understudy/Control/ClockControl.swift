@@ -8,7 +8,7 @@ extension ControlAPI {
         .ready(.json(json(call.sandbox.clock)))
     }
 
-    /// Sets, then moves, then freezes or releases the clock, as far as the content asks for each.
+    /// Sets, moves, and freezes or releases the clock, as far as the content asks for each.
     @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
         let now = try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
@@ -19,9 +19,11 @@ extension ControlAPI {
         }
         let clock = try call.sandbox.adjustClock { (clock) throws(ControlProblem) in
             var changed = clock
+            // Frozen before it is set, so that it stands exactly where it was set to.
+            if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
             if let advance { changed.advance(by: advance) }
-            if let freeze { freeze ? changed.freeze() : changed.resume() }
+            if freeze == false { changed.resume() }
             guard Moment.representable.contains(changed.now) else {
                 throw call.invalid("the clock would leave the years 1970 to 9999")
             }

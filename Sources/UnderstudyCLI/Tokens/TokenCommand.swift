@@ -43,7 +43,16 @@ enum TokenInput {
 
     private static func standardInput() throws -> String {
         if isatty(STDIN_FILENO) == 1 { throw Misuse("no token: give it as an argument or on standard input.") }
-        return String(decoding: FileHandle.standardInput.readDataToEndOfFile(), as: UTF8.self)
+        return String(decoding: try standardInputBytes(), as: UTF8.self)
+    }
+
+    /// Exactly the bytes of standard input.
+    static func standardInputBytes() throws -> [UInt8] {
+        do {
+            return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data())
+        } catch {
+            throw Misuse("standard input cannot be read: \(error.localizedDescription)")
+        }
     }
 }
 

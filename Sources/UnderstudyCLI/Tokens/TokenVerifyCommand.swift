@@ -1,6 +1,5 @@
 import ArgumentParser
 import Emulation
-import Foundation
 import JSON
 import Tokens
 
@@ -56,7 +55,7 @@ struct TokenVerifyCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let token = token == "-" ? CompactToken(bytes: [UInt8](FileHandle.standardInput.readDataToEndOfFile())) : CompactToken(token)
+        let token = token == "-" ? CompactToken(bytes: try TokenInput.standardInputBytes()) : CompactToken(token)
         let keys = try KeyInput(file: key, secret: secret).keys
         let findings = try judgement(of: token, by: keys).findings
         let isValid = !findings.contains { $0.outcome == .failed }
