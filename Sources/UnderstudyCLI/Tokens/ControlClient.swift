@@ -28,7 +28,8 @@ struct ServerOptions: ParsableArguments {
                 method: .post, url: url, fields: fields, body: body.bytes, within: .seconds(10))
             let value = try JSON.parse(answer.body)
             guard answer.status == .ok else {
-                throw AnswerIsNo(message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
+                throw AnswerIsNo(
+                    message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
             }
             return value
         } catch let error as ClientError {
