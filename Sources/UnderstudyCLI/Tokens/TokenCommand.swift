@@ -4,7 +4,7 @@ import Foundation
 import JSON
 
 /// `understudy token`
-struct TokenCommand: AsyncParsableCommand {
+struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Makes, explains and verifies tokens.",
         subcommands: [TokenMintCommand.self, TokenExplainCommand.self, TokenVerifyCommand.self])

@@ -5,7 +5,7 @@ import Tokens
 import Understudy
 
 /// `understudy token explain`
-struct TokenExplainCommand: AsyncParsableCommand {
+struct TokenExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says what a vendor would answer to a token, and why.",
         discussion: """
@@ -34,7 +34,7 @@ struct TokenExplainCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
     @OptionGroup var world: WorldOptions
 
-    func run() async throws {
+    func run() throws {
         let text = try TokenInput.read(token)
         let context = JSONObject(
             try request.map { try NamedValue.parse($0, option: "--request") }.map { ($0.name, .string($0.value)) })
@@ -43,7 +43,7 @@ struct TokenExplainCommand: AsyncParsableCommand {
             guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
             var body: JSONObject = ["token": .string(text), "request": .object(context)]
             if let vendor { body["vendor"] = .string(vendor) }
-            verdicts = try await server.post("tokens/explain", .object(body), to: url)["verdicts"]?.array ?? []
+            verdicts = try server.post("tokens/explain", .object(body), to: url)["verdicts"]?.array ?? []
         } else {
             verdicts = try explainOffline(text, context)
         }
