@@ -41,8 +41,8 @@ final class Connection {
     private var isPostponed = false
     private var interest = Interest.reading
     private var wait: Wait?
-    private var deadline: ContinuousClock.Instant?
-    private var reminder: ContinuousClock.Instant?
+    private var deadline: Moment?
+    private var reminder: Moment?
 
     /// Bytes of further requests that are kept while an answer is worked on.
     private static let pipelineBytes = 64 * 1024
@@ -97,7 +97,7 @@ final class Connection {
     }
 
     /// Looks whether the client has run out of time; `moment` is the one for which the loop was asked.
-    func timerFired(set moment: ContinuousClock.Instant, _ loop: EventLoop) {
+    func timerFired(set moment: Moment, _ loop: EventLoop) {
         guard reminder == moment else { return }
         reminder = nil
         guard let deadline else { return }
@@ -253,7 +253,7 @@ extension Connection {
         }
     }
 
-    private func remind(at moment: ContinuousClock.Instant, _ loop: EventLoop) {
+    private func remind(at moment: Moment, _ loop: EventLoop) {
         reminder = moment
         loop.remind(self, at: moment)
     }

@@ -49,8 +49,8 @@ struct Seat: Sendable {
     let handler: any RequestHandler
     let mailbox: LoopMailbox
     let poller: Poller
-    /// Set for the loop that accepts.
-    let acceptor: Acceptor?
+    /// The server's listeners, for the loop that accepts.
+    let listeners: [ListeningSocket]?
     /// The other loops, for the loop that accepts; it tells them to stop.
     let peers: [LoopMailbox]
 
@@ -61,14 +61,13 @@ struct Seat: Sendable {
         var mailboxes: [LoopMailbox] = []
         for _ in 0..<max(1, configuration.loops) { mailboxes.append(try LoopMailbox()) }
         let limits = configuration.limits
-        let acceptor = Acceptor(listeners, mailboxes, maximumConnections: limits.maximumConnections)
         var seats: [Seat] = []
         for mailbox in mailboxes {
             let isFirst = seats.isEmpty
             seats.append(
                 Seat(
                     limits: limits, handler: handler, mailbox: mailbox, poller: try Poller(),
-                    acceptor: isFirst ? acceptor : nil, peers: isFirst ? Array(mailboxes.dropFirst()) : []))
+                    listeners: isFirst ? listeners : nil, peers: isFirst ? Array(mailboxes.dropFirst()) : []))
         }
         return seats
     }

@@ -22,7 +22,7 @@ public enum HTTPClient {
         let target = try ClientTarget(url)
         let exchange = ClientExchange(
             target, bytes: request(method, target, fields, body), isHead: method == .head,
-            deadline: .now + limit, maximumBody: maximumBody)
+            within: limit, maximumBody: maximumBody)
         let outcome = await withTaskCancellationHandler {
             await exchange.outcome()
         } onCancel: {
