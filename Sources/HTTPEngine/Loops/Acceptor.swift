@@ -14,8 +14,11 @@ final class Acceptor {
     private let listeners: [ListeningSocket]
     private let mailboxes: [LoopMailbox]
     private let maximumConnections: Int
+    /// Connections that are accepted before those that exist get their turn.
+    private static let connectionsPerRound = 256
     private var isWatching = false
-    private var isReady = false
+    /// Whether a client may wait at a listener.
+    private(set) var isReady = false
     /// When accepting goes on after it had to pause.
     private(set) var resumption: Moment?
 
@@ -57,7 +60,7 @@ final class Acceptor {
 
     /// False when the listener has to wait for connections or descriptors to become free.
     private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Socket, String) -> Void) -> Bool {
-        while true {
+        for _ in 0..<Self.connectionsPerRound {
             let counts = mailboxes.map { $0.connectionCount.load(ordering: .relaxed) }
             guard counts.reduce(0, +) < maximumConnections else { return false }
             guard let (socket, client) = listener.socket.accept() else {
@@ -70,6 +73,8 @@ final class Acceptor {
             let fewest = counts.indices.min { counts[$0] < counts[$1] } ?? 0
             give(mailboxes[fewest], socket, client.host)
         }
+        isReady = true
+        return true
     }
 
     private func watch(_ poller: Poller, from old: Interest, to new: Interest) {

@@ -187,7 +187,7 @@ extension EventLoop {
     private func stop(by deadline: Moment) {
         // Clients in the queue of a listener have been told that they are connected.
         acceptor?.markReady()
-        acceptWaiting()
+        while acceptor?.isReady == true { acceptWaiting() }
         acceptor?.end()
         acceptor = nil
         // Only now, so that the other loops end after they got their last connection.
