@@ -78,6 +78,7 @@ struct JWKTests {
             Refusal("alg no string", "alg", nil as JSON? ?? .null, .member("alg", "is null, not a string")),
             Refusal("no kty", "kty", nil, .member("kty", "is absent")),
             Refusal("kty unknown", "kty", "rsa", .unsupportedType("rsa")),
+            Refusal("kty with a Kelvin sign", "kty", "O\u{212A}P", .unsupportedType("O\u{212A}P")),
             Refusal("kid no string", "kid", 7, .member("kid", "is number, not a string")),
             Refusal("no n", "n", nil, .member("n", "is absent")),
             Refusal("n no string", "n", 65_537, .member("n", "is number, not a string")),
