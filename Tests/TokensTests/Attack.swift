@@ -80,5 +80,6 @@ struct Attack: Sendable, CustomTestStringConvertible {
         try sign([("alg", "HS256")], .hs256, payload: "{\"sub\":\"mira\",\"exp\":\(text)}")
     }
 
-    static let all = algorithmAttacks + keyAttacks + signatureAttacks + encodingAttacks + jsonAttacks + timeAttacks
+    static let all =
+        algorithmAttacks + keyAttacks + signatureAttacks + saltAttacks + encodingAttacks + jsonAttacks + timeAttacks
 }

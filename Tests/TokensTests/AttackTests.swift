@@ -19,6 +19,8 @@ struct AttackTests {
             let honest = Attack("honest", "", algorithm) { try Attack.sign([("alg", .string(algorithm.rawValue))], $0) }
             #expect(try honest.judge().allSatisfy { $0.outcome == .passed })
         }
+        let salted = Attack("honest", "", .ps256) { _ in Attack.rightlySalted }
+        #expect(try salted.judge().allSatisfy { $0.outcome == .passed })
     }
 
     @Test("through key references are noted and change nothing", arguments: ["jwk", "jku", "x5u", "x5c"])
