@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A point in time as a sandbox sees it.
 public struct Moment: Sendable, Hashable, Comparable {
@@ -10,8 +14,8 @@ public struct Moment: Sendable, Hashable, Comparable {
         self.unixSeconds = unixSeconds
     }
 
-    /// The whole seconds since 1970, rounded down.
-    public var wholeSeconds: Int { Int(unixSeconds.rounded(.down)) }
+    /// The whole seconds since 1970, rounded down, and at the ends of what an integer can hold no further.
+    public var wholeSeconds: Int { Int(exactly: unixSeconds.rounded(.down)) ?? (unixSeconds < 0 ? .min : .max) }
 
     /// Whether the left moment comes before the right one.
     public static func < (left: Moment, right: Moment) -> Bool { left.unixSeconds < right.unixSeconds }
