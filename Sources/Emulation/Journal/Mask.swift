@@ -61,7 +61,9 @@ enum Mask {
 
     /// A token in a body is shown as in a field; a password is nothing but hidden, whatever words it is made of.
     private static func masked(_ value: JSON) -> JSON {
-        let token = value.string?.split(separator: " ").last { $0.hasPrefix("eyJ") }
-        return .string(token == nil ? hidden : credential(value.string ?? ""))
+        guard let text = value.string, let last = text.split(separator: " ").last, token(last) != hidden else {
+            return .string(hidden)
+        }
+        return .string(credential(text))
     }
 }
