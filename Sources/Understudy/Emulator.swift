@@ -29,7 +29,7 @@ public struct Emulator: Sendable {
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(
         fixtures: FixtureStore, settings: Settings = Settings(), controlToken: String? = nil,
-        sandboxCapacity capacity: Int = 20_000, logger: Logger? = nil
+        sandboxCapacity capacity: Int = SandboxDirectory.standardCapacity, logger: Logger? = nil
     ) throws(FixtureProblem) {
         var vendors: [any MountedVendor] = []
         for module in Catalog.vendors { vendors.append(try module.mount(fixtures)) }

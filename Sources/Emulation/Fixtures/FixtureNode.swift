@@ -74,7 +74,10 @@ public struct FixtureNode {
     }
 
     /// The mapping here, which may have these members and no other.
-    public func mapping(_ allowed: String...) throws(FixtureProblem) -> FixtureMapping {
+    public func mapping(_ allowed: String...) throws(FixtureProblem) -> FixtureMapping { try mapping(allowed) }
+
+    /// The mapping here, which may have these members and no other.
+    public func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
         let members = try members()
         for (name, value) in members where !allowed.contains(name) {
             throw value.nameProblem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")

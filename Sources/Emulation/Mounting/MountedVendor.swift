@@ -3,17 +3,13 @@ public import Tokens
 public import Wire
 
 /// A vendor as the pipeline, the control API and the command line see it, its own types hidden.
-public protocol MountedVendor: Sendable {
-    /// Name, owned paths and path rules.
-    var identity: VendorIdentity { get }
+public protocol MountedVendor: SwitchDeclaring, Sendable {
     /// The routes, in the vendor's order.
     var routes: [RouteListing] { get }
     /// The failures, in the vendor's order.
     var failures: [FailureListing] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.
     var secrets: Set<String> { get }
-    /// The switches.
-    var switchDeclarations: [SwitchDeclaration] { get }
     /// The kinds of token that can be minted.
     var tokenKinds: [TokenKind] { get }
     /// Ids and public keys of the sample accounts.

@@ -1,12 +1,15 @@
 /// A vendor that can be mounted: what a vendor's target shows of itself.
-public struct VendorModule: Sendable {
+public struct VendorModule: SwitchDeclaring, Sendable {
     /// Who the vendor is.
     public let identity: VendorIdentity
+    /// Its switches.
+    public let switchDeclarations: [SwitchDeclaration]
     private let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
 
     /// The module of a vendor's type.
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity
+        switchDeclarations = V.Switches.declarations
         read = { (store) throws(FixtureProblem) in try VendorMount(type, fixtures: store) }
     }
 

@@ -2,6 +2,9 @@ import Synchronization
 
 /// The sandboxes of a server; each comes into being when it is first named.
 public final class SandboxDirectory: Sendable {
+    /// How many sandboxes there may be unless told otherwise.
+    public static let standardCapacity = 20_000
+
     private let vendors: [any MountedVendor]
     private let settings: Settings
     private let capacity: Int
@@ -15,7 +18,7 @@ public final class SandboxDirectory: Sendable {
     ///
     /// - Parameter capacity: how many sandboxes there may be besides the standard one.
     public init(
-        vendors: [any MountedVendor], settings: Settings, capacity: Int = 20_000,
+        vendors: [any MountedVendor], settings: Settings, capacity: Int = standardCapacity,
         journalLimits: Journal.Limits = Journal.Limits()
     ) {
         self.vendors = vendors

@@ -25,7 +25,7 @@ public struct Settings: Sendable, Hashable {
     ///
     /// - Throws: a problem when there is no such switch or it cannot have that value.
     public mutating func set(
-        _ name: String, to value: String?, among vendors: [any MountedVendor]
+        _ name: String, to value: String?, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
         let declarations = vendors.flatMap { vendor in
             vendor.switchDeclarations.map { (name: "\(vendor.identity.id).\($0.name)", declaration: $0) }
@@ -44,7 +44,7 @@ public struct Settings: Sendable, Hashable {
     ///
     /// - Throws: a problem when no vendor has that id.
     public mutating func setProfile(
-        _ profile: BehaviourProfile?, of vendor: String, among vendors: [any MountedVendor]
+        _ profile: BehaviourProfile?, of vendor: String, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
         let ids = vendors.map(\.identity.id)
         guard ids.contains(vendor) else {
@@ -62,4 +62,12 @@ public struct SettingsProblem: Error, CustomStringConvertible {
     init(_ description: String) {
         self.description = description
     }
+}
+
+/// Somebody who has switches: a vendor's module, or the vendor once it is mounted.
+public protocol SwitchDeclaring {
+    /// Who the vendor is.
+    var identity: VendorIdentity { get }
+    /// Its switches.
+    var switchDeclarations: [SwitchDeclaration] { get }
 }

@@ -50,7 +50,7 @@ extension Rezolve {
     func mint(_ order: MintOrder, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
         var reader = MintOrderReader(order)
         let partner = try signer(try reader.string("partner"))
-        guard let key = partner.authKey else {
+        guard let key = partner.authKey?.signing else {
             throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
         }
         var draft = try draft(order.kind, of: partner, &reader, in: setting)

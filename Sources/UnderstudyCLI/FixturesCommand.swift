@@ -1,0 +1,28 @@
+import ArgumentParser
+import Emulation
+import Understudy
+
+/// `understudy fixtures`
+struct FixturesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fixtures", abstract: "Works on fixture files.", subcommands: [Check.self])
+
+    /// `understudy fixtures check`
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "check", abstract: "Reads a folder of fixtures as serve would, and says what is wrong.",
+            discussion: "Example: understudy fixtures check ./Fixtures")
+
+        @Argument(help: "The folder; its files go before the installed ones.")
+        var folder: String
+
+        func run() throws {
+            let store = try FixtureStore.layered(folder: folder)
+            let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
+            for vendor in emulator.vendors {
+                Output.line(
+                    "\(vendor.identity.id): \(vendor.routes.count) routes, \(vendor.failures.count) failures, good")
+            }
+        }
+    }
+}

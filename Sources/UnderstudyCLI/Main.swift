@@ -1,0 +1,70 @@
+import ArgumentParser
+import Foundation
+import Understudy
+
+/// Runs the command line with exit codes of our own: 0 done, 1 the answer is no, 2 misuse.
+@main
+enum Main {
+    static func main() {
+        do {
+            var command = try UnderstudyCommand.parseAsRoot()
+            try command.run()
+        } catch let error as Misuse {
+            fail("understudy: \(error)", code: 2)
+        } catch let answer as AnswerIsNo {
+            if let message = answer.message { fail("understudy: \(message)", code: 1) }
+            exit(1)
+        } catch {
+            let message = UnderstudyCommand.fullMessage(for: error)
+            guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
+            print(message)
+        }
+    }
+
+    private static func fail(_ message: String, code: Int32) -> Never {
+        FileHandle.standardError.write(Data((message + "\n").utf8))
+        exit(code)
+    }
+}
+
+/// The command line.
+struct UnderstudyCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "understudy",
+        abstract: "Stands in for the backends of a mobile app, verifies every token, and says why it refused.",
+        discussion: """
+            Example: understudy serve --port 8080
+
+            Exit codes: 0 done, 1 the answer is no, 2 misuse.
+            """,
+        version: Emulator.version,
+        subcommands: [
+            ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self, HealthcheckCommand.self,
+        ])
+}
+
+/// A wrong flag, variable or file: what was found, where it came from, and what would be right. Exit code 2.
+struct Misuse: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) {
+        self.description = description
+    }
+
+    /// Turns the error of a call into a misuse that says the same.
+    static func rephrase<Value, Failure: Error & CustomStringConvertible>(
+        _ call: () throws(Failure) -> Value
+    ) throws(Misuse) -> Value {
+        do {
+            return try call()
+        } catch {
+            throw Misuse(error.description)
+        }
+    }
+}
+
+/// The answer to what was asked is no. Exit code 1.
+struct AnswerIsNo: Error {
+    /// What to tell on standard error; `nil` when standard output says it all.
+    var message: String?
+}

@@ -1,0 +1,131 @@
+import Emulation
+import Foundation
+import Understudy
+
+/// Where options come from, the first that has a value deciding: flag, environment, configuration file.
+struct OptionSources {
+    private let environment: [String: String]
+    private let file: ConfigurationFile?
+
+    /// Reads the configuration file: the named one, else `UNDERSTUDY_CONFIG`, else `./understudy.yaml` if it exists.
+    init(configurationFile: String?) throws {
+        let environment = ProcessInfo.processInfo.environment
+        let standard = "understudy.yaml"
+        let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
+        let path = named ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil)
+        self.environment = environment
+        file = try path.map { path in
+            try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }
+        }
+    }
+
+    /// The text of an option; `nil` when nobody sets it.
+    func text(_ name: String, flag: String?) throws -> String? {
+        flag ?? environment[variable(name)] ?? file?.values[name]
+    }
+
+    /// An option of another type.
+    ///
+    /// - Parameter expected: what a value has to be, for the complaint about another one.
+    func value<Value>(
+        _ name: String, flag: String?, default standard: Value, expected: String, parse: (String) -> Value?
+    ) throws -> Value {
+        let inFile = file?.values[name]
+        let complaint: String
+        if let flag {
+            if let value = parse(flag) { return value }
+            complaint = "--\(name) \(flag) is not \(expected)."
+        } else if let text = environment[variable(name)] {
+            if let value = parse(text) { return value }
+            let other = inFile.flatMap { value in file.map { "; \($0.path) says \(value)" } } ?? ""
+            complaint = "\(variable(name))=\(text) is not \(expected). Set in the environment\(other)."
+        } else if let inFile, let file {
+            if let value = parse(inFile) { return value }
+            complaint = "\(file.path): \(name) \(inFile) is not \(expected)."
+        } else {
+            return standard
+        }
+        throw Misuse(complaint)
+    }
+
+    /// Profile and switches of the configuration file and the environment.
+    func settings() throws -> Settings {
+        var settings = file?.settings ?? Settings()
+        if let text = environment["UNDERSTUDY_PROFILE"] {
+            guard let profile = BehaviourProfile(rawValue: text) else {
+                throw Misuse(
+                    "UNDERSTUDY_PROFILE=\(text) is not a profile (documented, observed). Set in the environment.")
+            }
+            settings.profile = profile
+        }
+        return settings
+    }
+
+    private func variable(_ name: String) -> String {
+        "UNDERSTUDY_" + name.uppercased().replacing("-", with: "_")
+    }
+}
+
+/// A configuration file in YAML.
+struct ConfigurationFile {
+    let path: String
+    /// The values that are single texts or numbers, by the flag's name.
+    let values: [String: String]
+    let settings: Settings
+
+    init(_ path: String) throws(FixtureProblem) {
+        self.path = path
+        let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) : "."
+        let name = path.split(separator: "/").last.map(String.init) ?? path
+        let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
+        let names = ["host", "port", "port-file", "fixtures", "log", "control-token", "sandboxes"]
+        let mapping = try document.mapping(names + ["profile", "switches"])
+        var values: [String: String] = [:]
+        for name in names {
+            guard let node = mapping[name] else { continue }
+            let value = try node.json()
+            guard let text = value.string ?? value.number?.literal else {
+                throw node.problem("\(name) must be a text or a number")
+            }
+            values[name] = text
+        }
+        self.values = values
+        settings = try Self.settings(mapping)
+    }
+
+    private static func settings(_ mapping: FixtureMapping) throws(FixtureProblem) -> Settings {
+        var settings = Settings()
+        if let node = mapping["profile"] {
+            if case .object = try node.json() {
+                for (vendor, value) in try node.members() {
+                    let profile = try value.choice(of: BehaviourProfile.self)
+                    try locate(value) { () throws(SettingsProblem) in
+                        try settings.setProfile(profile, of: vendor, among: Catalog.vendors)
+                    }
+                }
+            } else {
+                settings.profile = try node.choice(of: BehaviourProfile.self)
+            }
+        }
+        for (name, value) in try mapping["switches"]?.members() ?? [] {
+            let json = try value.json()
+            guard let text = json.string ?? json.number?.literal else {
+                throw value.problem("a switch is set to a text or a number; write \(json.text) in quotes")
+            }
+            try locate(value) { () throws(SettingsProblem) in
+                try settings.set(name, to: text, among: Catalog.vendors)
+            }
+        }
+        return settings
+    }
+
+    private static func locate(
+        _ node: FixtureNode, _ change: () throws(SettingsProblem) -> Void
+    ) throws(FixtureProblem) {
+        do {
+            try change()
+        } catch {
+            throw node.problem(error.description)
+        }
+    }
+}

@@ -1,0 +1,37 @@
+import Emulation
+import HTTPEngine
+import JSON
+import Understudy
+
+/// What `serve` prints once it accepts: where it is, whom it stands in for, and a line to try at once.
+struct Banner {
+    let emulator: Emulator
+    let addresses: [BoundAddress]
+
+    func show() {
+        for address in addresses { Output.line("Understudy \(Emulator.version) at http://\(address)") }
+        for vendor in emulator.vendors {
+            Output.line()
+            let failures = vendor.failures.count
+            Output.line("\(vendor.identity.title): \(vendor.routes.count) routes, \(failures) failures")
+            Output.table(vendor.samples.map { ["  \($0.label)", $0.value] })
+            showSampleRequest(of: vendor)
+        }
+        Output.line()
+        if let address = addresses.first {
+            Output.line("Why was a request refused? curl -s http://\(address)/_understudy/journal")
+        }
+        Output.line("Stop with Control-C.")
+    }
+
+    private func showSampleRequest(of vendor: any MountedVendor) {
+        guard let address = addresses.first else { return }
+        // Fixtures of one's own may leave a vendor without anything to sign with; then there is no line to show.
+        guard let request = try? vendor.sampleRequest(at: SandboxClock.machine) else { return }
+        var command = "curl -i -X \(request.endpoint.method.rawValue) http://\(address)\(request.endpoint.pattern)"
+        for (name, value) in request.fields { command += " -H '\(name): \(value)'" }
+        if !request.body.isEmpty { command += " -d '\(request.body)'" }
+        Output.line("  Try it:")
+        Output.line("  \(command)")
+    }
+}

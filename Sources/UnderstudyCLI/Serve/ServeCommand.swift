@@ -1,0 +1,87 @@
+import ArgumentParser
+import Emulation
+import Foundation
+import HTTPEngine
+import Logging
+import Understudy
+
+/// `understudy serve`
+struct ServeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Answers as the vendors' servers would.",
+        discussion: """
+            Example: understudy serve --port 8080 --profile observed --switch rezolve.device-check=enforce
+
+            Each option can also come from the environment (UNDERSTUDY_PORT=8080) or from the configuration file
+            (port: 8080); the flag goes first, then the environment, then the file.
+            """)
+
+    @Option(help: "The address to listen at (127.0.0.1).")
+    var host: String?
+
+    @Option(help: "The port to listen at (8080); 0 picks a free one.")
+    var port: String?
+
+    @Option(help: "A file that receives one line a listener, such as “http 49213”, once the server accepts.")
+    var portFile: String?
+
+    @Option(help: "The form of the line per request: text, json or off (text).")
+    var log: String?
+
+    @Option(help: "The bearer token that the control API asks for (none).")
+    var controlToken: String?
+
+    @Option(help: "How many sandboxes there may be (20000).")
+    var sandboxes: String?
+
+    @OptionGroup var world: WorldOptions
+
+    func run() throws {
+        Signals.blockTermination()
+        let sources = try world.sources()
+        let listener = try listener(sources)
+        let log = try sources.value(
+            "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
+        LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
+        let emulator = try emulator(sources, log)
+        let server = try Misuse.rephrase { () throws(ServerError) in
+            try Server(ServerConfiguration(listeners: [listener]), handler: Pipeline(emulator))
+        }
+        server.start()
+        if let path = try sources.text("port-file", flag: portFile) { try writePorts(server, to: path) }
+        Banner(emulator: emulator, addresses: server.addresses).show()
+        _ = Signals.waitForTermination()
+        Waiting.until { await server.stop(within: .seconds(10)) }
+    }
+
+    private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {
+        let capacity = try sources.value(
+            "sandboxes", flag: sandboxes, default: SandboxDirectory.standardCapacity,
+            expected: "a number of sandboxes (from 1)", parse: { Int($0).flatMap { $0 > 0 ? $0 : nil } })
+        let (store, settings) = (try world.store(sources), try world.settings(sources))
+        let token = try sources.text("control-token", flag: controlToken)
+        return try Misuse.rephrase { () throws(FixtureProblem) in
+            try Emulator(
+                fixtures: store, settings: settings, controlToken: token, sandboxCapacity: capacity,
+                logger: log == .off ? nil : Logger(label: "understudy"))
+        }
+    }
+
+    private func listener(_ sources: OptionSources) throws -> ServerConfiguration.Listener {
+        let host = try sources.text("host", flag: host) ?? "127.0.0.1"
+        let port = try sources.value("port", flag: port, default: 8080, expected: "a port (0–65535)") { text in
+            Int(text).flatMap { (0...65535).contains($0) ? $0 : nil }
+        }
+        return ServerConfiguration.Listener(host: host, port: port)
+    }
+
+    private func writePorts(_ server: Server, to path: String) throws {
+        let lines = server.addresses.map { "http \($0.port)\n" }.joined()
+        do {
+            // Whoever waits for the file must find it complete.
+            try Data(lines.utf8).write(to: URL(filePath: path), options: .atomic)
+        } catch {
+            throw Misuse("the port file \(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import Emulation
+import HTTPEngine
+import HTTPTypes
+import JSON
+
+/// A running server that a command asks instead of working offline.
+struct ServerOptions: ParsableArguments {
+    @Option(help: "Ask this running server, such as http://127.0.0.1:8080, instead of the fixtures.")
+    var server: String?
+
+    @Option(help: "The sandbox of the running server.")
+    var sandbox = SandboxName.standard
+
+    @Option(help: "The token of the server's control API.")
+    var controlToken: String?
+
+    /// Posts to a control call.
+    ///
+    /// - Throws: ``AnswerIsNo`` when the server does not answer or refuses.
+    func post(_ path: String, _ body: JSON, to server: String) throws -> JSON {
+        var fields: HTTPFields = [.contentType: "application/json"]
+        if let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
+        if let controlToken { fields[.authorization] = "Bearer \(controlToken)" }
+        let url = "\(server)/_understudy/\(path)"
+        do {
+            let answer = try Waiting.until { [fields] () async throws(ClientError) in
+                try await HTTPClient.send(
+                    method: .post, url: url, fields: fields, body: body.bytes, within: .seconds(10))
+            }
+            let value = try JSON.parse(answer.body)
+            guard answer.status == .ok else {
+                throw AnswerIsNo(
+                    message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
+            }
+            return value
+        } catch let error as ClientError {
+            throw AnswerIsNo(message: "\(url): \(error)")
+        } catch is JSONError {
+            throw AnswerIsNo(message: "\(url) answered something else than JSON.")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import ArgumentParser
+import Emulation
+import Foundation
+import JSON
+
+/// `understudy token`
+struct TokenCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "token", abstract: "Makes, explains and verifies tokens.",
+        subcommands: [TokenMintCommand.self, TokenExplainCommand.self, TokenVerifyCommand.self])
+}
+
+/// Options in the form NAME=VALUE.
+enum NamedValue {
+    /// Cuts at the first `=`.
+    static func parse(_ text: String, option: String) throws -> (name: String, value: String) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw Misuse("\(option) \(text) is not of the form NAME=VALUE.")
+        }
+        return (parts[0], parts[1])
+    }
+
+    /// The values as members; what reads as JSON is taken so, everything else as a string.
+    static func members(_ texts: [String], option: String) throws -> JSONObject {
+        var members = JSONObject()
+        for text in texts {
+            let (name, value) = try parse(text, option: option)
+            // A value that is no JSON is a string.
+            members[name] = (try? JSON.parse(value.utf8)) ?? .string(value)
+        }
+        return members
+    }
+}
+
+/// A token given as an argument, or on standard input.
+enum TokenInput {
+    /// The argument; `-` or none reads standard input, white space around it dropped, and `Bearer` before it too.
+    static func read(_ argument: String?) throws -> String {
+        let text = argument == nil || argument == "-" ? try standardInput() : argument ?? ""
+        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let prefix = "bearer "
+        return trimmed.lowercased().hasPrefix(prefix) ? String(trimmed.dropFirst(prefix.count)) : trimmed
+    }
+
+    private static func standardInput() throws -> String {
+        if isatty(STDIN_FILENO) == 1 { throw Misuse("no token: give it as an argument or on standard input.") }
+        return String(decoding: try standardInputBytes(), as: UTF8.self)
+    }
+
+    /// Exactly the bytes of standard input.
+    static func standardInputBytes() throws -> [UInt8] {
+        do {
+            return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data())
+        } catch {
+            throw Misuse("standard input cannot be read: \(error.localizedDescription)")
+        }
+    }
+}
+
+/// The moment that a command judges by.
+enum MomentOption {
+    static func parse(_ text: String?) throws -> Moment {
+        guard let text else { return SandboxClock.machine }
+        guard let moment = Moment(text: text) else {
+            throw Misuse("--at \(text) is not a time (Unix seconds, or RFC 3339 such as 2027-01-15T08:00:00Z).")
+        }
+        return moment
+    }
+}

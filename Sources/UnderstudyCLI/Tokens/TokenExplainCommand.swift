@@ -1,0 +1,106 @@
+import ArgumentParser
+import Emulation
+import JSON
+import Tokens
+import Understudy
+
+/// `understudy token explain`
+struct TokenExplainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explain", abstract: "Says what a vendor would answer to a token, and why.",
+        discussion: """
+            Example: understudy token mint rezolve login --defect expired | understudy token explain
+            Example: understudy token explain --request device_id=my-device eyJ…
+
+            What only a request could tell (path, device header) is “not judged” unless --request supplies it.
+            Exit codes: 0 nothing speaks against the token, 1 it would be refused.
+            """)
+
+    @Argument(help: "The token; left out or “-”, it is read from standard input.")
+    var token: String?
+
+    @Option(help: "Ask this vendor only.")
+    var vendor: String?
+
+    @Option(name: .customLong("request"), help: "What is known of the request, NAME=VALUE, such as device_id=d1.")
+    var request: [String] = []
+
+    @Option(help: "The moment of judging: Unix seconds or RFC 3339 (now).")
+    var at: String?
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var world: WorldOptions
+
+    func run() throws {
+        let text = try TokenInput.read(token)
+        let context = JSONObject(
+            try request.map { try NamedValue.parse($0, option: "--request") }.map { ($0.name, .string($0.value)) })
+        let verdicts: [JSON]
+        if let url = server.server {
+            guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
+            var body: JSONObject = ["token": .string(text), "request": .object(context)]
+            if let vendor { body["vendor"] = .string(vendor) }
+            verdicts = try server.post("tokens/explain", .object(body), to: url)["verdicts"]?.array ?? []
+        } else {
+            verdicts = try explainOffline(text, context)
+        }
+        if json { Output.json(["verdicts": .array(verdicts)]) } else { for verdict in verdicts { show(verdict) } }
+        if verdicts.allSatisfy({ $0["accepted"] == false }) { throw AnswerIsNo() }
+    }
+
+    private func explainOffline(_ text: String, _ context: JSONObject) throws -> [JSON] {
+        let emulator = try world.emulator()
+        let moment = try MomentOption.parse(at)
+        let indices = try vendor.map { [try emulator.index(of: $0)] } ?? Array(emulator.vendors.indices)
+        return indices.map { index in
+            emulator.vendors[index].explain(
+                text, knowing: context, in: emulator.sandboxes.standard.cell(index), at: moment
+            ).json
+        }
+    }
+
+    private func show(_ verdict: JSON) {
+        let kind = verdict["kind"]?.string.map { "\($0) token" } ?? "no token it knows"
+        let account =
+            verdict["account"]?.string.map { ", signed with the key of \($0)" } ?? ", signed with no known key"
+        Output.line("\(verdict["vendor"]?.string ?? ""): \(kind)\(account)")
+        if let failure = verdict["failure"]?.string {
+            let status = verdict["answer"]?["status"]?.int.map(String.init) ?? ""
+            Output.line("would answer \(status) (\(failure)):")
+            Output.line(verdict["answer"]?["body"]?.text ?? "")
+        } else {
+            Output.line("would accept it, as far as a token alone can tell")
+        }
+        Output.line()
+        FindingList.show(verdict["findings"]?.array ?? [])
+    }
+}
+
+/// Findings as lines for people.
+enum FindingList {
+    static func show(_ findings: [JSON]) {
+        Output.table(
+            findings.map { finding in
+                let outcome = finding["outcome"]?.string ?? ""
+                let mark = outcome == "failed" ? "FAILED" : outcome.replacing("-", with: " ")
+                return ["  \(mark)", finding["check"]?.string ?? "", details(finding)]
+            })
+    }
+
+    private static func details(_ finding: JSON) -> String {
+        var parts: [String] = []
+        // What a passed check found is what it expected.
+        if finding["outcome"] != "passed" {
+            if let expected = finding["expected"] { parts.append("expected \(text(expected))") }
+            if let found = finding["found"] { parts.append("found \(found.isNull ? "nothing" : text(found))") }
+        }
+        let note = finding["note"]?.string.map { [$0] } ?? []
+        let source = finding["source"]?.string.map { ["[\($0)]"] } ?? []
+        return ([parts.joined(separator: ", ")].filter { !$0.isEmpty } + note + source).joined(separator: " ")
+    }
+
+    private static func text(_ value: JSON) -> String { value.string ?? value.text }
+}

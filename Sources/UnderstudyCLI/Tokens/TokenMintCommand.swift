@@ -1,0 +1,108 @@
+import ArgumentParser
+import Emulation
+import JSON
+import Tokens
+import Understudy
+
+/// `understudy token mint`
+struct TokenMintCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "mint", abstract: "Makes a token, good or wrong in one way.",
+        discussion: """
+            Example: understudy token mint rezolve login --defect expired
+            Example: understudy token mint rezolve registration --with partner=3 --with partner_entity_id=user-7
+
+            Without a kind it lists the kinds. Defects of every vendor:
+            \(Defect.names.joined(separator: ", "))
+            """)
+
+    @Argument(help: "The vendor.")
+    var vendor: String
+
+    @Argument(help: "The kind of token; left out, the kinds are listed.")
+    var kind: String?
+
+    @Option(help: "What shall be wrong with the token.")
+    var defect: String?
+
+    @Option(name: .customLong("with"), help: "A member of the order, NAME=VALUE, such as expires_in=60.")
+    var members: [String] = []
+
+    @Option(name: .customLong("claim"), help: "A claim, NAME=VALUE; the value is JSON, or else a string.")
+    var claims: [String] = []
+
+    @Option(name: .customLong("header"), help: "A member of the header, NAME=VALUE, likewise.")
+    var header: [String] = []
+
+    @Option(help: "The moment of minting: Unix seconds or RFC 3339 (now).")
+    var at: String?
+
+    @Flag(help: "Write JSON with token, header and claims.")
+    var json = false
+
+    @OptionGroup var server: ServerOptions
+    @OptionGroup var world: WorldOptions
+
+    func run() throws {
+        guard let kind else { return try listKinds() }
+        let order = try order()
+        if let url = server.server {
+            guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
+            let answer = try server.post("tokens/\(vendor)/\(kind)", .object(order), to: url)
+            return show(answer)
+        }
+        let emulator = try world.emulator()
+        let index = try emulator.index(of: vendor)
+        let mounted = emulator.vendors[index]
+        guard mounted.tokenKinds.contains(where: { $0.name == kind }) else {
+            let kinds = mounted.tokenKinds.map(\.name)
+            throw Misuse("\(vendor) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
+        }
+        do {
+            let minted = try mounted.mint(
+                MintOrder(kind: kind, members: order), in: emulator.sandboxes.standard.cell(index),
+                at: try MomentOption.parse(at))
+            show([
+                "token": .string(minted.token), "header": .object(minted.draft.header),
+                "claims": .object(minted.draft.claims),
+            ])
+        } catch let refusal as MintRefusal {
+            throw Misuse(refusal.description)
+        }
+    }
+
+    private func order() throws -> JSONObject {
+        var order = JSONObject()
+        for text in members {
+            let (name, value) = try NamedValue.parse(text, option: "--with")
+            order[name] = .string(value)
+        }
+        if let defect { order["defect"] = .string(defect) }
+        if !header.isEmpty { order["header"] = .object(try NamedValue.members(header, option: "--header")) }
+        if !claims.isEmpty { order["claims"] = .object(try NamedValue.members(claims, option: "--claim")) }
+        return order
+    }
+
+    private func show(_ minted: JSON) {
+        if json { Output.json(minted) } else { Output.line(minted["token"]?.string ?? "") }
+    }
+
+    private func listKinds() throws {
+        let emulator = try world.emulator()
+        for kind in emulator.vendors[try emulator.index(of: vendor)].tokenKinds {
+            Output.line("\(kind.name): \(kind.about)")
+            Output.table(kind.members.map { ["  --with \($0.name)=…", $0.about] })
+            if !kind.defects.isEmpty { Output.line("  own defects: \(kind.defects.joined(separator: ", "))") }
+        }
+    }
+}
+
+extension Emulator {
+    /// The index of the vendor of that id.
+    func index(of vendor: String) throws -> Int {
+        guard let index = vendors.firstIndex(where: { $0.identity.id == vendor }) else {
+            throw Misuse("no vendor is called \(vendor)\(Nearest.hint(to: vendor, among: vendors.map(\.identity.id)))")
+        }
+        return index
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import Emulation
+import Foundation
+import Understudy
+
+/// Where fixtures come from and how vendors behave: the options that `serve` and the offline commands share.
+struct WorldOptions: ParsableArguments {
+    @Option(help: "A folder whose files go before the installed fixtures (else $UNDERSTUDY_FIXTURES, ./Fixtures).")
+    var fixtures: String?
+
+    @Option(help: "A configuration file (else ./understudy.yaml, if there is one).")
+    var config: String?
+
+    @Option(help: "The behaviour to start with: documented or observed; for one vendor VENDOR=PROFILE.")
+    var profile: [String] = []
+
+    @Option(name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.")
+    var switches: [String] = []
+
+    /// The sources of all options, flags first.
+    func sources() throws -> OptionSources { try OptionSources(configurationFile: config) }
+
+    /// The fixture files.
+    func store(_ sources: OptionSources) throws -> FixtureStore {
+        let folder = try sources.text("fixtures", flag: fixtures)
+        return try FixtureStore.layered(folder: folder)
+    }
+
+    /// How sandboxes want the vendors to behave to begin with.
+    func settings(_ sources: OptionSources) throws -> Settings {
+        var settings = try sources.settings()
+        do {
+            for text in profile {
+                let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+                guard let profile = parts.last.flatMap(BehaviourProfile.init) else {
+                    throw Misuse("--profile \(text) is not a profile (documented, observed, or VENDOR=PROFILE).")
+                }
+                if parts.count == 2 {
+                    try settings.setProfile(profile, of: parts[0], among: Catalog.vendors)
+                } else {
+                    settings.profile = profile
+                }
+            }
+            for text in switches {
+                let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+                guard parts.count == 2 else { throw Misuse("--switch \(text) is not of the form VENDOR.NAME=VALUE.") }
+                try settings.set(parts[0], to: parts[1], among: Catalog.vendors)
+            }
+        } catch let problem as SettingsProblem {
+            throw Misuse("\(problem) (set by a flag).")
+        }
+        return settings
+    }
+
+    /// An emulator over the fixtures, for commands that serve nobody.
+    func emulator() throws -> Emulator {
+        let sources = try sources()
+        let (store, settings) = (try store(sources), try settings(sources))
+        return try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store, settings: settings) }
+    }
+}
+
+extension FixtureStore {
+    /// The installed fixtures with a folder over them.
+    static func layered(folder: String?) throws -> FixtureStore {
+        if let folder, !isFolder(folder) {
+            throw Misuse(
+                "the fixture folder \(folder) does not exist (set by --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
+            )
+        }
+        let over = folder ?? (isFolder("Fixtures") ? "Fixtures" : nil)
+        guard let installed = FixtureStore.installedFolder else {
+            guard let over else {
+                throw Misuse(
+                    "no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
+            }
+            return FixtureStore(layers: [over])
+        }
+        return FixtureStore(layers: [over].compactMap { $0 } + [installed])
+    }
+
+    private static func isFolder(_ path: String) -> Bool {
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
+    }
+}
