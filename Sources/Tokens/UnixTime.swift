@@ -20,8 +20,8 @@ public enum UnixTime {
             + (fraction == 0 && !alwaysShowsMilliseconds ? "Z" : ".\(pad(fraction, 3))Z")
     }
 
-    /// Unix seconds of a moment in UTC; the fields are in range.
-    static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Double {
+    /// Unix seconds of a moment in UTC; the date is one that exists, of the clock's fields any may also be negative.
+    public static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Double {
         // Years count from March, so that the leap day is the last of its year.
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = (month + 9) % 12

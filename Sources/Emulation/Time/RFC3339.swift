@@ -1,3 +1,5 @@
+import Tokens
+
 /// Reading dates and times to the letter of RFC 3339 section 5.6.
 ///
 /// The library's parser rolls a 30 February over into March and stops at the first byte that it does not know, so a
@@ -11,8 +13,8 @@ enum RFC3339 {
             (1...12).contains(month), day >= 1, day <= days(in: month, of: year), hour < 24, minute < 60, second < 60,
             let offset = offsetSeconds(parts.7)
         else { return nil }
-        let minutes = (daysSince1970(year, month, day) * 24 + hour) * 60 + minute
-        return Double(minutes * 60 - offset) + second
+        return UnixTime.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: -offset)
+            + second
     }
 
     private static func offsetSeconds(_ text: Substring) -> Int? {
@@ -32,13 +34,4 @@ enum RFC3339 {
     }
 
     private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
-
-    /// Counted in years that begin in March, so that the leap day is the last one.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        let marchYear = month > 2 ? year : year - 1
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        let leapDays = marchYear / 4 - marchYear / 100 + marchYear / 400
-        // 719,468 days lie between 1 March of the year 0 and 1 January 1970.
-        return marchYear * 365 + leapDays + dayOfYear - 719_468
-    }
 }
