@@ -1,6 +1,11 @@
 public import Emulation
 import Fixtures
-import FoundationEssentials
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension FixtureStore {
     /// The folder of the installed fixtures; `nil` when it was not found beside the program.

@@ -142,12 +142,14 @@ struct StructureTests {
         }
     }
 
-    @Test("outside its folder a vendor is named by the catalog alone")
+    /// The examples in the help of a command may name a vendor, since an example is there to be pasted.
+    @Test("outside its folder a vendor is named by the catalog and by examples of commands alone")
     func vendorsNowhereElse() {
         for source in Self.sources
         where !source.path.hasPrefix("Sources/Vendors/") && source.path != "Sources/Understudy/Catalog.swift" {
+            let lines = source.text.split(separator: "\n").filter { !$0.contains("Example: understudy ") }
             for vendor in Self.vendorFolders {
-                #expect(!Self.names(vendor, in: source.text), "\(source.path) names \(vendor)")
+                #expect(!Self.names(vendor, in: lines.joined(separator: "\n")), "\(source.path) names \(vendor)")
             }
         }
     }
