@@ -99,7 +99,7 @@ struct ClaimTests {
         let finding = Self.token("{\"exp\":1800001800}").expiry(at: 1_800_001_800)
         #expect(
             finding.description
-                == "expiry: failed, expected 1800001800 (2027-01-15T08:30:00Z), "
+                == "expiry: failed, expected later than 1800001800 (2027-01-15T08:30:00Z), "
                 + "found 1800001800 (2027-01-15T08:30:00Z) [RFC 7519 section 4.1.4]")
         #expect(finding.json["check"] == "expiry")
         #expect(finding.json["outcome"] == "failed")

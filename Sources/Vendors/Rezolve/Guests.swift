@@ -50,7 +50,7 @@ extension Rezolve {
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)
         var guest = RUAUser(
-            id: state.nextUserID, customer: customer, username: entity, password: nil, firstName: nil, lastName: nil,
+            id: state.users.nextID, customer: customer, username: entity, password: nil, firstName: nil, lastName: nil,
             email: "", phone: "", created: call.moment)
         guest.isGuest = true
         state.register(customer)

@@ -19,6 +19,10 @@ struct RUAUser: Sendable {
     var isConfirmed = false
     /// `nil` until the first sign-in.
     var timesLoggedIn: Int?
+    /// The devices whose sessions were logged out, the latest last.
+    private var loggedOutDevices: [String] = []
+    /// ours: a bound; a session that was pushed out counts as open again.
+    private static let maximumLoggedOutDevices = 100
 
     init(
         id: Int, customer: RezolveCustomer, username: String, password: String?, firstName: String?, lastName: String?,
@@ -34,6 +38,23 @@ struct RUAUser: Sendable {
         self.email = email
         self.phone = phone
         self.created = created
+    }
+
+    /// Whether the session on that device was logged out. One that was never opened counts as open: a partner's own server
+    /// may have signed its token (ours).
+    func isLoggedOut(on device: String) -> Bool { loggedOutDevices.contains { $0.hasSameBytes(as: device) } }
+
+    /// Opens a session on that device, also after a logout, and counts the sign-in.
+    mutating func logIn(on device: String) {
+        timesLoggedIn = (timesLoggedIn ?? 0) + 1
+        loggedOutDevices.removeAll { $0.hasSameBytes(as: device) }
+    }
+
+    /// Ends the session on that device.
+    mutating func logOut(on device: String) {
+        guard !isLoggedOut(on: device) else { return }
+        if loggedOutDevices.count == Self.maximumLoggedOutDevices { loggedOutDevices.removeFirst() }
+        loggedOutDevices.append(device)
     }
 
     /// The user as RUA answers it. Source: observed, qa; `ios` needs `id`, `username`, `email`, `sdkEntity` and

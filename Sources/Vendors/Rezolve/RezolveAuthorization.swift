@@ -76,7 +76,7 @@ extension Rezolve {
         if isRenewal, call.switches.pingAfterLogout == .expiredToken { return }
         call.findings.add(
             Finding(
-                "session-open", state.isLoggedOut(user, device: token.deviceID) ? .failed : .passed,
+                "session-open", user.isLoggedOut(on: token.deviceID) ? .failed : .passed,
                 expected: .text("a session that was not logged out"), source: "seed; switch ping-after-logout"),
             orFail: .ruaTokenInvalid)
     }

@@ -48,7 +48,7 @@ struct RezolveOwnership {
         else { return }
         findings.add(
             Finding(
-                "session-open", state.isLoggedOut(user, device: token.deviceID) ? .failed : .passed,
+                "session-open", user.isLoggedOut(on: token.deviceID) ? .failed : .passed,
                 expected: .text("a session that was not logged out"), source: "ours; switch logout-revokes-core"),
             orFail: .tokenExpired)
     }

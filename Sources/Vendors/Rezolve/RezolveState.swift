@@ -12,23 +12,14 @@ struct RezolveState: Sendable {
         let partnerEntityID: String
     }
 
-    /// A sign-in of a user on a device.
-    struct SessionKey: Hashable, Sendable {
-        let userID: Int
-        let deviceID: String
-    }
-
     private(set) var customers: [String: RezolveCustomer] = [:]
-    private(set) var users: [Int: RUAUser] = [:]
+    private(set) var users = RUAUsers()
     private var entities: [PartnerUser: String] = [:]
-    private var userIDs: [String: Int] = [:]
     private var registered: [String] = []
-    private var loggedOut: Set<SessionKey> = []
-    private var lastUserID = 1000
 
     init(_ accounts: RezolveAccounts) {
         for customer in accounts.customers { insert(customer) }
-        for user in accounts.users { store(user) }
+        for user in accounts.users { users.store(user) }
     }
 
     /// The customer whom a partner knows by that id.
@@ -62,60 +53,26 @@ struct RezolveState: Sendable {
     private mutating func forget(_ entity: String) {
         guard let customer = customers.removeValue(forKey: entity) else { return }
         entities[PartnerUser(partnerID: customer.partnerID, partnerEntityID: customer.partnerEntityID)] = nil
-        if let user = userIDs.removeValue(forKey: entity) { users[user] = nil }
+        users.remove(entity: entity)
     }
 }
 
 // MARK: - RUA
 
 extension RezolveState {
-    /// The id of the next user that registers.
-    var nextUserID: Int { lastUserID + 1 }
+    /// What RUA calls a user towards Rezolve (ours).
+    static func partnerEntityID(ofUser id: Int) -> String { "rua-\(id)" }
 
     /// The id of the next user of a partner, for whom ``partnerEntityID(ofUser:)`` is still free.
     func nextUserID(of partner: String) -> Int {
-        var id = nextUserID
+        var id = users.nextID
         while customer(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: id)) != nil { id += 1 }
         return id
     }
 
-    /// What RUA calls a user towards Rezolve (ours).
-    static func partnerEntityID(ofUser id: Int) -> String { "rua-\(id)" }
-
     /// Stores a new or changed user.
-    mutating func store(_ user: RUAUser) {
-        users[user.id] = user
-        userIDs[user.entityID] = user.id
-        lastUserID = max(lastUserID, user.id)
-    }
+    mutating func store(_ user: RUAUser) { users.store(user) }
 
     /// The user that stands for a customer.
-    func user(entity: String) -> RUAUser? { userIDs[entity].flatMap { users[$0] } }
-
-    /// The first user of a partner whom a condition describes.
-    func user(partner: String, where matches: (RUAUser) -> Bool) -> RUAUser? {
-        users.values.filter { $0.partnerID == partner && matches($0) }.min { $0.id < $1.id }
-    }
-
-    /// Whether the user's session on that device was logged out. One that was never opened counts as open: a partner's
-    /// own server may have signed its token (ours).
-    func isLoggedOut(_ user: RUAUser, device: String) -> Bool {
-        loggedOut.contains(SessionKey(userID: user.id, deviceID: device))
-    }
-
-    /// Opens the user's session on that device, also after a logout, and counts the sign-in.
-    ///
-    /// - Returns: the user as changed.
-    mutating func logIn(_ user: RUAUser, device: String) -> RUAUser {
-        var user = user
-        user.timesLoggedIn = (user.timesLoggedIn ?? 0) + 1
-        store(user)
-        loggedOut.remove(SessionKey(userID: user.id, deviceID: device))
-        return user
-    }
-
-    /// Closes the user's session on that device.
-    mutating func logOut(_ user: RUAUser, device: String) {
-        loggedOut.insert(SessionKey(userID: user.id, deviceID: device))
-    }
+    func user(entity: String) -> RUAUser? { users.user(entity: entity) }
 }

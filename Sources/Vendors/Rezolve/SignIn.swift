@@ -21,10 +21,10 @@ extension Rezolve {
         let lastName = reader.string("lastName")
         let email = reader.string("email")
         guard reader.problems.isEmpty, let username, let password else { throw call.invalidBody(reader.problems) }
-        let taken = state.user(partner: partner.id) { other in
-            other.username == username || (email.map { !$0.isEmpty && $0 == other.email } ?? false)
-                || (phone.map { !$0.isEmpty && $0 == other.phone } ?? false)
-        }
+        let taken =
+            state.users.user(of: partner.id, username: username)
+            ?? email.flatMap { state.users.user(of: partner.id, email: $0) }
+            ?? phone.flatMap { state.users.user(of: partner.id, phone: $0) }
         if let taken { throw Refusal(.ruaUserExists, because: "user \(taken.id) has this username, email or phone") }
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
@@ -60,7 +60,7 @@ extension Rezolve {
         let password = reader.string("password", isRequired: true)
         let device = reader.string("deviceId", isRequired: true)
         guard let username, let password, let device else { throw call.invalidBody(reader.problems) }
-        guard let user = state.user(partner: partner.id, where: { $0.username.hasSameBytes(as: username) }) else {
+        guard let user = state.users.user(of: partner.id, username: username) else {
             throw Refusal(.ruaWrongCredentials, because: "no user of partner \(partner.id) is called \(username)")
         }
         guard let known = user.password, known.hasSameBytes(as: password) else {
@@ -72,7 +72,7 @@ extension Rezolve {
     /// Replaces the token of a session; an expired one too, since that is what a renewal is for (inferred).
     static func ping(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         let session = try call.session(in: state)
-        let isOver = state.isLoggedOut(session.user, device: session.device)
+        let isOver = session.user.isLoggedOut(on: session.device)
         let token = try sessionToken(
             for: session.customer, of: session.partner, device: session.device, at: call.moment,
             lifetime: isOver ? logoutLifetime : sessionLifetime)
@@ -85,7 +85,7 @@ extension Rezolve {
         var reader = FieldReader(try call.signInBody())
         guard let email = reader.string("email", isRequired: true) else { throw call.invalidBody(reader.problems) }
         let partner = call.credentials.partner?.id ?? ""
-        guard let user = state.user(partner: partner, where: { !email.isEmpty && $0.email == email }) else {
+        guard let user = state.users.user(of: partner, email: email) else {
             throw Refusal(.ruaUserNotFound, because: "no user of the partner has the email \(email)")
         }
         call.findings.note(
@@ -110,8 +110,9 @@ extension Rezolve {
 
     /// Ends the session of the token's device; tokens of core live on until they expire (documented idea, seed).
     static func logOut(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
-        let session = try call.session(in: state)
-        state.logOut(session.user, device: session.device)
+        var session = try call.session(in: state)
+        session.user.logOut(on: session.device)
+        state.store(session.user)
         return .json([:])
     }
 }
@@ -132,7 +133,9 @@ extension Rezolve {
             let partner = call.vendor.accounts.partner(id: user.partnerID)
         else { throw Refusal(.ruaWrongCredentials, because: "the user's customer is gone") }
         let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
-        let user = state.logIn(user, device: device)
+        var user = user
+        user.logIn(on: device)
+        state.store(user)
         return .respond(withToken("Bearer \(token)", user.json))
     }
 

@@ -1,0 +1,63 @@
+/// The users of RUA, found by id, by customer, and by what they sign in with.
+struct RUAUsers: Sendable {
+    /// What a user is known by; unique per partner.
+    private struct Name: Hashable, Sendable {
+        let partnerID: String
+        let kind: Kind
+        let text: String
+
+        enum Kind: Hashable, Sendable {
+            case username
+            case email
+            case phone
+        }
+    }
+
+    private var users: [Int: RUAUser] = [:]
+    private var idsByEntity: [String: Int] = [:]
+    private var idsByName: [Name: Int] = [:]
+    private var lastID = 1000
+
+    /// The id of the next user that registers.
+    var nextID: Int { lastID + 1 }
+
+    /// The user of that id.
+    subscript(id: Int) -> RUAUser? { users[id] }
+
+    /// The user that stands for a customer.
+    func user(entity: String) -> RUAUser? { idsByEntity[entity].flatMap { users[$0] } }
+
+    /// The user of a partner with that username.
+    func user(of partner: String, username: String) -> RUAUser? { user(partner, .username, username) }
+
+    /// The user of a partner with that email; nobody has an empty one.
+    func user(of partner: String, email: String) -> RUAUser? { user(partner, .email, email) }
+
+    /// The user of a partner with that phone; nobody has an empty one.
+    func user(of partner: String, phone: String) -> RUAUser? { user(partner, .phone, phone) }
+
+    private func user(_ partner: String, _ kind: Name.Kind, _ text: String) -> RUAUser? {
+        idsByName[Name(partnerID: partner, kind: kind, text: text)].flatMap { users[$0] }
+    }
+
+    /// Stores a new or changed user.
+    mutating func store(_ user: RUAUser) {
+        users[user.id] = user
+        idsByEntity[user.entityID] = user.id
+        for name in names(of: user) where idsByName[name] == nil { idsByName[name] = user.id }
+        lastID = max(lastID, user.id)
+    }
+
+    /// Forgets the user that stands for a customer.
+    mutating func remove(entity: String) {
+        guard let user = idsByEntity.removeValue(forKey: entity).flatMap({ users.removeValue(forKey: $0) }) else {
+            return
+        }
+        for name in names(of: user) where idsByName[name] == user.id { idsByName[name] = nil }
+    }
+
+    private func names(of user: RUAUser) -> [Name] {
+        [(Name.Kind.username, user.username), (.email, user.email), (.phone, user.phone)]
+            .filter { !$0.1.isEmpty }.map { Name(partnerID: user.partnerID, kind: $0.0, text: $0.1) }
+    }
+}
