@@ -50,6 +50,7 @@ let tests: [Target] = [
     .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
     .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", httpTypes]),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON"]),
+    .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
 ]
 
 let package = Package(

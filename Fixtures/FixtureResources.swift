@@ -16,7 +16,8 @@ public enum FixtureResources {
             let folder = executableFolder
             let bundle = folder.map { $0 + "/understudy_Fixtures.resources" }
         #endif
-        return [bundle].compactMap { $0 } + (folder.map { [$0 + "/Fixtures", $0 + "/../share/understudy/Fixtures"] } ?? [])
+        return [bundle].compactMap { $0 }
+            + (folder.map { [$0 + "/Fixtures", $0 + "/../share/understudy/Fixtures"] } ?? [])
     }
 
     #if !canImport(Darwin)

@@ -4,7 +4,7 @@ import HTTPEngine
 import Understudy
 
 /// `understudy healthcheck`
-struct HealthcheckCommand: AsyncParsableCommand {
+struct HealthcheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "healthcheck", abstract: "Asks a running server whether it is well; for containers.",
         discussion: """
@@ -19,7 +19,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
     @Option(help: "How long to wait for the answer.")
     var within = "3s"
 
-    func run() async throws {
+    func run() throws {
         guard let limit = Duration(text: within), limit > .zero else {
             throw Misuse("--within \(within) is not a duration such as 500ms or 3s.")
         }
@@ -27,7 +27,7 @@ struct HealthcheckCommand: AsyncParsableCommand {
         let port = try sources.text("port", flag: nil) ?? "8080"
         let url = (server ?? "http://127.0.0.1:\(port)") + "/_understudy/health"
         do {
-            let answer = try await HTTPClient.send(url: url, within: limit)
+            let answer = try Waiting.until { () async throws(ClientError) in try await HTTPClient.send(url: url, within: limit) }
             guard answer.status == .ok else { throw AnswerIsNo(message: "\(url) answered \(answer.status.code).") }
             Output.line(String(decoding: answer.body, as: UTF8.self))
         } catch let error as ClientError {

@@ -5,14 +5,10 @@ import Understudy
 /// Runs the command line with exit codes of our own: 0 done, 1 the answer is no, 2 misuse.
 @main
 enum Main {
-    static func main() async {
+    static func main() {
         do {
             var command = try UnderstudyCommand.parseAsRoot()
-            if var command = command as? any AsyncParsableCommand {
-                try await command.run()
-            } else {
-                try command.run()
-            }
+            try command.run()
         } catch let error as Misuse {
             fail("understudy: \(error)", code: 2)
         } catch let answer as AnswerIsNo {
@@ -32,7 +28,7 @@ enum Main {
 }
 
 /// The command line.
-struct UnderstudyCommand: AsyncParsableCommand {
+struct UnderstudyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "understudy",
         abstract: "Stands in for the backends of a mobile app, verifies every token, and says why it refused.",

@@ -53,7 +53,8 @@ struct OptionSources {
         var settings = file?.settings ?? Settings()
         if let text = environment["UNDERSTUDY_PROFILE"] {
             guard let profile = BehaviourProfile(rawValue: text) else {
-                throw Misuse("UNDERSTUDY_PROFILE=\(text) is not a profile (documented, observed). Set in the environment.")
+                throw Misuse(
+                    "UNDERSTUDY_PROFILE=\(text) is not a profile (documented, observed). Set in the environment.")
             }
             settings.profile = profile
         }

@@ -27,7 +27,9 @@ struct RoutesCommand: ParsableCommand {
     func run() throws {
         let vendors = try world.emulator().vendors
         let listing: (columns: [String], rows: [[String]]) =
-            if failures { Self.failures(vendors) } else if switches { Self.switches(vendors) } else { Self.routes(vendors) }
+            if failures { Self.failures(vendors) } else if switches { Self.switches(vendors) } else {
+                Self.routes(vendors)
+            }
         if json {
             Output.json(
                 .array(listing.rows.map { row in .object(JSONObject(zip(listing.columns, row.map(JSON.string)))) }))
@@ -63,7 +65,8 @@ struct RoutesCommand: ParsableCommand {
         let rows = vendors.flatMap { vendor in
             vendor.switchDeclarations.map {
                 [
-                    "\(vendor.identity.id).\($0.name)", $0.documented, $0.observed, $0.allowedValues, $0.source, $0.about,
+                    "\(vendor.identity.id).\($0.name)", $0.documented, $0.observed, $0.allowedValues, $0.source,
+                    $0.about,
                 ]
             }
         }

@@ -64,12 +64,15 @@ extension FixtureStore {
     /// The installed fixtures with a folder over them.
     static func layered(folder: String?) throws -> FixtureStore {
         if let folder, !isFolder(folder) {
-            throw Misuse("the fixture folder \(folder) does not exist (set by --fixtures, UNDERSTUDY_FIXTURES or the configuration file).")
+            throw Misuse(
+                "the fixture folder \(folder) does not exist (set by --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
+            )
         }
         let over = folder ?? (isFolder("Fixtures") ? "Fixtures" : nil)
         guard let installed = FixtureStore.installedFolder else {
             guard let over else {
-                throw Misuse("no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
+                throw Misuse(
+                    "no fixtures: the installed copy was not found beside the program; name a folder with --fixtures.")
             }
             return FixtureStore(layers: [over])
         }

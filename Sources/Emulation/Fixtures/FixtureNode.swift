@@ -70,8 +70,8 @@ public struct FixtureNode {
     /// The mapping here, which may have these members and no other.
     public func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
         let members = try members()
-        for (name, value) in members where !allowed.contains(name) {
-            throw value.problem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
+        for (index, (name, _)) in members.enumerated() where !allowed.contains(name) {
+            throw key(index).problem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
         }
         return FixtureMapping(node: self, members: members)
     }
@@ -117,6 +117,9 @@ public struct FixtureNode {
         }
         return choice
     }
+
+    /// The name of a member, as a place.
+    private func key(_ index: Int) -> FixtureNode { child(node.mapping.map { $0[index].key } ?? node) }
 
     private func child(_ node: Node) -> FixtureNode { FixtureNode(file: file, node: node) }
 

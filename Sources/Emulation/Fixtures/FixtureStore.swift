@@ -52,7 +52,8 @@ public struct FixtureStore: Sendable {
     }
 
     private static func join(_ folder: String, _ path: String) -> String {
-        folder.hasSuffix("/") ? folder + path : folder + "/" + path
+        if folder == "." { return path }
+        return folder.hasSuffix("/") ? folder + path : folder + "/" + path
     }
 
     /// Paths below the working directory are shown relative to it.

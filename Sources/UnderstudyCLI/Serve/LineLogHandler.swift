@@ -43,7 +43,8 @@ struct LineLogHandler: LogHandler {
 
     private func json(_ event: LogEvent, _ fields: [String: String], _ time: String) -> String {
         var object: JSONObject = [
-            "time": .string(time), "level": .string(event.level.rawValue), "message": .string(event.message.description),
+            "time": .string(time), "level": .string(event.level.rawValue),
+            "message": .string(event.message.description),
         ]
         let known = Self.order.filter { fields[$0] != nil }
         for name in known + fields.keys.filter({ !Self.order.contains($0) }).sorted() {

@@ -6,7 +6,7 @@ import Logging
 import Understudy
 
 /// `understudy serve`
-struct ServeCommand: AsyncParsableCommand {
+struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve", abstract: "Answers as the vendors' servers would.",
         discussion: """
@@ -36,7 +36,7 @@ struct ServeCommand: AsyncParsableCommand {
 
     @OptionGroup var world: WorldOptions
 
-    func run() async throws {
+    func run() throws {
         Signals.blockTermination()
         let sources = try world.sources()
         let listener = try listener(sources)
@@ -51,7 +51,7 @@ struct ServeCommand: AsyncParsableCommand {
         if let path = try sources.text("port-file", flag: portFile) { try writePorts(server, to: path) }
         Banner(emulator: emulator, addresses: server.addresses).show()
         _ = Signals.waitForTermination()
-        await server.stop(within: .seconds(10))
+        Waiting.until { await server.stop(within: .seconds(10)) }
     }
 
     private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {

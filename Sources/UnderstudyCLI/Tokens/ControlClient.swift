@@ -18,17 +18,20 @@ struct ServerOptions: ParsableArguments {
     /// Posts to a control call.
     ///
     /// - Throws: ``AnswerIsNo`` when the server does not answer or refuses.
-    func post(_ path: String, _ body: JSON, to server: String) async throws -> JSON {
+    func post(_ path: String, _ body: JSON, to server: String) throws -> JSON {
         var fields: HTTPFields = [.contentType: "application/json"]
         if let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
         if let controlToken { fields[.authorization] = "Bearer \(controlToken)" }
         let url = "\(server)/_understudy/\(path)"
         do {
-            let answer = try await HTTPClient.send(
-                method: .post, url: url, fields: fields, body: body.bytes, within: .seconds(10))
+            let answer = try Waiting.until { [fields] () async throws(ClientError) in
+                try await HTTPClient.send(
+                    method: .post, url: url, fields: fields, body: body.bytes, within: .seconds(10))
+            }
             let value = try JSON.parse(answer.body)
             guard answer.status == .ok else {
-                throw AnswerIsNo(message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
+                throw AnswerIsNo(
+                    message: value["error"]?["message"]?.string ?? "\(url) answered \(answer.status.code).")
             }
             return value
         } catch let error as ClientError {

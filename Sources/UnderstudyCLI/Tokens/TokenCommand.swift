@@ -4,7 +4,7 @@ import Foundation
 import JSON
 
 /// `understudy token`
-struct TokenCommand: AsyncParsableCommand {
+struct TokenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "token", abstract: "Makes, explains and verifies tokens.",
         subcommands: [TokenMintCommand.self, TokenExplainCommand.self, TokenVerifyCommand.self])
@@ -15,7 +15,9 @@ enum NamedValue {
     /// Cuts at the first `=`.
     static func parse(_ text: String, option: String) throws -> (name: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        guard parts.count == 2, !parts[0].isEmpty else { throw Misuse("\(option) \(text) is not of the form NAME=VALUE.") }
+        guard parts.count == 2, !parts[0].isEmpty else {
+            throw Misuse("\(option) \(text) is not of the form NAME=VALUE.")
+        }
         return (parts[0], parts[1])
     }
 

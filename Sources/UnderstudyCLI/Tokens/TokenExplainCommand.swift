@@ -5,7 +5,7 @@ import Tokens
 import Understudy
 
 /// `understudy token explain`
-struct TokenExplainCommand: AsyncParsableCommand {
+struct TokenExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain", abstract: "Says what a vendor would answer to a token, and why.",
         discussion: """
@@ -34,15 +34,16 @@ struct TokenExplainCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
     @OptionGroup var world: WorldOptions
 
-    func run() async throws {
+    func run() throws {
         let text = try TokenInput.read(token)
-        let context = JSONObject(try request.map { try NamedValue.parse($0, option: "--request") }.map { ($0.name, .string($0.value)) })
+        let context = JSONObject(
+            try request.map { try NamedValue.parse($0, option: "--request") }.map { ($0.name, .string($0.value)) })
         let verdicts: [JSON]
         if let url = server.server {
             guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
             var body: JSONObject = ["token": .string(text), "request": .object(context)]
             if let vendor { body["vendor"] = .string(vendor) }
-            verdicts = try await server.post("tokens/explain", .object(body), to: url)["verdicts"]?.array ?? []
+            verdicts = try server.post("tokens/explain", .object(body), to: url)["verdicts"]?.array ?? []
         } else {
             verdicts = try explainOffline(text, context)
         }
@@ -63,7 +64,8 @@ struct TokenExplainCommand: AsyncParsableCommand {
 
     private func show(_ verdict: JSON) {
         let kind = verdict["kind"]?.string.map { "\($0) token" } ?? "no token it knows"
-        let account = verdict["account"]?.string.map { ", signed with the key of \($0)" } ?? ", signed with no known key"
+        let account =
+            verdict["account"]?.string.map { ", signed with the key of \($0)" } ?? ", signed with no known key"
         Output.line("\(verdict["vendor"]?.string ?? ""): \(kind)\(account)")
         if let failure = verdict["failure"]?.string {
             let status = verdict["answer"]?["status"]?.int.map(String.init) ?? ""
@@ -80,11 +82,12 @@ struct TokenExplainCommand: AsyncParsableCommand {
 /// Findings as lines for people.
 enum FindingList {
     static func show(_ findings: [JSON]) {
-        Output.table(findings.map { finding in
-            let outcome = finding["outcome"]?.string ?? ""
-            let mark = outcome == "failed" ? "FAILED" : outcome.replacing("-", with: " ")
-            return ["  \(mark)", finding["check"]?.string ?? "", details(finding)]
-        })
+        Output.table(
+            findings.map { finding in
+                let outcome = finding["outcome"]?.string ?? ""
+                let mark = outcome == "failed" ? "FAILED" : outcome.replacing("-", with: " ")
+                return ["  \(mark)", finding["check"]?.string ?? "", details(finding)]
+            })
     }
 
     private static func details(_ finding: JSON) -> String {

@@ -5,7 +5,7 @@ import Tokens
 import Understudy
 
 /// `understudy token mint`
-struct TokenMintCommand: AsyncParsableCommand {
+struct TokenMintCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "mint", abstract: "Makes a token, good or wrong in one way.",
         discussion: """
@@ -43,12 +43,12 @@ struct TokenMintCommand: AsyncParsableCommand {
     @OptionGroup var server: ServerOptions
     @OptionGroup var world: WorldOptions
 
-    func run() async throws {
+    func run() throws {
         guard let kind else { return try listKinds() }
         let order = try order()
         if let url = server.server {
             guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
-            let answer = try await server.post("tokens/\(vendor)/\(kind)", .object(order), to: url)
+            let answer = try server.post("tokens/\(vendor)/\(kind)", .object(order), to: url)
             return show(answer)
         }
         let emulator = try world.emulator()

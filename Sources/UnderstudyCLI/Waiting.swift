@@ -1,0 +1,39 @@
+import Dispatch
+import Synchronization
+
+/// Waits for asynchronous work on the main thread.
+///
+/// The main function is a synchronous one: an asynchronous one has threads of the runtime before the first line of ours,
+/// and those would take SIGTERM by its default action instead of leaving it to `serve`.
+enum Waiting {
+    /// Runs the work and holds the calling thread until it is done.
+    static func until<Value: Sendable, Failure: Error>(
+        _ work: @escaping @Sendable () async throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Outcome<Value, Failure>()
+        Task {
+            let result = await Result(work)
+            outcome.value.withLock { $0 = result }
+            done.signal()
+        }
+        while true {
+            done.wait()
+            if let result = outcome.value.withLock({ $0 }) { return try result.get() }
+        }
+    }
+
+    private final class Outcome<Value: Sendable, Failure: Error>: Sendable {
+        let value = Mutex<Result<Value, Failure>?>(nil)
+    }
+}
+
+extension Result {
+    fileprivate init(_ work: () async throws(Failure) -> Success) async {
+        do {
+            self = .success(try await work())
+        } catch {
+            self = .failure(error)
+        }
+    }
+}

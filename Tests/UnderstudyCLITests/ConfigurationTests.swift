@@ -1,0 +1,152 @@
+import Foundation
+import Testing
+
+/// What stops a start, and how it says so.
+@Suite("Wrong options and files")
+struct ConfigurationTests {
+    @Test(
+        "a wrong flag stops the start with the value and what would be right",
+        arguments: [
+            (["--port", "eighty"], "understudy: --port eighty is not a port (0–65535).\n"),
+            (["--port", "65536"], "understudy: --port 65536 is not a port (0–65535).\n"),
+            (["--log", "xml"], "understudy: --log xml is not a form of log (text, json, off).\n"),
+            (
+                ["--profile", "real"],
+                "understudy: --profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"
+            ),
+            (
+                ["--switch", "rezolve.device-chek=off"],
+                "understudy: no switch is called rezolve.device-chek; did you mean “rezolve.device-check”? (set by a flag).\n"
+            ),
+            (
+                ["--switch", "rezolve.device-check=maybe"],
+                "understudy: switch rezolve.device-check cannot be “maybe”; it can be enforce, off, if-present (set by a flag).\n"
+            ),
+            (["--switch", "rezolve"], "understudy: --switch rezolve is not of the form VENDOR.NAME=VALUE.\n"),
+            (
+                ["--fixtures", "nowhere"],
+                "understudy: the fixture folder nowhere does not exist (set by --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
+            ),
+            (["--host", "no such host"], "understudy: \"no such host\" is no address of this machine"),
+        ])
+    func flag(options: [String], complaint: String) throws {
+        let run = try Program.run(["serve"] + options)
+        #expect(run.status == 2)
+        #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
+        #expect(run.output.isEmpty)
+    }
+
+    @Test("a wrong variable names where it was set, and what the file says")
+    func environment() throws {
+        let folder = TemporaryFolder()
+        try folder.write("port: 8080\n", to: "understudy.yaml")
+        let run = try Program.run("serve", environment: ["UNDERSTUDY_PORT": "eighty"], in: folder)
+        #expect(run.status == 2)
+        #expect(
+            run.complaint
+                == "understudy: UNDERSTUDY_PORT=eighty is not a port (0–65535). Set in the environment; understudy.yaml says 8080.\n"
+        )
+    }
+
+    @Test(
+        "a wrong configuration file names line and column",
+        arguments: [
+            ("port: eighty\n", "understudy: understudy.yaml: port eighty is not a port (0–65535).\n"),
+            ("host: x\nprot: 1\n", "understudy: understudy.yaml:2:1: unknown member “prot”; did you mean “port”?\n"),
+            ("port: [1\n", "understudy: understudy.yaml:2:1: not YAML: "),
+            ("profile: real\n", "understudy: understudy.yaml:1:10: “real” is none of documented, observed\n"),
+            (
+                "switches:\n  rezolve.pan-check: sometimes\n",
+                "understudy: understudy.yaml:2:22: switch rezolve.pan-check cannot be “sometimes”; it can be any-string, decrypt\n"
+            ),
+        ])
+    func file(text: String, complaint: String) throws {
+        let folder = TemporaryFolder()
+        try folder.write(text, to: "understudy.yaml")
+        let run = try Program.run("serve", in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
+    }
+
+    @Test("a configuration file that is named must exist")
+    func missingFile() throws {
+        let run = try Program.run("serve", "--config", "mistyped.yaml")
+        #expect(run.status == 2)
+        #expect(run.complaint == "understudy: mistyped.yaml: no such file; looked in .\n")
+    }
+
+    @Test(
+        "every command shows help with an example",
+        arguments: [
+            ["serve"], ["token", "mint"], ["token", "explain"], ["token", "verify"], ["routes"], ["fixtures", "check"],
+            ["healthcheck"],
+        ])
+    func help(command: [String]) throws {
+        let run = try Program.run(command + ["--help"])
+        #expect(run.status == 0)
+        #expect(run.output.contains("Example: understudy " + command.joined(separator: " ")), "\(run.output)")
+    }
+}
+
+/// Fixture files of one's own that are wrong.
+@Suite("understudy fixtures check")
+struct FixturesCheckTests {
+    @Test("good fixtures are called good")
+    func good() throws {
+        let folder = TemporaryFolder()
+        try folder.write("", to: "rezolve/notes.txt")
+        let run = try Program.run("fixtures", "check", folder.path)
+        #expect(run.status == 0)
+        #expect(run.output == "rezolve: 30 routes, 33 failures, good\n")
+    }
+
+    private static let head = "device_id: \"d\"\ncustomers: []\nusers: []\n"
+
+    @Test(
+        "a wrong file gives its line and exit code 2, for the check and for the start",
+        arguments: [
+            ("bad YAML", "accounts.yaml", "partners: [\n", ":2:1: not YAML: "),
+            (
+                "unknown key", "accounts.yaml", head + "partner: []\n",
+                ":4:1: unknown member “partner”; did you mean “partners”?"
+            ),
+            (
+                "wrong type", "accounts.yaml", head + "partners:\n  - { id: 317, api_key: \"a\" }\n",
+                ":5:11: the number 317 stands where a string is expected; write it in quotes"
+            ),
+            (
+                "missing key", "accounts.yaml", head + "partners:\n  - { id: \"317\" }\n",
+                ":5:5: member “api_key” is missing"
+            ),
+            (
+                "missing file", "accounts.yaml",
+                "device_id: \"d\"\nusers: []\npartners:\n  - { id: \"1\", api_key: \"a\" }\ncustomers:\n  - { entity: \"e\", partner: \"1\", partner_entity_id: \"u\", created: 1, key_pair: \"keys/none.pem\" }\n",
+                "rezolve/keys/none.pem: no such file"
+            ),
+            (
+                "unknown failure name", "failures.yaml",
+                "failures:\n  token-expird: { about: \"x\", status: 401, evidence: ours, source: \"x\" }\n",
+                ":2:17: unknown failure “token-expird”; did you mean “token-expired”?"
+            ),
+            (
+                "status that is none", "failures.yaml",
+                "failures:\n  token-expired: { about: \"x\", status: 4O3, evidence: ours, source: \"x\" }\n",
+                ":2:40: the string “4O3” stands where a whole number is expected"
+            ),
+            (
+                "evidence that is none", "failures.yaml",
+                "failures:\n  token-expired: { about: \"x\", status: 403, evidence: rumour, source: \"x\" }\n",
+                ":2:55: “rumour” is none of documented, observed, inferred, ours"
+            ),
+        ])
+    func wrong(name: String, file: String, text: String, complaint: String) throws {
+        let folder = TemporaryFolder()
+        try folder.write(text, to: "fixtures/rezolve/\(file)")
+        for command in [["fixtures", "check", "fixtures"], ["serve", "--fixtures", "fixtures"]] {
+            let run = try Program.run(command, in: folder)
+            #expect(run.status == 2)
+            #expect(run.complaint.hasPrefix("understudy: "), "\(run.complaint)")
+            #expect(run.complaint.contains(complaint), "\(run.complaint)")
+        }
+    }
+}

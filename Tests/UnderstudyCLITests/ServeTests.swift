@@ -1,0 +1,154 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import JSON
+import Testing
+import Wire
+
+/// A running `serve` that is told to stop when the test is through with it.
+private struct RunningServer {
+    let process: Process
+    let folder: TemporaryFolder
+    let output: Pipe
+    let log: Pipe
+    let base: String
+
+    init(_ options: String..., environment: [String: String] = [:]) async throws {
+        folder = TemporaryFolder()
+        (output, log) = (Pipe(), Pipe())
+        process = Program.process(
+            ["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
+        process.standardOutput = output
+        process.standardError = log
+        try process.run()
+        let ports = folder.url.appending(path: "ports").path
+        let deadline = ContinuousClock.now + .seconds(30)
+        // The file appears, complete, once the server accepts.
+        while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {
+            await Task.yield()
+        }
+        let port = try folder.read("ports").dropFirst("http ".count).dropLast()
+        base = "http://127.0.0.1:\(port)"
+    }
+
+    func stop() -> (status: Int32, output: String, log: String) {
+        process.terminate()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let lines = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return (process.terminationStatus, text, lines)
+    }
+}
+
+@Suite("understudy serve")
+struct ServeTests {
+    @Test("it prints a request that works, logs a line a request with the reason, and stops on SIGTERM with 0")
+    func lifecycle() async throws {
+        let server = try await RunningServer()
+        let refused = try await HTTPClient.send(
+            method: .post, url: server.base + "/api/v1/authentication/register", body: Array("{}".utf8),
+            within: .seconds(10))
+        #expect(refused.status == .forbidden)
+        let end = server.stop()
+        #expect(end.status == 0)
+        #expect(end.output.contains("Understudy 0.1.0 at \(server.base)"))
+        #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
+        #expect(
+            end.log.contains(
+                " 403 rezolve register POST /api/v1/authentication/register masked-api-key: api-key: failed"))
+        // Neither of the auth keys of the sample partners is shown.
+        #expect(!end.output.contains("understudy-test-key"))
+    }
+
+    @Test("the printed request registers a user")
+    func sampleRequest() async throws {
+        let server = try await RunningServer("--log", "off")
+        defer { server.process.terminate() }
+        var printed = ""
+        while !printed.contains("Stop with Control-C.") {
+            printed += String(decoding: server.output.fileHandleForReading.availableData, as: UTF8.self)
+        }
+        let line = try #require(printed.split(separator: "\n").first { $0.contains("curl -i -X POST") })
+        let fields = line.matches(of: /-H '([^:']+): ([^']*)'/).map { (String($0.1), String($0.2)) }
+        let body = try #require(line.firstMatch(of: /-d '([^']*)'/)).1
+        var headers = HTTPFields()
+        for (name, value) in fields { headers[try #require(HTTPField.Name(name))] = value }
+        let answer = try await HTTPClient.send(
+            method: .post, url: server.base + "/api/v1/authentication/register", fields: headers,
+            body: Array(body.utf8), within: .seconds(10))
+        #expect(answer.status == .ok)
+        let registered = try JSON.parse(answer.body)
+        #expect(registered["partner_id"] == "317")
+        #expect(registered["entity_id"]?.string?.count == 36)
+    }
+
+    @Test("the log can be JSON, one object a line")
+    func jsonLog() async throws {
+        let server = try await RunningServer("--log", "json")
+        _ = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(10))
+        let end = server.stop()
+        let line = try #require(end.log.split(separator: "\n").first)
+        let entry = try JSON.parse(line.utf8)
+        #expect(entry["vendor"] == "rezolve")
+        #expect(entry["route"] == "rua.ping")
+        #expect(entry["status"] == "401")
+        #expect(entry["failure"] == "rua-token-missing")
+    }
+
+    @Test("a port that is taken ends the start with one line and 2")
+    func portTaken() async throws {
+        let server = try await RunningServer("--log", "off")
+        let port = try #require(server.base.split(separator: ":").last)
+        let second = try Program.run("serve", "--port", String(port))
+        #expect(second.status == 2)
+        #expect(
+            second.complaint
+                == "understudy: port \(port) at 127.0.0.1 is taken by another listener; choose another port, or 0 for any free one.\n"
+        )
+        #expect(server.stop().status == 0)
+    }
+
+    @Test("healthcheck says 0 of a server that is well and 1 of one that is not there")
+    func healthcheck() async throws {
+        let server = try await RunningServer("--log", "off")
+        let well = try Program.run("healthcheck", "--server", server.base)
+        #expect(well.status == 0)
+        #expect(well.output.hasPrefix(#"{"status":"ok","version":"0.1.0""#))
+        #expect(server.stop().status == 0)
+        let gone = try Program.run("healthcheck", "--server", server.base)
+        #expect(gone.status == 1)
+        #expect(gone.complaint.hasPrefix("understudy: \(server.base)/_understudy/health: "))
+    }
+
+    @Test("token commands can ask a running server, in a sandbox, by its clock")
+    func remoteTokens() async throws {
+        let server = try await RunningServer("--log", "off", "--control-token", "t0ken")
+        defer { server.process.terminate() }
+        let options = ["--server", server.base, "--sandbox", "past", "--control-token", "t0ken"]
+        let clock = try await HTTPClient.send(
+            method: .put, url: server.base + "/~past/_understudy/clock", fields: [.authorization: "Bearer t0ken"],
+            body: Array(#"{"now":1800000000,"freeze":true}"#.utf8), within: .seconds(10))
+        #expect(clock.status == .ok)
+        let minted = try Program.run(["token", "mint", "rezolve", "login"] + options)
+        #expect(
+            minted.output.hasSuffix(
+                ".zFuj3X0RjSH-JWz72sHSJVhdFtcKUwYV3Jk1jvNGnD-k44d7Q8Ww9snj1zi_JkaK9nTGpjY7AcWUttT-nIc0iQ\n"))
+        let explained = try Program.run(["token", "explain"] + options, input: minted.output)
+        #expect(explained.status == 0)
+        let refused = try Program.run("token", "mint", "rezolve", "login", "--server", server.base)
+        #expect(refused.status == 1)
+        #expect(refused.complaint == "understudy: The control API asks for its bearer token.\n")
+    }
+
+    @Test("switches and profiles of flags, environment and file hold from the first request on")
+    func behaviour() async throws {
+        let server = try await RunningServer(
+            "--switch", "rezolve.error-envelope=bare", "--log", "off", environment: ["UNDERSTUDY_PROFILE": "observed"])
+        defer { server.process.terminate() }
+        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(10))
+        let values = try JSON.parse(settings.body)
+        #expect(values["profile"] == "observed")
+        #expect(values["switches"]?["rezolve.error-envelope"] == "bare")
+        #expect(values["switches"]?["rezolve.device-check"] == "off")
+    }
+}
