@@ -34,7 +34,7 @@ enum OperatingSystem {
             return false
         }
         #if canImport(Darwin)
-            thread.map { _ = pthread_detach($0) }
+            if let thread { pthread_detach(thread) }
         #else
             pthread_detach(thread)
         #endif

@@ -61,11 +61,13 @@ public struct Request: Sendable {
     }
 
     /// The target up to the first `?`, nothing decoded.
-    public var path: Substring { target.prefix { $0 != "?" } }
+    public var path: Substring { target[..<(questionMark ?? target.endIndex)] }
 
     /// The target behind the first `?`, nothing decoded; `nil` without one.
     public var query: Substring? {
-        guard let mark = target.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
-        return target[target.utf8.index(after: mark)...]
+        questionMark.map { target[target.utf8.index(after: $0)...] }
     }
+
+    /// Searched among bytes: as characters, a mark with a combining accent behind it would not be found.
+    private var questionMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
 }

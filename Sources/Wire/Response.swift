@@ -26,12 +26,13 @@ public struct Response: Sendable {
 
     /// A response with text and `Content-Type: text/plain; charset=utf-8`.
     public static func text(_ text: String, status: HTTPResponse.Status = .ok) -> Response {
-        Response(status: status, fields: [.contentType: "text/plain; charset=utf-8"], body: Array(text.utf8))
+        Response(status: status, fields: textFields, body: Array(text.utf8))
     }
 
     /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Response { Response(status: status) }
 
+    private static let textFields: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
     private static let jsonFields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
 }
 

@@ -19,17 +19,19 @@ final class ClientExchange: Sendable {
     private let target: ClientTarget
     private let bytes: [UInt8]
     private let isHead: Bool
-    private let deadline: ContinuousClock.Instant
+    private let limit: Duration
+    private let deadline: Moment
     private let maximumBody: Int
     private let state = Mutex(State())
 
     init(
-        _ target: ClientTarget, bytes: [UInt8], isHead: Bool, deadline: ContinuousClock.Instant, maximumBody: Int
+        _ target: ClientTarget, bytes: [UInt8], isHead: Bool, within limit: Duration, maximumBody: Int
     ) {
         self.target = target
         self.bytes = bytes
         self.isHead = isHead
-        self.deadline = deadline
+        self.limit = limit
+        deadline = .now + limit
         self.maximumBody = maximumBody
     }
 
@@ -38,9 +40,9 @@ final class ClientExchange: Sendable {
     /// The time-out is kept here too, since nothing can interrupt the look-up of a name.
     func outcome() async -> Outcome {
         ClientThreads.shared.run { self.perform() }
-        let timeout = Task { [deadline] in
+        let timeout = Task { [limit] in
             // Cancelled means that the exchange has ended: there is nothing left to time out.
-            guard (try? await Task.sleep(until: deadline, clock: .continuous)) != nil else { return }
+            guard (try? await Task.sleep(for: limit)) != nil else { return }
             self.end(.failure(.timedOut))
         }
         defer { timeout.cancel() }
@@ -144,11 +146,10 @@ extension ClientExchange {
 
     private func wait(for events: Int16, on socket: Socket) throws(ClientError) {
         while true {
-            let (seconds, attoseconds) = ContinuousClock.now.duration(to: deadline).components
-            let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000 + 1
+            let milliseconds = deadline.milliseconds(since: .now)
             guard milliseconds > 0 else { throw .timedOut }
             var entry = pollfd(fd: socket.descriptor, events: events, revents: 0)
-            if poll(&entry, 1, Int32(clamping: milliseconds)) > 0 { return }
+            if poll(&entry, 1, milliseconds) > 0 { return }
         }
     }
 

@@ -1,5 +1,4 @@
 public import HTTPTypes
-public import Wire
 
 /// The one small client: single requests over plain HTTP, for key URLs, health probes and contract runs.
 ///
@@ -22,7 +21,7 @@ public enum HTTPClient {
         let target = try ClientTarget(url)
         let exchange = ClientExchange(
             target, bytes: request(method, target, fields, body), isHead: method == .head,
-            deadline: .now + limit, maximumBody: maximumBody)
+            within: limit, maximumBody: maximumBody)
         let outcome = await withTaskCancellationHandler {
             await exchange.outcome()
         } onCancel: {
@@ -49,48 +48,4 @@ public enum HTTPClient {
     }
 
     private static let ownNames = ["host", "content-length", "transfer-encoding", "connection"]
-}
-
-/// The answer to a request of ``HTTPClient``.
-public struct ClientResponse: Sendable {
-    /// The status.
-    public let status: HTTPResponse.Status
-    /// The field lines.
-    public let fields: FieldLines
-    /// The content, transfer coding removed.
-    public let body: [UInt8]
-}
-
-/// Why there is no answer; the description is one line for the user.
-public enum ClientError: Error, Hashable, CustomStringConvertible {
-    /// The text is no absolute `http` URL.
-    case invalidURL(String)
-    /// The host has no address.
-    case unknownHost(String)
-    /// Nobody accepts connections at the host and port.
-    case notReachable(String, reason: String)
-    /// The answer was not complete in time.
-    case timedOut
-    /// The answer's content is longer than the limit.
-    case tooLarge
-    /// The connection ended before the answer was complete.
-    case connectionLost
-    /// What came is no answer by RFC 9112.
-    case malformedAnswer
-    /// The task that waited was cancelled.
-    case cancelled
-
-    /// What was found, and what would be right.
-    public var description: String {
-        switch self {
-        case .invalidURL(let url): "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path]."
-        case .unknownHost(let host): "\(host) has no address."
-        case .notReachable(let authority, let reason): "\(authority) cannot be reached: \(reason)."
-        case .timedOut: "the answer did not arrive in time."
-        case .tooLarge: "the answer is larger than allowed."
-        case .connectionLost: "the connection ended before the answer was complete."
-        case .malformedAnswer: "the answer is not HTTP/1.1."
-        case .cancelled: "the request was cancelled."
-        }
-    }
 }

@@ -72,6 +72,12 @@ struct Socket: Sendable {
 
     func close() { closeDescriptor(descriptor) }
 
+    /// Has ``close()`` drop what is not sent, and tell the other side that the connection is broken.
+    func discardUnsent() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
     func setOption(_ level: Int32, _ name: Int32) {
         var value: Int32 = 1
         _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))

@@ -14,5 +14,8 @@ struct Transport {
     /// Tells the client that nothing more comes.
     func finishWriting() { socket.shutdownWriting() }
 
+    /// Has ``close()`` drop what the client has not taken.
+    func discardUnsent() { socket.discardUnsent() }
+
     func close() { socket.close() }
 }

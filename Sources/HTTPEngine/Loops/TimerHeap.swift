@@ -5,7 +5,7 @@
 struct TimerHeap {
     /// A moment, and the connection that it is about.
     struct Entry {
-        let moment: ContinuousClock.Instant
+        let moment: Moment
         let descriptor: Int32
         let connection: UInt64
     }
@@ -13,7 +13,7 @@ struct TimerHeap {
     private var entries: [Entry] = []
 
     /// The earliest moment.
-    var earliest: ContinuousClock.Instant? { entries.first?.moment }
+    var earliest: Moment? { entries.first?.moment }
 
     mutating func insert(_ entry: Entry) {
         entries.append(entry)
@@ -25,7 +25,7 @@ struct TimerHeap {
     }
 
     /// Takes the earliest entry if its moment has come.
-    mutating func takeDue(at now: ContinuousClock.Instant) -> Entry? {
+    mutating func takeDue(at now: Moment) -> Entry? {
         guard let first = entries.first, first.moment <= now else { return nil }
         let last = entries.removeLast()
         if !entries.isEmpty {

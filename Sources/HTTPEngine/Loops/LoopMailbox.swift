@@ -12,7 +12,7 @@ final class LoopMailbox: Sendable {
         /// A deferred answer is there; the connection may be gone or may be another one under the same descriptor.
         case answered(descriptor: Int32, connection: UInt64, Response)
         /// Answer what is in flight, accept nothing more, and end at that moment at the latest.
-        case stop(deadline: ContinuousClock.Instant)
+        case stop(deadline: Moment)
     }
 
     /// Wakes the loop up.

@@ -41,8 +41,8 @@ final class Connection {
     private var isPostponed = false
     private var interest = Interest.reading
     private var wait: Wait?
-    private var deadline: ContinuousClock.Instant?
-    private var reminder: ContinuousClock.Instant?
+    private var deadline: Moment?
+    private var reminder: Moment?
 
     /// Bytes of further requests that are kept while an answer is worked on.
     private static let pipelineBytes = 64 * 1024
@@ -76,8 +76,14 @@ final class Connection {
     func proceed(_ loop: EventLoop) {
         isPostponed = false
         var remaining = Self.requestsPerTurn
-        while canAnswer, remaining > 0, step(loop) { remaining -= 1 }
-        if remaining == 0, canAnswer { postpone(loop) }
+        var hasUsedAll = false
+        while canAnswer, remaining > 0, !hasUsedAll {
+            hasUsedAll = !step(loop)
+            remaining -= 1
+        }
+        guard flush(loop) else { return }
+        // Nothing would report requests that are here already, whether the turn or the room for answers was used up.
+        if canAnswer, !hasUsedAll { postpone(loop) }
         settle(loop)
     }
 
@@ -97,7 +103,7 @@ final class Connection {
     }
 
     /// Looks whether the client has run out of time; `moment` is the one for which the loop was asked.
-    func timerFired(set moment: ContinuousClock.Instant, _ loop: EventLoop) {
+    func timerFired(set moment: Moment, _ loop: EventLoop) {
         guard reminder == moment else { return }
         reminder = nil
         guard let deadline else { return }
@@ -195,10 +201,18 @@ extension Connection {
 // MARK: - Sending, waiting, ending
 
 extension Connection {
-    private func settle(_ loop: EventLoop) {
-        if case .ended = phase { return }
-        guard let sent = output.flush(to: transport) else { return loop.close(self) }
+    /// Sends what the client takes; false when the connection has ended or ends by that.
+    private func flush(_ loop: EventLoop) -> Bool {
+        if case .ended = phase { return false }
+        guard let sent = output.flush(to: transport) else {
+            loop.close(self)
+            return false
+        }
         if sent > 0 { wait = nil }
+        return true
+    }
+
+    private func settle(_ loop: EventLoop) {
         if loop.isStopping, case .reading = phase, parser.isIdle, output.count == 0 { return loop.close(self) }
         if case .finishing = phase, output.count == 0 {
             guard !hasReadToEnd else { return loop.close(self) }
@@ -253,7 +267,7 @@ extension Connection {
         }
     }
 
-    private func remind(at moment: ContinuousClock.Instant, _ loop: EventLoop) {
+    private func remind(at moment: Moment, _ loop: EventLoop) {
         reminder = moment
         loop.remind(self, at: moment)
     }
@@ -264,8 +278,12 @@ extension Connection {
         case .head, .content:
             loop.encoder.encode(.timedOut, into: &output.bytes)
             phase = .finishing
-            settle(loop)
-        case .nextRequest, .client, .close, .answer, nil:
+            if flush(loop) { settle(loop) }
+        case .client:
+            // The system would keep the rest of the answer in memory for minutes.
+            transport.discardUnsent()
+            loop.close(self)
+        case .nextRequest, .close, .answer, nil:
             loop.close(self)
         }
     }

@@ -10,14 +10,17 @@ internal import Synchronization
 ///
 /// One loop accepts for all. Letting the kernel choose a loop (a listener for each of them) spreads some dozen
 /// connections so unevenly that one core idles.
-struct Acceptor {
+final class Acceptor {
     private let listeners: [ListeningSocket]
     private let mailboxes: [LoopMailbox]
     private let maximumConnections: Int
+    /// Connections that are accepted before those that exist get their turn.
+    private static let connectionsPerRound = 256
     private var isWatching = false
-    private var isReady = false
+    /// Whether a client may wait at a listener.
+    private(set) var isReady = false
     /// When accepting goes on after it had to pause.
-    private(set) var resumption: ContinuousClock.Instant?
+    private(set) var resumption: Moment?
 
     init(_ listeners: [ListeningSocket], _ mailboxes: [LoopMailbox], maximumConnections: Int) {
         self.listeners = listeners
@@ -26,27 +29,21 @@ struct Acceptor {
     }
 
     /// Begins to watch the listeners.
-    mutating func begin(_ poller: Poller) {
+    func begin(_ poller: Poller) {
         guard !isWatching else { return }
         isWatching = true
         for listener in listeners { _ = poller.add(listener.socket.descriptor, .reading) }
     }
 
-    /// Has the next ``accept(_:_:give:)`` look at the listeners whether or not they were reported.
-    mutating func markReady() { isReady = isWatching }
+    /// Notes that a client may wait at a listener.
+    func markReady() { isReady = isWatching }
 
-    /// Whether a listener was reported or a pause is over.
-    func mustAccept(_ found: [Readiness], _ now: ContinuousClock.Instant) -> Bool {
-        if let resumption { return isReady || resumption <= now }
-        return isReady
-            || found.contains { readiness in
-                listeners.contains { $0.socket.descriptor == readiness.descriptor }
-            }
-    }
+    /// Whether a client may wait or a pause is over.
+    func mustAccept(_ now: Moment) -> Bool { isReady || resumption.map { $0 <= now } ?? false }
 
     /// Accepts what waits, and gives each connection with its client's address to a mailbox.
-    mutating func accept(
-        _ poller: Poller, _ now: ContinuousClock.Instant, give: (LoopMailbox, Socket, String) -> Void
+    func accept(
+        _ poller: Poller, _ now: Moment, give: (LoopMailbox, Socket, String) -> Void
     ) {
         isReady = false
         let mustPause = !listeners.allSatisfy { acceptAll(of: $0, give) }
@@ -63,7 +60,7 @@ struct Acceptor {
 
     /// False when the listener has to wait for connections or descriptors to become free.
     private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Socket, String) -> Void) -> Bool {
-        while true {
+        for _ in 0..<Self.connectionsPerRound {
             let counts = mailboxes.map { $0.connectionCount.load(ordering: .relaxed) }
             guard counts.reduce(0, +) < maximumConnections else { return false }
             guard let (socket, client) = listener.socket.accept() else {
@@ -76,6 +73,8 @@ struct Acceptor {
             let fewest = counts.indices.min { counts[$0] < counts[$1] } ?? 0
             give(mailboxes[fewest], socket, client.host)
         }
+        isReady = true
+        return true
     }
 
     private func watch(_ poller: Poller, from old: Interest, to new: Interest) {

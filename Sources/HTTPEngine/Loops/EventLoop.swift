@@ -8,7 +8,7 @@ final class EventLoop {
     let handler: any RequestHandler
     let mailbox: LoopMailbox
     /// The time at which the loop woke up; good enough for all that it does until it waits again.
-    private(set) var now = ContinuousClock.now
+    private(set) var now = Moment.now
     private(set) var encoder = ResponseEncoder()
     /// Whether what is in flight is answered and nothing else begins.
     private(set) var isStopping = false
@@ -23,7 +23,7 @@ final class EventLoop {
     private var nextIdentifier: UInt64 = 0
     private var timers = TimerHeap()
     private var unfinished: [Connection] = []
-    private var stopDeadline: ContinuousClock.Instant?
+    private var stopDeadline: Moment?
 
     /// A loop; the first one of a server also accepts.
     init(_ seat: Seat) {
@@ -32,7 +32,9 @@ final class EventLoop {
         mailbox = seat.mailbox
         poller = seat.poller
         peers = seat.peers
-        acceptor = seat.acceptor
+        acceptor = seat.listeners.map {
+            Acceptor($0, [seat.mailbox] + seat.peers, maximumConnections: seat.limits.maximumConnections)
+        }
     }
 
     deinit {
@@ -53,7 +55,7 @@ final class EventLoop {
             let isCalled = serve(found)
             resumeUnfinished()
             if isCalled { readMailbox() }
-            acceptWaiting(found)
+            acceptWaiting()
             fireTimers()
         }
     }
@@ -80,6 +82,8 @@ extension EventLoop {
                 connection.handle(readiness, self)
             } else if readiness.descriptor == mailbox.wakeUp.descriptor {
                 isCalled = true
+            } else {
+                acceptor?.markReady()
             }
         }
         return isCalled
@@ -105,8 +109,8 @@ extension EventLoop {
         }
     }
 
-    private func acceptWaiting(_ found: [Readiness]) {
-        guard var acceptor, acceptor.mustAccept(found, now) else { return }
+    private func acceptWaiting() {
+        guard let acceptor, acceptor.mustAccept(now) else { return }
         acceptor.accept(poller, now) { mailbox, socket, remoteAddress in
             mailbox.connectionCount.add(1, ordering: .relaxed)
             if mailbox === self.mailbox {
@@ -115,7 +119,6 @@ extension EventLoop {
                 mailbox.post(.adopt(socket, remoteAddress: remoteAddress))
             }
         }
-        self.acceptor = acceptor
     }
 
     private func fireTimers() {
@@ -129,13 +132,11 @@ extension EventLoop {
     /// How long the loop may wait, in milliseconds; `nil` when nothing but an event can wake it.
     private var patience: Int32? {
         guard unfinished.isEmpty else { return 0 }
-        guard let next = [timers.earliest, stopDeadline, acceptor?.resumption].compactMap(\.self).min() else {
-            return nil
+        var next = timers.earliest
+        for other in [stopDeadline, acceptor?.resumption] {
+            if let other { next = next.map { min($0, other) } ?? other }
         }
-        let (seconds, attoseconds) = ContinuousClock.now.duration(to: next).components
-        // Rounded up: a timer that is looked at too early would have to be looked at again.
-        let milliseconds = seconds * 1000 + (attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000
-        return Int32(clamping: max(0, milliseconds))
+        return next.map { $0.milliseconds(since: .now) }
     }
 }
 
@@ -165,7 +166,7 @@ extension EventLoop {
     }
 
     /// Has the connection looked at when `moment` has come.
-    func remind(_ connection: Connection, at moment: ContinuousClock.Instant) {
+    func remind(_ connection: Connection, at moment: Moment) {
         timers.insert(
             TimerHeap.Entry(
                 moment: moment, descriptor: connection.descriptor, connection: connection.identifier))
@@ -183,10 +184,10 @@ extension EventLoop {
         connection.end()
     }
 
-    private func stop(by deadline: ContinuousClock.Instant) {
+    private func stop(by deadline: Moment) {
         // Clients in the queue of a listener have been told that they are connected.
         acceptor?.markReady()
-        acceptWaiting([])
+        while acceptor?.isReady == true { acceptWaiting() }
         acceptor?.end()
         acceptor = nil
         // Only now, so that the other loops end after they got their last connection.

@@ -1,0 +1,33 @@
+/// Why there is no answer; the description is one line for the user.
+public enum ClientError: Error, Hashable, CustomStringConvertible {
+    /// The text is no absolute `http` URL.
+    case invalidURL(String)
+    /// The host has no address.
+    case unknownHost(String)
+    /// Nobody accepts connections at the host and port.
+    case notReachable(String, reason: String)
+    /// The answer was not complete in time.
+    case timedOut
+    /// The answer's content is longer than the limit.
+    case tooLarge
+    /// The connection ended before the answer was complete.
+    case connectionLost
+    /// What came is no answer by RFC 9112.
+    case malformedAnswer
+    /// The task that waited was cancelled.
+    case cancelled
+
+    /// What was found, and what would be right.
+    public var description: String {
+        switch self {
+        case .invalidURL(let url): "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path]."
+        case .unknownHost(let host): "\(host) has no address."
+        case .notReachable(let authority, let reason): "\(authority) cannot be reached: \(reason)."
+        case .timedOut: "the answer did not arrive in time."
+        case .tooLarge: "the answer is larger than allowed."
+        case .connectionLost: "the connection ended before the answer was complete."
+        case .malformedAnswer: "the answer is not HTTP/1.1."
+        case .cancelled: "the request was cancelled."
+        }
+    }
+}

@@ -1,0 +1,43 @@
+internal import Synchronization
+
+/// Counts the loops that run, and tells when the last one has ended.
+final class RunningLoops: Sendable {
+    private struct State {
+        var count = 0
+        var waiting: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    /// Runs a loop on a thread of its own; false when the system has no thread left.
+    func start(_ seat: Seat) -> Bool {
+        state.withLock { $0.count += 1 }
+        let isRunning = OperatingSystem.startThread { [self] in
+            EventLoop(seat).run()
+            loopEnded()
+        }
+        if !isRunning { loopEnded() }
+        return isRunning
+    }
+
+    /// Returns when no loop runs any more.
+    func waitUntilEnded() async {
+        await withCheckedContinuation { continuation in
+            let isOver = state.withLock { state in
+                if state.count > 0 { state.waiting.append(continuation) }
+                return state.count == 0
+            }
+            if isOver { continuation.resume() }
+        }
+    }
+
+    private func loopEnded() {
+        let waiting = state.withLock { state in
+            state.count -= 1
+            guard state.count == 0 else { return [CheckedContinuation<Void, Never>]() }
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for continuation in waiting { continuation.resume() }
+    }
+}

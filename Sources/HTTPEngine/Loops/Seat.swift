@@ -1,0 +1,29 @@
+/// What one loop is made of.
+struct Seat: Sendable {
+    let limits: Limits
+    let handler: any RequestHandler
+    let mailbox: LoopMailbox
+    let poller: Poller
+    /// The server's listeners, for the loop that accepts.
+    let listeners: [ListeningSocket]?
+    /// The other loops, for the loop that accepts; it tells them to stop.
+    let peers: [LoopMailbox]
+
+    /// The seats of a server, the accepting one first.
+    static func make(
+        _ configuration: ServerConfiguration, _ listeners: [ListeningSocket], _ handler: any RequestHandler
+    ) throws(ServerError) -> [Seat] {
+        var mailboxes: [LoopMailbox] = []
+        for _ in 0..<max(1, configuration.loops) { mailboxes.append(try LoopMailbox()) }
+        let limits = configuration.limits
+        var seats: [Seat] = []
+        for mailbox in mailboxes {
+            let isFirst = seats.isEmpty
+            seats.append(
+                Seat(
+                    limits: limits, handler: handler, mailbox: mailbox, poller: try Poller(),
+                    listeners: isFirst ? listeners : nil, peers: isFirst ? Array(mailboxes.dropFirst()) : []))
+        }
+        return seats
+    }
+}

@@ -1,0 +1,49 @@
+import Testing
+
+@testable import HTTPEngine
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+@Suite(.timeLimit(.minutes(1))) struct LoopPartsTests {
+    @Test func `Timers come up in the order of their moments, and not before`() {
+        var random = SeededGenerator(seed: 1)
+        var timers = TimerHeap()
+        let start = Moment.now
+        for offset in (0..<200).shuffled(using: &random) {
+            let moment = start + .milliseconds(offset)
+            timers.insert(.init(moment: moment, descriptor: Int32(offset), connection: 0))
+        }
+        var order: [Int32] = []
+        while let due = timers.takeDue(at: start + .milliseconds(99)) { order.append(due.descriptor) }
+        #expect(order == Array(0..<100))
+        #expect(timers.earliest == start + .milliseconds(100))
+    }
+
+    @Test(arguments: [(0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)])
+    func `The time to a moment is rounded up to milliseconds`(nanoseconds: Int, milliseconds: Int32) {
+        let start = Moment.now
+        #expect((start + .nanoseconds(nanoseconds)).milliseconds(since: start) == milliseconds)
+    }
+
+    @Test func `A time-out without end does not overflow`() {
+        let start = Moment.now
+        #expect((start + .seconds(Int64.max)).milliseconds(since: start) == .max)
+    }
+
+    @Test(arguments: [(SIGTERM, Signals.Termination.terminate), (SIGINT, .interrupt)])
+    func `A blocked signal is waited for instead of ending the process`(
+        signal: Int32, expected: Signals.Termination
+    ) async throws {
+        let received = try await onThread {
+            Signals.blockTermination()
+            // To this thread only: other tests run in this process.
+            pthread_kill(pthread_self(), signal)
+            return Signals.waitForTermination()
+        }
+        #expect(received == expected)
+    }
+}

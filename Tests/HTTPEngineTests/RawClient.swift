@@ -1,0 +1,119 @@
+@testable import HTTPEngine
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// A client that sends exactly the bytes it is told to, and reads what comes, on a blocking socket.
+///
+/// Use it inside ``onThread(_:)``: the pool on which tests run also has to run the answers that tests wait for.
+struct RawClient: Sendable {
+    private let socket: Socket
+    private var descriptor: Int32 { socket.descriptor }
+
+    /// Connects to a port of this machine.
+    init(port: Int, receiveBuffer: Int32? = nil) throws {
+        guard let address = SocketAddress.resolve(host: "127.0.0.1", port: port).first,
+            let socket = Socket(family: address.family)
+        else { throw RawClientError.noSocket }
+        self.socket = socket
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        if var receiveBuffer {
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
+        }
+        // No test waits that long; one that would hangs no build.
+        var limit = timeval(tv_sec: 20, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        guard address.withPointer({ connect(descriptor, $0, $1) }) == 0 else { throw RawClientError.refused }
+    }
+
+    /// Sends all of the text.
+    func send(_ text: String) throws {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            guard case .moved(let count) = rest.withUnsafeBytes(socket.write) else { throw RawClientError.broken }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Ends the client's direction; answers can still be read.
+    func finishSending() { socket.shutdownWriting() }
+
+    /// Reads until the text ends with `end`.
+    func read(until end: String) throws -> String {
+        var text = ""
+        while !text.utf8.reversed().starts(with: end.utf8.reversed()) {
+            guard let part = try readSome(1) else { throw RawClientError.ended(text) }
+            text += part
+        }
+        return text
+    }
+
+    /// Reads one answer: its head, and as much content as it announces.
+    func readAnswer() throws -> String {
+        let head = try read(until: "\r\n\r\n")
+        let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+        var rest = length.flatMap { Int($0.dropFirst(16)) } ?? 0
+        var text = head
+        while rest > 0 {
+            guard let part = try readSome(rest) else { throw RawClientError.ended(text) }
+            rest -= part.utf8.count
+            text += part
+        }
+        return text
+    }
+
+    /// Reads until the server ends the connection.
+    func readToEnd() throws -> String {
+        var text = ""
+        while let part = try readSome(65_536) { text += part }
+        return text
+    }
+
+    /// Waits until the server has cut the connection off, and counts what had arrived by then.
+    ///
+    /// Nothing is read before, so that the server cannot send more.
+    func countAfterCutOff() throws -> Int {
+        var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+        guard poll(&entry, 1, 20_000) > 0 else { throw RawClientError.noSocket }
+        var count = 0
+        while let part = try? readSome(65_536) { count += part.utf8.count }
+        return count
+    }
+
+    /// Closes so that the server is told of a broken connection, as when a client crashes.
+    func reset() {
+        socket.discardUnsent()
+        close()
+    }
+
+    func close() { socket.close() }
+
+    /// `nil` at the end of the connection. Tests send ASCII only, so no character is cut in two.
+    private func readSome(_ count: Int) throws -> String? {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let got = recv(descriptor, &bytes, count, 0)
+        guard got >= 0 else { throw RawClientError.broken }
+        return got == 0 ? nil : String(decoding: bytes.prefix(got), as: UTF8.self)
+    }
+}
+
+enum RawClientError: Error {
+    case noSocket
+    case refused
+    case broken
+    case ended(String)
+}
+
+/// Runs blocking work on a thread of its own.
+func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+        let isRunning = OperatingSystem.startThread {
+            continuation.resume(with: Swift.Result { try work() })
+        }
+        if !isRunning { continuation.resume(throwing: RawClientError.noSocket) }
+    }
+}

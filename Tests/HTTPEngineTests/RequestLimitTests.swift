@@ -1,0 +1,59 @@
+import Testing
+
+@testable import HTTPEngine
+
+@Suite struct RequestLimitTests {
+    /// A head of exactly `count` bytes.
+    private func head(of count: Int) -> String {
+        let frame = "GET / HTTP/1.1\r\nHost: a\r\nX: \r\n\r\n"
+        return frame.replacing("X: ", with: "X: " + String(repeating: "x", count: count - frame.utf8.count))
+    }
+
+    private var limits: Limits {
+        var limits = Limits()
+        limits.headerBytes = 100
+        limits.headerLines = 3
+        return limits
+    }
+
+    @Test func `A head may be as long as the limit, and not a byte longer`() {
+        #expect(head(of: 100).utf8.count == 100)
+        for portions in [[100_000], [1], [7]] {
+            let fits = ParserOutcome.parse(Array(head(of: 100).utf8), portions: portions, limits: limits)
+            let tooLong = ParserOutcome.parse(Array(head(of: 101).utf8), portions: portions, limits: limits)
+            #expect(fits.count == 1)
+            #expect(!fits.contains(.refusal(.headTooLarge)))
+            #expect(tooLong == [.refusal(.headTooLarge)])
+        }
+    }
+
+    @Test func `A request line over the limit is a target that is too long`() {
+        let line = "GET /" + String(repeating: "a", count: 100)
+        #expect(ParserOutcome.parse(line, limits: limits) == [.refusal(.targetTooLong)])
+        #expect(Refusal.targetTooLong.status == .uriTooLong)
+        #expect(Refusal.headTooLarge.status == .requestHeaderFieldsTooLarge)
+    }
+
+    @Test func `A head may have as many lines as the limit, and not one more`() {
+        let three = "GET / HTTP/1.1\r\nHost: a\r\na: b\r\na: b\r\n"
+        #expect(ParserOutcome.parse(three + "\r\n", limits: limits).count == 1)
+        #expect(ParserOutcome.parse(three + "\r\n", limits: limits) != [.refusal(.headTooLarge)])
+        #expect(ParserOutcome.parse(three + "a: b\r\n\r\n", limits: limits) == [.refusal(.headTooLarge)])
+    }
+
+    @Test func `Chunk extensions and trailers share one budget`() {
+        let head = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
+        let name = String(repeating: "e", count: 39)
+        let chunk = "1;\(name)\r\na\r\n"
+        #expect(ParserOutcome.requests(head + chunk + chunk + "0\r\n\r\n").map(\.body.count) == [2])
+        let three = ParserOutcome.parse(head + chunk + chunk + chunk, limits: limits)
+        #expect(three == [.refusal(.malformedChunk)])
+        let trailers = ParserOutcome.parse(head + chunk + chunk + "0\r\n\(name): b\r\n\r\n", limits: limits)
+        #expect(trailers == [.refusal(.headTooLarge)])
+    }
+
+    @Test func `A client that announces much and sends nothing costs no memory for it`() {
+        let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000000000\r\n\r\n"
+        #expect(ParserOutcome.parse(text, bodyLimit: .max).isEmpty)
+    }
+}

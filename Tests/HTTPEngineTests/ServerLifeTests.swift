@@ -1,0 +1,137 @@
+import Testing
+import Wire
+
+@testable import HTTPEngine
+
+/// How a server comes up and goes down.
+@Suite(.timeLimit(.minutes(1))) struct ServerLifeTests {
+    private func server(_ listeners: [ServerConfiguration.Listener], _ handler: StubHandler = StubHandler())
+        throws(ServerError) -> Server
+    {
+        try Server(ServerConfiguration(listeners: listeners, loops: 2), handler: handler)
+    }
+
+    @Test func `Several listeners are served, each at its own address`() async throws {
+        let server = try server([.init(port: 0), .init(host: "localhost", port: 0)])
+        server.start()
+        #expect(server.addresses.map(\.host) == ["127.0.0.1", "127.0.0.1"])
+        #expect(Set(server.addresses.map(\.port)).subtracting([0]).count == 2)
+        for address in server.addresses {
+            let answer = try await HTTPClient.send(url: "http://\(address)/a", within: .seconds(20))
+            #expect(String(decoding: answer.body, as: UTF8.self) == "GET /a []")
+        }
+        await server.stop(within: .seconds(5))
+    }
+
+    @Test func `A taken port is said in one line`() async throws {
+        let first = try server([.init(port: 0)])
+        let port = first.addresses[0].port
+        let error = #expect(throws: ServerError.self) { try server([.init(port: port)]) }
+        #expect(error == .portTaken(host: "127.0.0.1", port: port))
+        #expect(
+            error?.description
+                == "port \(port) at 127.0.0.1 is taken by another listener; choose another port, or 0 for any free one."
+        )
+        await first.stop(within: .zero)
+    }
+
+    @Test(arguments: [
+        ("127.0.0.1", 65536, ServerError.invalidPort(65536)), ("127.0.0.1", -1, .invalidPort(-1)),
+        ("", 0, .unknownHost("")), ("300.1.1.1", 0, .unknownHost("300.1.1.1")),
+        ("192.0.2.1", 0, .foreignAddress(host: "192.0.2.1")),
+    ])
+    func `A wrong address is said in one line`(host: String, port: Int, expected: ServerError) {
+        let error = #expect(throws: ServerError.self) { try server([.init(host: host, port: port)]) }
+        #expect(error == expected)
+        #expect(error?.description.contains("\n") == false)
+    }
+
+    @Test func `A server without listeners does not start`() {
+        #expect(throws: ServerError.noListener) { try server([]) }
+    }
+
+    @Test func `A stop answers what is in flight, closes what is idle, and frees the port`() async throws {
+        let isRequested = Signal()
+        let isReleased = Signal()
+        let handler = StubHandler(respond: { request in
+            guard request.path == "/held" else { return .ready(.text("idle")) }
+            return .deferred {
+                isRequested.give()
+                await isReleased.wait()
+                return .text("held")
+            }
+        })
+        let server = try server([.init(port: 0)], handler)
+        server.start()
+        let port = server.addresses[0].port
+        let clients = try await onThread {
+            let idle = try RawClient(port: port)
+            try idle.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = try idle.readAnswer()
+            let held = try RawClient(port: port)
+            try held.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+            return (idle: idle, held: held)
+        }
+        await isRequested.wait()
+        async let stop: Void = server.stop(within: .seconds(30))
+        let ends = try await onThread {
+            // Its end shows that the stop has begun; the other answer comes after it.
+            let idle = try clients.idle.readToEnd()
+            isReleased.give()
+            let held = try clients.held.readToEnd()
+            clients.idle.close()
+            clients.held.close()
+            return [idle, held]
+        }
+        await stop
+        #expect(ends[0].isEmpty)
+        #expect(ends[1].contains("Connection: close\r\n"))
+        #expect(ends[1].hasSuffix("held"))
+        let next = try self.server([.init(port: port)])
+        #expect(next.addresses[0].port == port)
+        await next.stop(within: .zero)
+    }
+
+    @Test func `A stop cuts off what is not answered in time`() async throws {
+        let isRequested = Signal()
+        let isCancelled = Signal()
+        let handler = StubHandler(respond: { _ in
+            .deferred {
+                await withTaskCancellationHandler {
+                    isRequested.give()
+                    await isCancelled.wait()
+                } onCancel: {
+                    isCancelled.give()
+                }
+                return .text("too late")
+            }
+        })
+        let server = try server([.init(port: 0)], handler)
+        server.start()
+        let port = server.addresses[0].port
+        let client = try await onThread {
+            let client = try RawClient(port: port)
+            try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            return client
+        }
+        await isRequested.wait()
+        await server.stop(within: .milliseconds(20))
+        #expect(try await onThread { try client.readToEnd() }.isEmpty)
+        client.close()
+    }
+
+    @Test func `A server can be stopped before it was started, and twice`() async throws {
+        let server = try server([.init(port: 0)])
+        await server.stop(within: .seconds(5))
+        await server.stop(within: .seconds(5))
+        await server.waitUntilStopped()
+        await #expect(throws: ClientError.self) {
+            try await HTTPClient.send(url: "http://\(server.addresses[0])/", within: .seconds(20))
+        }
+    }
+
+    @Test func `An address with colons is written in brackets`() throws {
+        #expect(BoundAddress(host: "::1", port: 8).description == "[::1]:8")
+        #expect(BoundAddress(host: "127.0.0.1", port: 8).description == "127.0.0.1:8")
+    }
+}

@@ -1,0 +1,105 @@
+import Testing
+import Wire
+
+@testable import HTTPEngine
+
+/// What a server does with clients that are slow, too many, or gone.
+@Suite(.timeLimit(.minutes(1))) struct ServerLimitTests {
+    private func limits(_ change: (inout Limits) -> Void) -> Limits {
+        var limits = Limits()
+        change(&limits)
+        return limits
+    }
+
+    /// What a client gets that sends the text and reads to the end.
+    private func answer(to text: String, _ limits: Limits) async throws -> String {
+        try await withServer(limits: limits) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                return try client.readToEnd()
+            }
+        }
+    }
+
+    @Test func `A head that does not end in time is told so`() async throws {
+        let answer = try await answer(to: "GET / HTTP/1.1\r\nHost: a\r\n", limits { $0.header = .milliseconds(30) })
+        #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+    }
+
+    @Test func `A content that does not end in time is told so`() async throws {
+        let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na"
+        let answer = try await answer(to: text, limits { $0.body = .milliseconds(30) })
+        #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
+    }
+
+    @Test func `An idle connection ends without a word`() async throws {
+        #expect(try await answer(to: "", limits { $0.idle = .milliseconds(30) }).isEmpty)
+        let served = try await answer(to: "GET / HTTP/1.1\r\nHost: a\r\n\r\n", limits { $0.idle = .milliseconds(30) })
+        #expect(served.hasSuffix("GET / []"))
+    }
+
+    @Test func `A client that takes nothing of its answer is cut off`() async throws {
+        let handler = StubHandler(respond: { _ in
+            .ready(Response(status: .ok, body: [UInt8](repeating: 0, count: 32 << 20)))
+        })
+        try await withServer(handler, limits: limits { $0.write = .milliseconds(50) }, loops: 1) { port in
+            let client = try await onThread {
+                let client = try RawClient(port: port, receiveBuffer: 4096)
+                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                return client
+            }
+            defer { client.close() }
+            let count = try await onThread { try client.countAfterCutOff() }
+            #expect(count < 32 << 20)
+        }
+    }
+
+    @Test func `A client that does not close is closed after the last answer`() async throws {
+        let text = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+        try await withServer(limits: limits { $0.linger = .milliseconds(30) }) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                #expect(try client.readToEnd().hasSuffix("GET / []"))
+                // Sending fails once the server has closed, and not before.
+                #expect(throws: RawClientError.self) { while true { try client.send("x") } }
+            }
+        }
+    }
+
+    @Test func `Clients over the limit wait until another one has gone`() async throws {
+        try await withServer(limits: limits { $0.maximumConnections = 1 }) { port in
+            try await onThread {
+                let first = try RawClient(port: port)
+                try first.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try first.readAnswer().hasSuffix("GET /1 []"))
+                let second = try RawClient(port: port)
+                defer { second.close() }
+                try second.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+                try first.send("GET /3 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try first.readAnswer().hasSuffix("GET /3 []"))
+                first.close()
+                #expect(try second.readAnswer().hasSuffix("GET /2 []"))
+            }
+        }
+    }
+
+    @Test func `A slow client keeps nobody waiting`() async throws {
+        try await withServer(loops: 1) { port in
+            try await onThread {
+                let slow = try RawClient(port: port)
+                defer { slow.close() }
+                try slow.send("PUT /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab")
+                let fast = try RawClient(port: port)
+                defer { fast.close() }
+                try fast.send("GET /fast HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try fast.readAnswer().hasSuffix("GET /fast []"))
+                try slow.send("cde")
+                #expect(try slow.readAnswer().hasSuffix("PUT /slow [abcde]"))
+            }
+        }
+    }
+}

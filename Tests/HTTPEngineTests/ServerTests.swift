@@ -1,0 +1,231 @@
+import HTTPTypes
+import Testing
+import Wire
+
+@testable import HTTPEngine
+
+@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+    private func get(_ path: String, _ fields: String = "") -> String {
+        "GET \(path) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
+    }
+
+    /// What a client gets that sends all of the text, ends its direction and reads to the end.
+    private func exchange(_ text: String, _ handler: StubHandler = StubHandler(), _ limits: Limits = Limits())
+        async throws -> String
+    {
+        try await withServer(handler, limits: limits) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                client.finishSending()
+                return try client.readToEnd()
+            }
+        }
+    }
+
+    private func contents(_ answers: String) -> [String] {
+        answers.split(separator: "HTTP/1.1 ").compactMap { answer in
+            answer.firstRange(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) }
+        }
+    }
+
+    @Test func `A connection serves one request after another`() async throws {
+        try await withServer { port in
+            try await onThread { [self] in
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                for number in 1...3 {
+                    try client.send(get("/\(number)"))
+                    #expect(try client.readAnswer().hasSuffix("\r\n\r\nGET /\(number) []"))
+                }
+            }
+        }
+    }
+
+    @Test func `A head that arrives byte by byte is a request`() async throws {
+        try await withServer { port in
+            try await onThread { [self] in
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                for byte in get("/slow").utf8 { try client.send(String(decoding: [byte], as: UTF8.self)) }
+                #expect(try client.readAnswer().hasSuffix("GET /slow []"))
+            }
+        }
+    }
+
+    @Test func `Requests behind one another are answered in order`() async throws {
+        let text = (1...300).map { get("/\($0)") }.joined()
+        #expect(contents(try await exchange(text)) == (1...300).map { "GET /\($0) []" })
+    }
+
+    @Test func `Order holds when every other answer is deferred`() async throws {
+        let handler = StubHandler(respond: { request in
+            let response = Response.text(StubHandler.describe(request))
+            guard request.target.hasSuffix("0") else { return .ready(response) }
+            return .deferred {
+                await Task.yield()
+                return response
+            }
+        })
+        let text = (1...60).map { get("/\($0)") }.joined()
+        #expect(contents(try await exchange(text, handler)) == (1...60).map { "GET /\($0) []" })
+    }
+
+    @Test func `A client that ended its direction gets its deferred answer`() async throws {
+        let isRequested = Signal()
+        let isSent = Signal()
+        let handler = StubHandler(respond: { request in
+            isRequested.give()
+            return .deferred {
+                await isSent.wait()
+                return .text("late")
+            }
+        })
+        let answer = try await withServer(handler) { port in
+            let client = try await onThread {
+                let client = try RawClient(port: port)
+                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                client.finishSending()
+                return client
+            }
+            defer { client.close() }
+            await isRequested.wait()
+            isSent.give()
+            return try await onThread { try client.readToEnd() }
+        }
+        #expect(answer.hasSuffix("\r\n\r\nlate"))
+    }
+
+    @Test func `A deferred answer is cancelled when the connection breaks`() async throws {
+        let isRequested = Signal()
+        let isCancelled = Signal()
+        let handler = StubHandler(respond: { _ in
+            .deferred {
+                await withTaskCancellationHandler {
+                    isRequested.give()
+                    await isCancelled.wait()
+                } onCancel: {
+                    isCancelled.give()
+                }
+                return .empty()
+            }
+        })
+        try await withServer(handler) { port in
+            let client = try await onThread {
+                let client = try RawClient(port: port)
+                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                return client
+            }
+            await isRequested.wait()
+            client.reset()
+            await isCancelled.wait()
+        }
+    }
+
+    @Test func `HEAD gets the head of GET and no content, and the connection goes on`() async throws {
+        let answers = try await exchange("HEAD /h HTTP/1.1\r\nHost: a\r\n\r\n" + get("/g"))
+        #expect(contents(answers) == ["", "GET /g []"])
+        #expect(answers.contains("Content-Length: 10\r\n"))
+    }
+
+    @Test func `Chunks arrive as one content, and the request behind the trailers is served`() async throws {
+        let chunks = "3;x=y\r\nabc\r\n2\r\nde\r\n0\r\nTrailer: t\r\n\r\n"
+        let answers = try await exchange(
+            "PUT /c HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)" + get("/g"))
+        #expect(contents(answers) == ["PUT /c [abcde]", "GET /g []"])
+    }
+
+    @Test func `A client that waits for the interim answer gets it before it sends`() async throws {
+        try await withServer { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send("PUT /c HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 3\r\n\r\n")
+                #expect(try client.read(until: "\r\n\r\n") == "HTTP/1.1 100 Continue\r\n\r\n")
+                try client.send("abc")
+                #expect(try client.readAnswer().hasSuffix("PUT /c [abc]"))
+            }
+        }
+    }
+
+    @Test func `A client that announces too much is answered without the interim answer`() async throws {
+        let answer = try await exchange(
+            "PUT /c HTTP/1.1\r\nHost: a\r\nExpect: 100-continue\r\nContent-Length: 1025\r\n\r\n")
+        #expect(answer.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(answer.contains("Connection: close\r\n"))
+        #expect(contents(answer) == ["PUT /c [too much]"])
+    }
+
+    @Test func `The limit of a content is the route's`() async throws {
+        let handler = StubHandler(limit: { $0.path == "/large" ? 10 : 1 })
+        let put = { (path: String) in "PUT \(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\n0123456789" }
+        let answers = try await exchange(put("/large") + put("/small") + get("/never"), handler)
+        #expect(contents(answers) == ["PUT /large [0123456789]", "PUT /small [too much]"])
+    }
+
+    @Test func `A client that sends a long content before it reads still gets the refusal`() async throws {
+        let text =
+            "PUT /c HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n" + String(repeating: "x", count: 3_000_000)
+        #expect(contents(try await exchange(text)) == ["PUT /c [too much]"])
+    }
+
+    @Test func `Bytes that are no request get a bare answer and the end of the connection`() async throws {
+        let answer = try await exchange(get("/a") + "GARBAGE\r\n\r\n" + get("/never"))
+        #expect(contents(answer) == ["GET /a []", ""])
+        #expect(answer.contains("HTTP/1.1 400 Bad Request\r\n"))
+        #expect(answer.hasSuffix("Connection: close\r\nContent-Length: 0\r\n\r\n"))
+    }
+
+    @Test func `Version 1-0 ends the connection unless it asks for more`() async throws {
+        let answers = try await exchange(
+            "GET /1 HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET /2 HTTP/1.0\r\n\r\nGET /3 HTTP/1.0\r\n\r\n")
+        #expect(contents(answers) == ["GET /1 []", "GET /2 []"])
+    }
+
+    @Test func `OPTIONS about the whole server is answered without the handler`() async throws {
+        let answers = try await exchange("OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n" + get("/g"))
+        #expect(answers.hasPrefix("HTTP/1.1 204 No Content\r\nAllow: GET, HEAD"))
+        #expect(contents(answers) == ["", "GET /g []"])
+    }
+
+    @Test func `A long answer reaches a client that reads late`() async throws {
+        let body = [UInt8](repeating: 0x78, count: 4_000_000)
+        let handler = StubHandler(respond: { _ in .ready(Response(status: .ok, body: body)) })
+        let length = try await withServer(handler) { port in
+            try await onThread { [self] in
+                let client = try RawClient(port: port, receiveBuffer: 32_768)
+                defer { client.close() }
+                try client.send(get("/1") + get("/2", "Connection: close\r\n"))
+                return try client.readToEnd().utf8.count { $0 == 0x78 }
+            }
+        }
+        #expect(length == 8_000_000)
+    }
+
+    @Test func `The handler sees who is calling`() async throws {
+        let handler = StubHandler(respond: { .ready(.text("\($0.connection.remoteAddress) \($0.connection.isSecure)")) }
+        )
+        #expect(contents(try await exchange(get("/"), handler)) == ["127.0.0.1 false"])
+    }
+
+    @Test func `Many clients at once are all served, by more than one loop`() async throws {
+        try await withServer { port in
+            try await withThrowingTaskGroup { group in
+                for number in 0..<50 {
+                    group.addTask { [self] in
+                        try await onThread {
+                            let client = try RawClient(port: port)
+                            defer { client.close() }
+                            for _ in 0..<10 {
+                                try client.send(get("/\(number)"))
+                                #expect(try client.readAnswer().hasSuffix("GET /\(number) []"))
+                            }
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+}

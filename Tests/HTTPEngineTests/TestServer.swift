@@ -1,0 +1,51 @@
+import Wire
+
+@testable import HTTPEngine
+
+/// A handler made of closures.
+struct StubHandler: RequestHandler {
+    var limit: @Sendable (Request) -> Int = { _ in 1024 }
+    var respond: @Sendable (Request) -> Answer = { .ready(.text(StubHandler.describe($0))) }
+
+    func bodyLimit(for request: Request) -> Int { limit(request) }
+    func answer(_ request: Request) -> Answer { respond(request) }
+
+    /// One line with what the handler saw.
+    static func describe(_ request: Request) -> String {
+        let body = request.bodyExceedsLimit ? "too much" : String(decoding: request.body, as: UTF8.self)
+        return "\(request.method.rawValue) \(request.target) [\(body)]"
+    }
+}
+
+/// Starts a server on a free port, has `body` talk to it, and stops it.
+func withServer<Result: Sendable>(
+    _ handler: StubHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2,
+    _ body: (Int) async throws -> Result
+) async throws -> Result {
+    let server = try Server(
+        ServerConfiguration(listeners: [.init(port: 0)], loops: loops, limits: limits), handler: handler)
+    server.start()
+    do {
+        let result = try await body(server.addresses[0].port)
+        await server.stop(within: .seconds(0))
+        return result
+    } catch {
+        await server.stop(within: .seconds(0))
+        throw error
+    }
+}
+
+/// A signal that one side gives and the other waits for, in whatever order.
+struct Signal: Sendable {
+    private let stream: AsyncStream<Void>
+    private let continuation: AsyncStream<Void>.Continuation
+
+    init() { (stream, continuation) = AsyncStream.makeStream() }
+
+    func give() {
+        continuation.yield()
+        continuation.finish()
+    }
+
+    func wait() async { for await _ in stream { return } }
+}
