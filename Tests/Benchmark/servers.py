@@ -75,8 +75,14 @@ class Understudy(Process):
                 "--switch", "rezolve.duplicate-registration=return-existing"]
 
     def call(self, method: str, path: str, body: str | None = None) -> bytes:
-        self.control.request(method, path, body)
-        answer = self.control.getresponse()
+        try:
+            self.control.request(method, path, body)
+            answer = self.control.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):
+            # The server closes a connection that was idle for longer than its limit, as during a long round.
+            self.control.close()
+            self.control.request(method, path, body)
+            answer = self.control.getresponse()
         content = answer.read()
         if answer.status not in (200, 204):
             raise RuntimeError(f"{method} {path}: {answer.status} {content.decode()}")
