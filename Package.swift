@@ -51,7 +51,23 @@ let tests: [Target] = [
     .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", httpTypes]),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON"]),
     .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
+    .target(
+        name: "Support",
+        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", httpTypes],
+        path: "Tests/Support"),
+    .testTarget(name: "EmulationTests", dependencies: ["Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes]),
+    .testTarget(
+        name: "UnderstudyTests",
+        dependencies: ["Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes, logging]),
 ]
+
+let vendorTests: [Target] = vendors.map { vendor in
+    .testTarget(
+        name: "\(vendor)Tests",
+        dependencies: [
+            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes, .target(name: vendor),
+        ])
+}
 
 let package = Package(
     name: "understudy",
@@ -68,7 +84,7 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: core + vendorTargets + mounting + tests
+    targets: core + vendorTargets + mounting + tests + vendorTests
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

@@ -35,7 +35,11 @@ public struct JSONNumber: Sendable, Hashable {
     public var int: Int? { isInteger ? Int(literal) : nil }
 
     /// The nearest binary value; infinite for texts such as `1e400`.
-    public var double: Double { Double(literal) ?? .infinity }
+    public var double: Double {
+        // Up to fifteen digits an integer is exact, and reading it so is several times quicker.
+        if literal.utf8.count <= 15, let int = Int(literal) { return Double(int) }
+        return Double(literal) ?? .infinity
+    }
 }
 
 extension JSONNumber: CustomStringConvertible {

@@ -14,6 +14,13 @@ extension JSON {
             .get()
     }
 
+    /// Reads exactly one value of an array of bytes; the same as for any collection, without the detour.
+    public static func parse(
+        _ text: [UInt8], maximumDepth: Int = defaultMaximumDepth
+    ) throws(JSONError) -> JSON {
+        try text.withUnsafeBufferPointer { parse(contiguous: $0, maximumDepth: maximumDepth) }.get()
+    }
+
     private static func parse(
         contiguous text: UnsafeBufferPointer<UInt8>, maximumDepth: Int
     ) -> Result<JSON, JSONError> {
@@ -35,7 +42,7 @@ private struct JSONParser {
     }
 
     mutating func document() throws(JSONError) -> JSON {
-        if text.starts(with: [0xEF, 0xBB, 0xBF]) { throw error(.byteOrderMark) }
+        if text.count >= 3, text[0] == 0xEF, text[1] == 0xBB, text[2] == 0xBF { throw error(.byteOrderMark) }
         skipBlanks()
         let value = try value()
         skipBlanks()
@@ -118,7 +125,7 @@ private struct JSONParser {
             switch byte {
             case UInt8(ascii: "\""):
                 defer { position += 1 }
-                return try checkedString(text[start..<position], at: start)
+                return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
             case UInt8(ascii: "\\"): return try escapedString(from: start)
             case 0..<0x20: throw unexpected()
             default: position += 1
@@ -134,7 +141,7 @@ private struct JSONParser {
             switch byte {
             case UInt8(ascii: "\""):
                 defer { position += 1 }
-                return try checkedString(bytes, at: start)
+                return try checked(bytes, at: start)
             case UInt8(ascii: "\\"):
                 position += 1
                 try escape(into: &bytes)
@@ -209,7 +216,8 @@ private struct JSONParser {
         if let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) {
             throw JSONError(.malformedNumber, at: start, in: text)
         }
-        return JSONNumber(checked: String(decoding: text[start..<position], as: UTF8.self))
+        return JSONNumber(
+            checked: String(decoding: UnsafeBufferPointer(rebasing: text[start..<position]), as: UTF8.self))
     }
 
     /// Consumes one digit or more.
@@ -235,7 +243,13 @@ private struct JSONParser {
 
     private func peek() -> UInt8? { position < text.count ? text[position] : nil }
 
-    private func checkedString(_ bytes: some Collection<UInt8>, at start: Int) throws(JSONError) -> String {
+    private func checked(_ bytes: [UInt8], at start: Int) throws(JSONError) -> String {
+        try bytes.withUnsafeBufferPointer { (bytes) throws(JSONError) in try checkedString(bytes, at: start) }
+    }
+
+    private func checkedString(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) throws(JSONError) -> String {
+        // The usual string is ASCII, and for that the standard library's validation costs more than all the rest.
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw JSONError(.invalidUTF8, at: start, in: text)
         }

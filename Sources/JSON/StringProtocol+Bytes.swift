@@ -8,3 +8,15 @@ extension StringProtocol {
         self == other && utf8.elementsEqual(other.utf8)
     }
 }
+
+extension String {
+    /// Whether both texts have the same UTF-8 bytes; the usual pair of types, without a detour through normalization.
+    public func hasSameBytes(as other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        let isSame = utf8.withContiguousStorageIfAvailable { own in
+            other.utf8.withContiguousStorageIfAvailable { own.elementsEqual($0) }
+        }
+        // Texts that Foundation bridges on Apple's systems may have no contiguous storage.
+        return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
+    }
+}

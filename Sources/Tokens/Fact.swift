@@ -1,6 +1,8 @@
 public import JSON
 
 /// Something that a check expected or found, as a value: it becomes text only when somebody reads it.
+///
+/// The rare large ones are indirect, so that a finding stays small enough to be copied about.
 public enum Fact: Sendable, Hashable {
     /// A text.
     case text(String)
@@ -14,6 +16,8 @@ public enum Fact: Sendable, Hashable {
     case count(Int)
     /// One of several texts.
     case anyOf([String])
+    /// An algorithm.
+    case algorithm(Algorithm)
     /// One of several algorithms.
     case algorithms([Algorithm])
     /// Names that occur where they should not, or too often.
@@ -21,13 +25,13 @@ public enum Fact: Sendable, Hashable {
     /// A type of value.
     case types(ValueTypes)
     /// A key and what it is used for.
-    case key(KeyKind, id: String?, Algorithm)
+    indirect case key(KeyKind, id: String?, Algorithm)
     /// Nothing at all.
     case absent
     /// A text that is not base64url.
     case encoding(Base64URL.Fault)
     /// A text that is not JSON.
-    case syntax(JSONError)
+    indirect case syntax(JSONError)
 }
 
 extension Fact: CustomStringConvertible {
@@ -40,6 +44,7 @@ extension Fact: CustomStringConvertible {
         case .seconds(let seconds): "\(JSONNumber(seconds)) s"
         case .count(let count): String(count)
         case .anyOf(let texts): texts.joined(separator: " or ")
+        case .algorithm(let algorithm): algorithm.rawValue
         case .algorithms(let algorithms): algorithms.map(\.rawValue).joined(separator: " or ")
         case .repeated(let names): names.joined(separator: ", ")
         case .types(let types): types.description
@@ -61,7 +66,7 @@ extension Fact: CustomStringConvertible {
         case .algorithms(let algorithms): .array(algorithms.map { .string($0.rawValue) })
         case .absent: nil
         case .repeated(let names): .array(names.map(JSON.string))
-        case .text, .time, .encoding, .syntax, .types, .key: .string(description)
+        case .text, .time, .encoding, .syntax, .types, .key, .algorithm: .string(description)
         }
     }
 }

@@ -17,9 +17,20 @@ public struct Finding: Sendable, Hashable {
         case notJudged = "not-judged"
     }
 
-    private let stem: String
-    private let subject: String?
-    private let rule: String
+    /// What was checked; names with a variable part are put together only when they are read.
+    enum Subject: Sendable, Hashable {
+        case named(String)
+        case headerMember(String, Rule)
+        case claim(String, Rule)
+    }
+
+    /// What was asked of a member.
+    enum Rule: String, Sendable, Hashable {
+        case present
+        case equals
+    }
+
+    private let subject: Subject
 
     /// How it came out.
     public var outcome: Outcome
@@ -37,17 +48,14 @@ public struct Finding: Sendable, Hashable {
         _ check: String, _ outcome: Outcome, expected: Fact? = nil, found: Fact? = nil, note: String? = nil,
         source: String? = nil
     ) {
-        self.init(stem: check, nil, "", outcome, expected: expected, found: found, note: note, source: source)
+        self.init(.named(check), outcome, expected: expected, found: found, note: note, source: source)
     }
 
-    /// A check whose name is put together only when it is read, such as `claim-exp-present`.
     init(
-        stem: String, _ subject: String?, _ rule: String, _ outcome: Outcome, expected: Fact? = nil,
-        found: Fact? = nil, note: String? = nil, source: String? = nil
+        _ subject: Subject, _ outcome: Outcome, expected: Fact? = nil, found: Fact? = nil, note: String? = nil,
+        source: String? = nil
     ) {
-        self.stem = stem
         self.subject = subject
-        self.rule = rule
         self.outcome = outcome
         self.expected = expected
         self.found = found
@@ -56,7 +64,13 @@ public struct Finding: Sendable, Hashable {
     }
 
     /// The stable name of the check, in kebab-case around the name of a member: `parts`, `claim-exp-present`.
-    public var check: String { subject.map { "\(stem)-\($0)-\(rule)" } ?? stem }
+    public var check: String {
+        switch subject {
+        case .named(let name): name
+        case .headerMember(let name, let rule): "header-\(name)-\(rule.rawValue)"
+        case .claim(let name, let rule): "claim-\(name)-\(rule.rawValue)"
+        }
+    }
 
     /// The same finding, a failure turned into a remark: for rules that a vendor states but does not enforce.
     public var noted: Finding {

@@ -15,11 +15,14 @@ public struct Pipeline: RequestHandler {
     private let emulator: Emulator
     private let control: ControlAPI
     private let hasOwnBodyLimits: Bool
+    /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
+    private let secrets: Set<String>
 
     /// A pipeline in front of an emulator.
     public init(_ emulator: Emulator) {
         self.emulator = emulator
         control = ControlAPI(emulator)
+        secrets = emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) }
         hasOwnBodyLimits = emulator.vendors.contains { $0.routes.contains { $0.bodyLimit != nil } }
     }
 
@@ -59,7 +62,10 @@ public struct Pipeline: RequestHandler {
         case .unknown(let index): (vendor, place) = (index, .nowhere)
         case .otherMethods(let index, let methods):
             (vendor, place) = (index, .otherMethods(allow: methods.map(\.rawValue).joined(separator: ", ")))
-        case .unowned: return .finished(Self.unowned, ExchangeRecord())
+        case .unowned:
+            var record = ExchangeRecord()
+            record.secrets = secrets
+            return .finished(Self.unowned, record)
         }
         return emulator.vendors[vendor].answer(exchange, at: Destination(vendor: vendor, place: place))
     }

@@ -22,7 +22,9 @@ struct SandboxSelection {
         }
         let others = [header, host].compactMap { $0 }.filter { $0 != name }
         if let other = others.first {
-            return .failure(ControlProblem(.badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other)."))
+            return .failure(
+                ControlProblem(.badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other).")
+            )
         }
         guard SandboxName.isValid(name) else {
             return .failure(

@@ -32,7 +32,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         for (name, value) in try node.members() {
             guard let failure = Failure(rawValue: name) else {
                 let names = Failure.allCases.map(\.rawValue)
-                throw value.problem("unknown failure “\(name)”\(Nearest.hint(to: name, among: names))")
+                throw value.nameProblem("unknown failure “\(name)”\(Nearest.hint(to: name, among: names))")
             }
             templates[failure] = try FailureTemplate(value, scope)
         }

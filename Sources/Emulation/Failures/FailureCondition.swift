@@ -29,7 +29,7 @@ struct FailureCondition: Sendable {
             }
             guard let declaration = scope.switches.first(where: { $0.name == name }) else {
                 let known = scope.switches.map(\.name) + ["route"]
-                throw value.problem("unknown switch “\(name)”\(Nearest.hint(to: name, among: known))")
+                throw value.nameProblem("unknown switch “\(name)”\(Nearest.hint(to: name, among: known))")
             }
             let wanted = try value.string()
             guard declaration.allows(wanted) else {

@@ -70,7 +70,7 @@ struct FailureTemplate: Sendable {
     private static func fields(_ node: FixtureNode?) throws(FixtureProblem) -> HTTPFields {
         var fields = HTTPFields()
         for (name, value) in try node?.members() ?? [] {
-            guard let name = HTTPField.Name(name) else { throw value.problem("“\(name)” is no field name") }
+            guard let name = HTTPField.Name(name) else { throw value.nameProblem("“\(name)” is no field name") }
             fields.append(HTTPField(name: name, value: try value.string()))
         }
         return fields

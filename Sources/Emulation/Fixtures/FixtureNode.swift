@@ -8,9 +8,12 @@ import Yams
 public struct FixtureNode {
     private let file: String
     private let node: Node
+    /// Where the member's name stands whose value this is.
+    private let name: Node?
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
         self.file = file.path
+        name = nil
         guard let text = String(validating: file.bytes, as: UTF8.self) else {
             throw FixtureProblem(file: file.path, message: "is not UTF-8")
         }
@@ -27,14 +30,20 @@ public struct FixtureNode {
         }
     }
 
-    private init(file: String, node: Node) {
+    private init(file: String, node: Node, name: Node? = nil) {
         self.file = file
         self.node = node
+        self.name = name
     }
 
     /// A problem at this place.
     public func problem(_ message: String) -> FixtureProblem {
         FixtureProblem(file: file, line: node.mark?.line, column: node.mark?.column, message: message)
+    }
+
+    /// A problem with the name of the member whose value this is.
+    public func nameProblem(_ message: String) -> FixtureProblem {
+        name.map { FixtureNode(file: file, node: $0).problem(message) } ?? problem(message)
     }
 
     /// The value as JSON, members in order.
@@ -59,7 +68,7 @@ public struct FixtureNode {
         var members: [(name: String, value: FixtureNode)] = []
         for (key, value) in mapping {
             guard let name = key.scalar?.string else { throw child(key).problem("a member's name must be a string") }
-            members.append((name, child(value)))
+            members.append((name, FixtureNode(file: file, node: value, name: key)))
         }
         return members
     }
@@ -70,8 +79,8 @@ public struct FixtureNode {
     /// The mapping here, which may have these members and no other.
     public func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
         let members = try members()
-        for (index, (name, _)) in members.enumerated() where !allowed.contains(name) {
-            throw key(index).problem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
+        for (name, value) in members where !allowed.contains(name) {
+            throw value.nameProblem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
         }
         return FixtureMapping(node: self, members: members)
     }
@@ -117,9 +126,6 @@ public struct FixtureNode {
         }
         return choice
     }
-
-    /// The name of a member, as a place.
-    private func key(_ index: Int) -> FixtureNode { child(node.mapping.map { $0[index].key } ?? node) }
 
     private func child(_ node: Node) -> FixtureNode { FixtureNode(file: file, node: node) }
 

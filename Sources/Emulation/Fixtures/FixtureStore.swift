@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The fixture files: a bottom layer that is complete and, file by file, layers over it.
 public struct FixtureStore: Sendable {
@@ -18,7 +22,7 @@ public struct FixtureStore: Sendable {
         self.layers = layers
     }
 
-    /// Reads the file at that path, such as `rezolve/accounts.yaml`.
+    /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     public func file(_ path: String) throws(FixtureProblem) -> File {

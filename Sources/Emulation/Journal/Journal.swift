@@ -73,9 +73,7 @@ public final class Journal: Sendable {
 
     /// The entry of that number, unless it was dropped.
     public func entry(_ id: Int) -> JournalEntry? {
-        var filter = JournalFilter()
-        filter.after = id - 1
-        return entries(filter).first { $0.id == id }
+        entries().first { $0.id == id }
     }
 
     /// The bytes that the entries keep, estimated.

@@ -8,13 +8,23 @@ enum Mask {
     ]
     private static let credentialQueries: Set<String> = ["token", "access_token"]
 
-    /// A credential without what makes it valid: a compact JWS loses its signature, all else everything but the scheme.
+    /// The value of a credential field without what makes it valid: scheme and token are told apart, a compact JWS loses
+    /// its signature, and everything else is hidden whole.
     static func credential(_ value: String) -> String {
-        let words = value.split(separator: " ", omittingEmptySubsequences: false)
-        guard let last = words.last else { return hidden }
-        let parts = last.split(separator: ".", omittingEmptySubsequences: false)
-        let shown = parts.count == 3 ? "\(parts[0]).\(parts[1]).\(hidden)" : hidden
-        return (words.dropLast().prefix(2).map(String.init) + [shown]).joined(separator: " ")
+        let words = value.split(separator: " ")
+        // Clients are known to write the scheme twice.
+        let doubled = words.prefix { $0.lowercased() == "bearer" }.prefix(2)
+        let rest = words.dropFirst(doubled.count)
+        let scheme = doubled.isEmpty && rest.count == 2 ? rest.prefix(1) : []
+        let token = rest.dropFirst(scheme.count)
+        let shown = token.count == 1 ? token.first.map(Self.token) ?? hidden : hidden
+        return ((doubled + scheme).map(String.init) + [shown]).joined(separator: " ")
+    }
+
+    /// A compact JWS without its signature; anything else hidden. A header in JSON starts with `eyJ` in base64url.
+    private static func token(_ text: Substring) -> String {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        return parts.count == 3 && text.hasPrefix("eyJ") ? "\(parts[0]).\(parts[1]).\(hidden)" : hidden
     }
 
     /// The value of a field, masked when the field carries credentials.
@@ -41,14 +51,19 @@ enum Mask {
             .object(
                 JSONObject(
                     object.map { member in
-                        (member.name, names.contains(member.name) ? masked(member.value) : members(names, of: member.value))
+                        let isSecret = names.contains(member.name)
+                        return (member.name, isSecret ? masked(member.value) : members(names, of: member.value))
                     }))
         case .array(let elements): .array(elements.map { members(names, of: $0) })
         case .null, .bool, .number, .string: value
         }
     }
 
+    /// A token in a body is shown as in a field; a password is nothing but hidden, whatever words it is made of.
     private static func masked(_ value: JSON) -> JSON {
-        value.string.map { .string(credential($0)) } ?? .string(hidden)
+        guard let text = value.string, let last = text.split(separator: " ").last, token(last) != hidden else {
+            return .string(hidden)
+        }
+        return .string(credential(text))
     }
 }

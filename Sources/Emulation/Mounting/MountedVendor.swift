@@ -8,6 +8,8 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var routes: [RouteListing] { get }
     /// The failures, in the vendor's order.
     var failures: [FailureListing] { get }
+    /// Members of request and answer bodies that the journal masks on some route of the vendor.
+    var secrets: Set<String> { get }
     /// The kinds of token that can be minted.
     var tokenKinds: [TokenKind] { get }
     /// Ids and public keys of the sample accounts.

@@ -7,11 +7,14 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     private let vendor: V
     private let catalog: FailureCatalog<V.Failure>
     private let table: [Route<V>]
+    /// What any route masks.
+    public let secrets: Set<String>
 
     /// Reads the vendor's fixtures.
     public init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
         table = V.routes
+        secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
         catalog = try FailureCatalog(
             fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: table.map(\.id)))
         vendor = try V(fixtures: fixtures)
@@ -59,8 +62,7 @@ extension VendorMount {
         case .nowhere: return refuse(exchange, with: V.unrouted.routeNotFound, in: cell)
         case .otherMethods(let allow):
             let failure = V.unrouted.methodNotAllowed
-            var reason = "the path knows \(allow)"
-            reason += exchange.request.method.rawValue.isEmpty ? "" : ", not \(exchange.request.method.rawValue)"
+            let reason = "the path knows \(allow), not \(exchange.request.method.rawValue)"
             guard failure != V.unrouted.routeNotFound else {
                 return refuse(exchange, with: failure, because: reason, in: cell)
             }
@@ -73,7 +75,8 @@ extension VendorMount {
     ) -> ExchangeStep {
         if exchange.request.bodyExceedsLimit {
             return refuse(
-                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route, in: cell)
+                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route,
+                in: cell)
         }
         let arrival = Arrival(
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,
@@ -121,7 +124,8 @@ extension VendorMount {
         var record = ExchangeRecord()
         record.vendor = V.identity.id
         record.route = route?.id
-        record.secrets = route?.secrets ?? []
+        // A request that missed its route by a letter carries what that route would have masked.
+        record.secrets = route?.secrets ?? secrets
         return finish(exchange, Refusal(failure, because: reason), record, in: cell, amend: amend)
     }
 

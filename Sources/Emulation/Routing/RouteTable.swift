@@ -46,12 +46,15 @@ public struct RouteTable: Sendable {
     }
 
     private static func checkPrefixes(_ members: [Member]) throws(RouteClash) {
-        let owned = members.flatMap { member in member.identity.prefixes.map { (prefix: $0, owner: member.identity.id) } }
+        let owned = members.map(\.identity).flatMap { identity in
+            identity.prefixes.map { (prefix: $0, owner: identity.id) }
+        }
         for (index, one) in owned.enumerated() {
             for other in owned[(index + 1)...] where one.owner != other.owner {
                 let (short, long) = one.prefix.count < other.prefix.count ? (one, other) : (other, one)
                 if (long.prefix + "/").hasPrefix(short.prefix + "/") {
-                    throw RouteClash("\(short.owner) owns \(short.prefix), below which \(long.owner) owns \(long.prefix)")
+                    throw RouteClash(
+                        "\(short.owner) owns \(short.prefix), below which \(long.owner) owns \(long.prefix)")
                 }
             }
         }

@@ -37,10 +37,10 @@ struct FaultBoard: Sendable {
 
     /// Counts a call; the fault that it sets off, if any, is spent.
     mutating func fault(vendor: String, route: String) -> ArmedFault? {
-        for index in armed.indices where armed[index].fault.vendor == vendor && armed[index].fault.route == route {
-            armed[index].calls += 1
-        }
-        guard let due = armed.firstIndex(where: { $0.calls >= $0.fault.call }) else { return nil }
+        let concerned = armed.indices.filter { armed[$0].fault.vendor == vendor && armed[$0].fault.route == route }
+        for index in concerned { armed[index].calls += 1 }
+        // Of two that are due at once the second hits the next call of its route.
+        guard let due = concerned.first(where: { armed[$0].calls >= armed[$0].fault.call }) else { return nil }
         return armed.remove(at: due).fault
     }
 }

@@ -21,29 +21,30 @@ public struct Settings: Sendable, Hashable {
         return SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Sets a switch.
+    /// Sets a switch, or with `nil` leaves it to the profile again.
     ///
     /// - Throws: a problem when there is no such switch or it cannot have that value.
     public mutating func set(
-        _ name: String, to value: String, among vendors: [any SwitchDeclaring]
+        _ name: String, to value: String?, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
         let declarations = vendors.flatMap { vendor in
             vendor.switchDeclarations.map { (name: "\(vendor.identity.id).\($0.name)", declaration: $0) }
         }
         guard let declaration = declarations.first(where: { $0.name == name })?.declaration else {
-            throw SettingsProblem("no switch is called \(name)\(Nearest.hint(to: name, among: declarations.map(\.name)))")
+            throw SettingsProblem(
+                "no switch is called \(name)\(Nearest.hint(to: name, among: declarations.map(\.name)))")
         }
-        guard declaration.allows(value) else {
+        if let value, !declaration.allows(value) {
             throw SettingsProblem("switch \(name) cannot be “\(value)”; it can be \(declaration.allowedValues)")
         }
         switches[name] = value
     }
 
-    /// Sets the profile of a vendor.
+    /// Sets the profile of a vendor, or with `nil` leaves it to the profile of all.
     ///
     /// - Throws: a problem when no vendor has that id.
     public mutating func setProfile(
-        _ profile: BehaviourProfile, of vendor: String, among vendors: [any SwitchDeclaring]
+        _ profile: BehaviourProfile?, of vendor: String, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
         let ids = vendors.map(\.identity.id)
         guard ids.contains(vendor) else {

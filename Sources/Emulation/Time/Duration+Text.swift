@@ -8,6 +8,7 @@ extension Duration {
     /// `nil` when the unit is missing or unknown, or the duration is longer than a thousand years.
     public init?(text: String) {
         guard let unit = Self.unitsInSeconds.first(where: { text.hasSuffix($0.suffix) }),
+            text.dropLast(unit.suffix.count).wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) != nil,
             let amount = Double(text.dropLast(unit.suffix.count)),
             (amount * unit.seconds).magnitude < 1000 * 366 * 86400
         else { return nil }

@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A point in time as a sandbox sees it.
 public struct Moment: Sendable, Hashable, Comparable {
@@ -10,8 +14,8 @@ public struct Moment: Sendable, Hashable, Comparable {
         self.unixSeconds = unixSeconds
     }
 
-    /// The whole seconds since 1970, rounded down.
-    public var wholeSeconds: Int { Int(unixSeconds.rounded(.down)) }
+    /// The whole seconds since 1970, rounded down, and at the ends of what an integer can hold no further.
+    public var wholeSeconds: Int { Int(exactly: unixSeconds.rounded(.down)) ?? (unixSeconds < 0 ? .min : .max) }
 
     /// Whether the left moment comes before the right one.
     public static func < (left: Moment, right: Moment) -> Bool { left.unixSeconds < right.unixSeconds }
@@ -33,15 +37,15 @@ extension Moment {
 
     /// Reads Unix seconds, fraction allowed, or an RFC 3339 date and time; `nil` for all else and for years after 9999.
     public init?(text: String) {
-        let seconds = Double(text) ?? Self.date(rfc3339: text)?.timeIntervalSince1970
-        guard let seconds, Self.representable.contains(Moment(unixSeconds: seconds)) else { return nil }
+        guard let seconds = Self.unixSeconds(text) ?? RFC3339.unixSeconds(text),
+            Self.representable.contains(Moment(unixSeconds: seconds))
+        else { return nil }
         unixSeconds = seconds
     }
 
-    private static func date(rfc3339 text: String) -> Date? {
-        let style = Date.ISO8601FormatStyle(includingFractionalSeconds: text.contains("."))
-        // Both outcomes are the answer: a text of another form is no date.
-        return try? style.parse(text.uppercased())
+    /// Decimal digits alone: the library would also read `nan`, which is no moment, and hexadecimal.
+    private static func unixSeconds(_ text: String) -> Double? {
+        text.wholeMatch(of: /[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/).flatMap { Double($0.0) }
     }
 
     /// The moment as RFC 3339 in UTC with milliseconds, such as `2027-01-15T08:00:00.000Z`.

@@ -5,18 +5,22 @@ extension CompactToken {
     ///
     /// The caller chose the algorithm together with the key; the token only has to agree.
     public func algorithm(is algorithm: Algorithm, source: String? = nil) -> Finding {
-        self.algorithm(isOneOf: [algorithm], source: source)
+        self.algorithm(expected: .algorithm(algorithm), source) { algorithm.isNamed($0) }
     }
 
     /// `algorithm`: the header's `alg` is exactly one of these.
     public func algorithm(isOneOf algorithms: [Algorithm], source: String? = nil) -> Finding {
-        guard let header else { return Finding("algorithm", .notJudged, expected: .algorithms(algorithms)) }
+        algorithm(expected: .algorithms(algorithms), source) { name in algorithms.contains { $0.isNamed(name) } }
+    }
+
+    private func algorithm(expected: Fact, _ source: String?, _ isExpected: (String) -> Bool) -> Finding {
+        guard let header else { return Finding("algorithm", .notJudged, expected: expected, source: source) }
         let value = header["alg"]
-        if let name = value?.string, algorithms.contains(where: { $0.isNamed(name) }) {
-            return Finding("algorithm", .passed, expected: .algorithms(algorithms), found: .text(name), source: source)
+        if let name = value?.string, isExpected(name) {
+            return Finding("algorithm", .passed, expected: expected, found: .text(name), source: source)
         }
         return Finding(
-            "algorithm", .failed, expected: .algorithms(algorithms), found: value.map(Fact.json) ?? .absent,
+            "algorithm", .failed, expected: expected, found: value.map(Fact.json) ?? .absent,
             note: Self.algorithmNote(value?.string), source: source ?? "RFC 8725 section 3.1")
     }
 
@@ -70,11 +74,15 @@ extension CompactToken {
     /// `jwk`, `jku`, `x5u` and `x5c` are never followed: the key comes from whoever trusts it, never from the token.
     public func keyReferences() -> Finding? {
         guard let header else { return nil }
-        let names = ["jwk", "jku", "x5u", "x5c"].filter { header[$0] != nil }
-        guard !names.isEmpty else { return nil }
+        guard header.contains(where: { Self.isKeyReference($0.name) }) else { return nil }
+        let names = header.map(\.name).filter(Self.isKeyReference)
         return Finding(
             "key-references", .noted, expected: .absent, found: .repeated(names),
             note: "The token names a key of its own; it is never followed, only the configured key counts.",
             source: "RFC 8725 section 3.10")
+    }
+
+    private static func isKeyReference(_ name: String) -> Bool {
+        name == "jwk" || name == "jku" || name == "x5u" || name == "x5c"
     }
 }

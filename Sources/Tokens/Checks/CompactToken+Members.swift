@@ -9,7 +9,7 @@ extension CompactToken {
     public func headerMember(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> Finding {
-        presence(of: name, in: header, "header", types, required, source)
+        presence(.headerMember(name, .present), header, name, types, required, source)
     }
 
     /// `claim-NAME-present`: a claim is there and of one of these types.
@@ -18,7 +18,7 @@ extension CompactToken {
     public func claim(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> Finding {
-        presence(of: name, in: claims, "claim", types, required, source)
+        presence(.claim(name, .present), claims, name, types, required, source)
     }
 
     /// `header-NAME-equals`: a member of the header is this string, byte for byte.
@@ -27,30 +27,30 @@ extension CompactToken {
     public func headerMember(
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> Finding {
-        equality(of: name, in: header, "header", to: [text], required, source)
+        equality(.headerMember(name, .equals), header?[name], isReadable: header != nil, [text], required, source)
     }
 
     /// `claim-NAME-equals`: a claim is this string, byte for byte.
     ///
     /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.
     public func claim(_ name: String, equals text: String, required: Bool = true, source: String? = nil) -> Finding {
-        equality(of: name, in: claims, "claim", to: [text], required, source)
+        equality(.claim(name, .equals), claims?[name], isReadable: claims != nil, [text], required, source)
     }
 
     /// `claim-NAME-equals`: a claim is one of these strings, byte for byte.
     public func claim(
         _ name: String, equalsOneOf texts: [String], required: Bool = true, source: String? = nil
     ) -> Finding {
-        equality(of: name, in: claims, "claim", to: texts, required, source)
+        equality(.claim(name, .equals), claims?[name], isReadable: claims != nil, texts, required, source)
     }
 
     /// `claim-NAME-equals`: a claim is this value, written the same way: `1` is not `1.0`.
     public func claim(_ name: String, equals value: JSON, required: Bool = true, source: String? = nil) -> Finding {
         guard let claims, let found = claims[name] else {
-            return missing(name, "claim", "equals", in: claims, required, .json(value), source)
+            return missing(.claim(name, .equals), isReadable: claims != nil, required, .json(value), source)
         }
         return Finding(
-            stem: "claim", name, "equals", found.bytes == value.bytes ? .passed : .failed, expected: .json(value),
+            .claim(name, .equals), found.bytes == value.bytes ? .passed : .failed, expected: .json(value),
             found: .json(found), source: source)
     }
 
@@ -76,42 +76,35 @@ extension CompactToken {
     }
 
     private func presence(
-        of name: String, in members: JSONObject?, _ stem: String, _ types: ValueTypes, _ required: Bool,
+        _ subject: Finding.Subject, _ members: JSONObject?, _ name: String, _ types: ValueTypes, _ required: Bool,
         _ source: String?
     ) -> Finding {
-        guard let members else {
-            return Finding(stem: stem, name, "present", .notJudged, expected: .types(types), source: source)
-        }
+        guard let members else { return Finding(subject, .notJudged, expected: .types(types), source: source) }
         guard let value = members[name] else {
             return Finding(
-                stem: stem, name, "present", required ? .failed : .passed, expected: .types(types), found: .absent,
-                source: source)
+                subject, required ? .failed : .passed, expected: .types(types), found: .absent, source: source)
         }
         return Finding(
-            stem: stem, name, "present", types.allows(value) ? .passed : .failed, expected: .types(types),
-            found: .json(value), source: source)
-    }
-
-    private func equality(
-        of name: String, in members: JSONObject?, _ stem: String, to texts: [String], _ required: Bool,
-        _ source: String?
-    ) -> Finding {
-        let expected = texts.count == 1 ? Fact.text(texts[0]) : .anyOf(texts)
-        guard let members, let found = members[name] else {
-            return missing(name, stem, "equals", in: members, required, expected, source)
-        }
-        let fits = found.string.map { string in texts.contains { $0.hasSameBytes(as: string) } } ?? false
-        return Finding(
-            stem: stem, name, "equals", fits ? .passed : .failed, expected: expected, found: .json(found),
+            subject, types.allows(value) ? .passed : .failed, expected: .types(types), found: .json(value),
             source: source)
     }
 
-    private func missing(
-        _ name: String, _ stem: String, _ rule: String, in members: JSONObject?, _ required: Bool, _ expected: Fact,
+    private func equality(
+        _ subject: Finding.Subject, _ found: JSON?, isReadable: Bool, _ texts: [String], _ required: Bool,
         _ source: String?
     ) -> Finding {
+        let expected = texts.count == 1 ? Fact.text(texts[0]) : .anyOf(texts)
+        guard let found else { return missing(subject, isReadable: isReadable, required, expected, source) }
+        let fits = found.string.map { string in texts.contains { $0.hasSameBytes(as: string) } } ?? false
+        return Finding(
+            subject, fits ? .passed : .failed, expected: expected, found: .json(found), source: source)
+    }
+
+    private func missing(
+        _ subject: Finding.Subject, isReadable: Bool, _ required: Bool, _ expected: Fact, _ source: String?
+    ) -> Finding {
         Finding(
-            stem: stem, name, rule, members != nil && required ? .failed : .notJudged, expected: expected,
-            found: members == nil ? nil : .absent, source: source)
+            subject, isReadable && required ? .failed : .notJudged, expected: expected,
+            found: isReadable ? .absent : nil, source: source)
     }
 }

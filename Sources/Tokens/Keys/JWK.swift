@@ -70,6 +70,23 @@ struct JWK {
         return [algorithm]
     }
 
+    /// The types of keys (RFC 7518 section 6.1, RFC 8037 section 2).
+    enum KeyType: String, CaseIterable {
+        case rsa = "RSA"
+        case ec = "EC"
+        case octetPair = "OKP"
+        case secret = "oct"
+    }
+
+    /// The type, compared byte for byte: for `==`, the Kelvin sign in “OKP” is a K.
+    func type() throws(KeyError) -> KeyType {
+        let name = try string("kty")
+        guard let type = KeyType.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
+            throw .unsupportedType(name)
+        }
+        return type
+    }
+
     /// The curve of an EC key.
     func curve() throws(KeyError) -> KeyKind.Curve {
         let name = try string("crv")
@@ -94,40 +111,40 @@ struct JWK {
 
     /// The public key; private members are not looked at.
     func publicKey() throws(KeyError) -> AsymmetricKey {
-        switch try string("kty") {
-        case "RSA": return try KeyBuilder.rsa(modulus: try bytes("n"), exponent: try bytes("e"))
-        case "EC":
+        switch try type() {
+        case .rsa: return try KeyBuilder.rsa(modulus: try bytes("n"), exponent: try bytes("e"))
+        case .ec:
             let curve = try curve()
             let x = try bytes("x", count: curve.byteCount)
             return try KeyBuilder.ec(curve, x: x, y: try bytes("y", count: curve.byteCount), scalar: nil)
-        case "OKP":
+        case .octetPair:
             try checkEdwardsCurve()
             return try KeyBuilder.ed25519(publicPoint: try bytes("x", count: 32))
-        case let type: throw .unsupportedType(type)
+        case .secret: throw .unsupportedType("oct")
         }
     }
 
     /// The private key; its public part must fit it.
     func privateKey() throws(KeyError) -> AsymmetricKey {
         guard members["d"] != nil else { throw .notPrivate }
-        switch try string("kty") {
-        case "RSA":
+        switch try type() {
+        case .rsa:
             var numbers: [[UInt8]] = []
             for name in ["n", "e", "d", "p", "q", "dp", "dq", "qi"] { numbers.append(try bytes(name)) }
             return try KeyBuilder.rsa(privateNumbers: numbers)
-        case "EC":
+        case .ec:
             let curve = try curve()
             let x = try bytes("x", count: curve.byteCount)
             let y = try bytes("y", count: curve.byteCount)
             return try KeyBuilder.ec(curve, x: x, y: y, scalar: try bytes("d", count: curve.byteCount))
-        case "OKP":
+        case .octetPair:
             try checkEdwardsCurve()
             let key = try KeyBuilder.ed25519(seed: try bytes("d", count: 32))
             guard KeyInspection(key: key.pointer).publicPoint() == (try bytes("x", count: 32)) else {
                 throw .partsDisagree
             }
             return key
-        case let type: throw .unsupportedType(type)
+        case .secret: throw .unsupportedType("oct")
         }
     }
 }

@@ -8,7 +8,7 @@ extension SigningKey {
         let jwk = try JWK(value)
         try jwk.checkPurpose("sign")
         let id = try jwk.id()
-        if try jwk.string("kty").hasSameBytes(as: "oct") {
+        if try jwk.type() == .secret {
             return try secret(try jwk.secret().secret, id: id)
         }
         return try SigningKey(try jwk.privateKey(), id: id)

@@ -16,7 +16,7 @@ extension VerificationKey {
         try jwk.checkPurpose("verify")
         let id = try jwk.id()
         let key =
-            try jwk.string("kty").hasSameBytes(as: "oct")
+            try jwk.type() == .secret
             ? VerificationKey(try jwk.secret(), id: id) : VerificationKey(try jwk.publicKey(), id: id)
         return key.limited(to: try jwk.algorithms(of: key.kind))
     }

@@ -11,16 +11,20 @@ extension VerificationKey {
     /// The keys of all blocks of a PEM text given as bytes.
     public static func pem(_ text: [UInt8], id: String? = nil) throws(KeyError) -> [VerificationKey] {
         var keys: [VerificationKey] = []
-        for block in try PEM.blocks(of: text) { keys.append(try key(of: block, id: id)) }
+        for block in try PEM.blocks(of: text) {
+            if let key = try key(of: block, id: id) { keys.append(key) }
+        }
         guard !keys.isEmpty else { throw .noKeyInPEM }
         return keys
     }
 
-    private static func key(of block: PEM.Block, id: String?) throws(KeyError) -> VerificationKey {
+    private static func key(of block: PEM.Block, id: String?) throws(KeyError) -> VerificationKey? {
         switch block.label {
         case "PUBLIC KEY": return VerificationKey(try DERKey.publicKey(block.bytes), id: id)
         case "RSA PUBLIC KEY": return VerificationKey(try DERKey.rsaPublicKey(block.bytes), id: id)
         case "CERTIFICATE": return try certificate(der: block.bytes, id: id)
+        // OpenSSL writes this one in front of a private key; the key names its curve again.
+        case "EC PARAMETERS": return nil
         case let label where label.hasSuffix("PRIVATE KEY"): throw .privateKey
         default: throw .unreadable("a PEM block “\(block.label)”")
         }

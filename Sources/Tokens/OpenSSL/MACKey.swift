@@ -49,13 +49,15 @@ private final class KeyedContext: @unchecked Sendable {
         guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
         defer { EVP_MAC_free(mac) }
         guard let context = EVP_MAC_CTX_new(mac) else { return nil }
-        var name = Array(digest.utf8CString)
-        let isKeyed = name.withUnsafeMutableBufferPointer { name in
-            var parameters = [
-                OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, name.baseAddress, 0),
-                OSSL_PARAM_construct_end(),
-            ]
-            return EVP_MAC_init(context, secret, secret.count, &parameters) == 1
+        // The list of parameters only borrows both texts, so they live around it.
+        var digest = Array(digest.utf8CString)
+        let isKeyed = OSSL_MAC_PARAM_DIGEST.withCString { name in
+            digest.withUnsafeMutableBufferPointer { digest in
+                var parameters = [
+                    OSSL_PARAM_construct_utf8_string(name, digest.baseAddress, 0), OSSL_PARAM_construct_end(),
+                ]
+                return EVP_MAC_init(context, secret, secret.count, &parameters) == 1
+            }
         }
         if isKeyed { return context }
         EVP_MAC_CTX_free(context)

@@ -11,14 +11,19 @@ enum PEM {
 
     /// All blocks of a text; text around them is ignored.
     static func blocks(of text: [UInt8]) throws(KeyError) -> [Block] {
-        guard let count = Int32(exactly: text.count) else { throw .unreadable("more than 2 GB") }
-        return try OpenSSL.run { () throws(KeyError) in
-            guard let source = BIO_new_mem_buf(text, count) else { throw .unreadable("out of memory") }
-            defer { BIO_free(source) }
-            var blocks: [Block] = []
-            while let block = try next(from: source) { blocks.append(block) }
-            return blocks
+        try text.withUnsafeBufferPointer { (text) throws(KeyError) in
+            try OpenSSL.run { () throws(KeyError) in try blocks(of: text) }
         }
+    }
+
+    private static func blocks(of text: UnsafeBufferPointer<UInt8>) throws(KeyError) -> [Block] {
+        guard let start = text.baseAddress, !text.isEmpty else { return [] }
+        guard let count = Int32(exactly: text.count) else { throw .unreadable("more than 2 GB") }
+        guard let source = BIO_new_mem_buf(start, count) else { throw .unreadable("out of memory") }
+        defer { BIO_free(source) }
+        var blocks: [Block] = []
+        while let block = try next(from: source) { blocks.append(block) }
+        return blocks
     }
 
     private static func next(from source: OpaquePointer) throws(KeyError) -> Block? {

@@ -19,7 +19,7 @@ final class ParameterList {
     deinit { OSSL_PARAM_free(pointer) }
 }
 
-/// Numbers and bytes that stay where they are: a builder only borrows them until it makes its list.
+/// Names, numbers and bytes that stay where they are: builder and list only borrow them, the names for good.
 private final class Borrowed {
     private var numbers: [OpaquePointer] = []
     private var buffers: [UnsafeMutableRawBufferPointer] = []
@@ -37,13 +37,16 @@ private final class Borrowed {
         case .number(let name, let bytes):
             guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { return false }
             numbers.append(number)
-            return OSSL_PARAM_BLD_push_BN(builder, name, number) == 1
+            return OSSL_PARAM_BLD_push_BN(builder, copy(name), number) == 1
         case .octets(let name, let bytes):
-            return OSSL_PARAM_BLD_push_octet_string(builder, name, copy(bytes).baseAddress, bytes.count) == 1
+            return OSSL_PARAM_BLD_push_octet_string(builder, copy(name), copy(bytes).baseAddress, bytes.count) == 1
         case .text(let name, let text):
-            let characters = copy(Array(text.utf8) + [0]).bindMemory(to: CChar.self).baseAddress
-            return OSSL_PARAM_BLD_push_utf8_string(builder, name, characters, 0) == 1
+            return OSSL_PARAM_BLD_push_utf8_string(builder, copy(name), copy(text), 0) == 1
         }
+    }
+
+    private func copy(_ text: String) -> UnsafePointer<CChar>? {
+        UnsafePointer(copy(Array(text.utf8) + [0]).bindMemory(to: CChar.self).baseAddress)
     }
 
     private func copy(_ bytes: [UInt8]) -> UnsafeMutableRawBufferPointer {

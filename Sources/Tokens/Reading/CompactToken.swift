@@ -63,7 +63,15 @@ public struct CompactToken: Sendable {
 
     /// The parts between dots, at most six: the shape of a token is told by then.
     private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
-        bytes.split(separator: UInt8(ascii: "."), maxSplits: 5, omittingEmptySubsequences: false)
+        var parts: [ArraySlice<UInt8>] = []
+        parts.reserveCapacity(3)
+        var rest = bytes[...]
+        while parts.count < 5, let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
+            parts.append(rest[..<dot])
+            rest = rest[(dot + 1)...]
+        }
+        parts.append(rest)
+        return parts
     }
 
     /// The token as text; bytes that are not UTF-8 are replaced.

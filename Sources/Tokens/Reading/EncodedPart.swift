@@ -56,22 +56,33 @@ struct ObjectPart: Sendable {
 extension JSON {
     /// The paths of members that occur more than once in their object, such as `sub.registered`.
     var duplicatePaths: [String] {
+        // Nearly always there are none, and that is known without making a list.
+        guard hasDuplicates else { return [] }
         switch self {
-        case .null, .bool, .number, .string: []
-        case .array(let elements): elements.flatMap(\.duplicatePaths)
+        case .null, .bool, .number, .string: return []
+        case .array(let elements): return elements.flatMap(\.duplicatePaths)
         case .object(let object):
-            (object.hasDuplicates ? object.duplicateNames : [])
-                + object.flatMap { member in member.value.duplicatePaths.map { "\(member.name).\($0)" } }
+            let inner = object.flatMap { member in member.value.duplicatePaths.map { "\(member.name).\($0)" } }
+            return object.duplicateNames + inner
+        }
+    }
+
+    private var hasDuplicates: Bool {
+        switch self {
+        case .null, .bool, .number, .string: false
+        case .array(let elements): elements.contains { $0.hasDuplicates }
+        case .object(let object): object.repeatsName || object.members.contains { $0.value.hasDuplicates }
         }
     }
 }
 
 extension JSONObject {
-    /// Whether any name occurs more than once; quicker than listing them for the few members that tokens have.
-    fileprivate var hasDuplicates: Bool {
+    /// Whether a name occurs more than once; for the few members that tokens have, quicker than listing them.
+    fileprivate var repeatsName: Bool {
         guard count <= 16 else { return !duplicateNames.isEmpty }
-        return indices.contains { index in
-            self[..<index].contains { $0.name.hasSameBytes(as: self[index].name) }
+        for index in members.indices.dropFirst() {
+            for earlier in members[..<index] where earlier.name.hasSameBytes(as: members[index].name) { return true }
         }
+        return false
     }
 }

@@ -8,7 +8,9 @@ extension ControlAPI {
         .ready(.json(json(call.sandbox.clock)))
     }
 
-    /// Sets, moves, and freezes or releases the clock, as far as the content asks for each.
+    /// Freezes, sets, moves and releases the clock, as far as the content asks for each.
+    ///
+    /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the moment that was named.
     @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
         let now = try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
@@ -19,7 +21,6 @@ extension ControlAPI {
         }
         let clock = try call.sandbox.adjustClock { (clock) throws(ControlProblem) in
             var changed = clock
-            // Frozen before it is set, so that it stands exactly where it was set to.
             if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
             if let advance { changed.advance(by: advance) }

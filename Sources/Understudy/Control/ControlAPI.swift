@@ -41,7 +41,9 @@ struct ControlAPI: Sendable {
     }
 
     private static func operations(health: Response) -> [Operation] {
-        func operation(_ id: String, _ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler) -> Operation {
+        func operation(
+            _ id: String, _ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler
+        ) -> Operation {
             Operation(id: id, endpoint: Endpoint(method, prefix + path), handler: handler)
         }
         return [

@@ -18,7 +18,8 @@ struct ControlCall {
             throw ControlProblem(.badRequest, "body-malformed", "The content is not JSON: \(error).")
         }
         guard let object = value.object else {
-            throw ControlProblem(.badRequest, "body-malformed", "The content is a JSON \(value.typeName), not an object.")
+            throw ControlProblem(
+                .badRequest, "body-malformed", "The content is a JSON \(value.typeName), not an object.")
         }
         if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) stands there twice") }
         return object
@@ -40,7 +41,9 @@ struct ControlCall {
             guard allowed.contains(name) else {
                 throw invalid("there is no query parameter \(name)\(Nearest.hint(to: name, among: allowed))")
             }
-            guard values.updateValue(value, forKey: name) == nil else { throw invalid("query parameter \(name) stands there twice") }
+            guard values.updateValue(value, forKey: name) == nil else {
+                throw invalid("query parameter \(name) stands there twice")
+            }
         }
         return values
     }

@@ -17,7 +17,9 @@ extension ControlAPI {
                 throw call.invalid("faults must be a list, and then the only member")
             }
             for element in elements {
-                guard let object = element.object else { throw call.invalid("a fault is an object, not \(element.text)") }
+                guard let object = element.object else {
+                    throw call.invalid("a fault is an object, not \(element.text)")
+                }
                 faults.append(try fault(object, call))
             }
         } else {
@@ -33,15 +35,22 @@ extension ControlAPI {
     }
 
     private static func fault(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> ArmedFault {
-        guard let route = object["route"]?.string else { throw call.invalid("route must name a route, such as addressbook.list") }
+        guard let route = object["route"]?.string else {
+            throw call.invalid("route must name a route, such as addressbook.list")
+        }
         let vendor = try vendor(of: route, named: object["vendor"], call)
-        guard let failure = object["fail"]?.string else { throw call.invalid("fail must name a failure of \(vendor.identity.id)") }
+        guard let failure = object["fail"]?.string else {
+            throw call.invalid("fail must name a failure of \(vendor.identity.id)")
+        }
         let failures = vendor.failures.map(\.name)
         guard failures.contains(failure) else {
-            throw call.invalid("\(vendor.identity.id) has no failure \(failure)\(Nearest.hint(to: failure, among: failures))")
+            throw call.invalid(
+                "\(vendor.identity.id) has no failure \(failure)\(Nearest.hint(to: failure, among: failures))")
         }
         let number = object["call"] ?? 1
-        guard let count = number.int, count > 0 else { throw call.invalid("call is \(number.text); expected a whole number from 1") }
+        guard let count = number.int, count > 0 else {
+            throw call.invalid("call is \(number.text); expected a whole number from 1")
+        }
         return ArmedFault(vendor: vendor.identity.id, route: route, call: count, failure: failure)
     }
 

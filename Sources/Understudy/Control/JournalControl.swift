@@ -35,7 +35,9 @@ extension ControlAPI {
         _ name: String, _ query: [String: String], _ call: ControlCall
     ) throws(ControlProblem) -> Int? {
         guard let text = query[name] else { return nil }
-        guard let number = Int(text), number >= 0 else { throw call.invalid("\(name) is “\(text)”; expected a whole number") }
+        guard let number = Int(text), number >= 0 else {
+            throw call.invalid("\(name) is “\(text)”; expected a whole number")
+        }
         return number
     }
 

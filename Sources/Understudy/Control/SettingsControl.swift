@@ -28,11 +28,7 @@ extension ControlAPI {
             return
         }
         for member in vendors {
-            if member.value.isNull {
-                settings.vendorProfiles[member.name] = nil
-                continue
-            }
-            let profile = try profile(member.value, call)
+            let profile = member.value.isNull ? nil : try profile(member.value, call)
             try rephrase(call) { () throws(SettingsProblem) in
                 try settings.setProfile(profile, of: member.name, among: call.emulator.vendors)
             }
@@ -43,15 +39,14 @@ extension ControlAPI {
         _ value: JSON, _ settings: inout Settings, _ call: ControlCall
     ) throws(ControlProblem) {
         guard let switches = value.object else {
-            throw call.invalid("switches is a JSON \(value.typeName); expected an object such as {\"rezolve.device-check\": \"off\"}")
+            throw call.invalid(
+                "switches is a JSON \(value.typeName); expected an object such as {\"VENDOR.SWITCH\": \"VALUE\"}")
         }
         for member in switches {
-            if member.value.isNull {
-                settings.switches[member.name] = nil
-                continue
-            }
-            guard let text = member.value.string ?? member.value.number?.literal else {
-                throw call.invalid("switch \(member.name) is a JSON \(member.value.typeName); expected a string")
+            let text = member.value.string ?? member.value.number?.literal
+            guard text != nil || member.value.isNull else {
+                throw call.invalid(
+                    "switch \(member.name) is a JSON \(member.value.typeName); expected a string, or null")
             }
             try rephrase(call) { () throws(SettingsProblem) in
                 try settings.set(member.name, to: text, among: call.emulator.vendors)

@@ -20,15 +20,14 @@ extension ControlAPI {
 
     @Sendable static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendorID = call.parameters["vendor"]
-        guard let index = call.emulator.vendor(vendorID) else {
-            let ids = call.emulator.vendors.map(\.identity.id)
-            throw ControlProblem(.notFound, "no-such-vendor", "no vendor is called \(vendorID)\(Nearest.hint(to: vendorID, among: ids))")
-        }
+        let index = try vendor(vendorID, call)
         let vendor = call.emulator.vendors[index]
         let kind = call.parameters["kind"]
         guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
             let kinds = vendor.tokenKinds.map(\.name)
-            throw ControlProblem(.notFound, "no-such-kind", "\(vendorID) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
+            throw ControlProblem(
+                .notFound, "no-such-kind",
+                "\(vendorID) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
@@ -48,10 +47,10 @@ extension ControlAPI {
     @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("token", "vendor", "request")
         guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }
-        let context = body["request"]?.object ?? [:]
+        let request = body["request"] ?? [:]
+        guard let context = request.object else { throw call.invalid("request is \(request.text); expected an object") }
         let named = try body["vendor"].map { value throws(ControlProblem) in
-            guard let index = value.string.flatMap(call.emulator.vendor) else { throw call.invalid("no vendor is called \(value.text)") }
-            return index
+            try vendor(value.string ?? value.text, call)
         }
         let indices = named.map { [$0] } ?? Array(call.emulator.vendors.indices)
         let explanations = indices.map { index in
@@ -59,5 +58,13 @@ extension ControlAPI {
                 token, knowing: context, in: call.sandbox.cell(index), at: call.sandbox.now)
         }
         return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
+    }
+
+    private static func vendor(_ id: String, _ call: ControlCall) throws(ControlProblem) -> Int {
+        guard let index = call.emulator.vendor(id) else {
+            let hint = Nearest.hint(to: id, among: call.emulator.vendors.map(\.identity.id))
+            throw ControlProblem(.notFound, "no-such-vendor", "no vendor is called \(id)\(hint)")
+        }
+        return index
     }
 }

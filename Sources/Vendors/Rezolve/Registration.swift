@@ -40,11 +40,10 @@ extension Rezolve {
     private static func renewLikeSample(
         _ call: inout RezolveCall, _ state: inout RezolveState
     ) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.bodyObject())
-        let device = reader.string("device_id", isRequired: true)
-        let entity = reader.string("entityId", isRequired: true)
-        let partnerID = reader.string("partnerId", isRequired: true)
-        guard let device, let customer = entity.flatMap({ state.customers[$0] }), customer.partnerID == partnerID,
+        // Whatever else comes without an api key is refused for that, be its body well-formed or not.
+        let body = try? JSON.parse(call.request.body)
+        guard let device = body?["device_id"]?.string, let entity = body?["entityId"]?.string,
+            let customer = state.customers[entity], customer.partnerID == body?["partnerId"]?.string,
             let partner = call.vendor.accounts.partner(id: customer.partnerID)
         else {
             throw Refusal(.maskedAPIKey, because: "no api key, and the body names no known customer")

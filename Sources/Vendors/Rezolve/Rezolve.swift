@@ -46,7 +46,7 @@ struct Rezolve: Vendor {
     private static let registrationRoutes: [Route<Rezolve>] = [
         Route(
             "register", .post("/api/v1/authentication/register"), access: .registration, evidence: .documented,
-            source: "seed; status inferred", handler: register),
+            source: "seed; status inferred", secrets: ["access_token"], handler: register),
         Route(
             "register-v2", .post("/api/v2/authentication/register"), access: .registration, evidence: .documented,
             source: "wiki", handler: register),

@@ -143,7 +143,8 @@ extension RezolveAddress {
 extension RezolveCard {
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping(
-            "id", "type", "brand", "pan6", "pan4", "short_name", "name_on_card", "valid_from", "expires_on", "address_id")
+            "id", "type", "brand", "pan6", "pan4", "short_name", "name_on_card", "valid_from", "expires_on",
+            "address_id")
         self.init(
             id: try entry.required("id").string(), type: try entry.required("type").string(),
             brand: try entry.required("brand").string(), pan6: try entry.required("pan6").string(),

@@ -36,7 +36,8 @@ extension Rezolve {
                 return credentials
             }
             judgeAPIKey(credentials, &findings)
-            credentials.token = presentedToken(arrival, arrival.switches.bearerScheme, &findings, orFail: .maskedTokenMissing)
+            credentials.token = presentedToken(
+                arrival, arrival.switches.bearerScheme, &findings, orFail: .maskedTokenMissing)
             judgeToken(credentials, arrival, &findings)
         case .guestRegistration:
             credentials.partner = onlyPartner(credentials, .maskedAPIKey, .maskedAPIKey, &findings)

@@ -6,21 +6,28 @@ import Tokens
 extension Rezolve {
     func authorize(_ call: inout RezolveCall, _ state: RezolveState) {
         switch call.route.access {
-        case .customer: ownership(call, state)?.judge(&call.findings)
+        case .customer:
+            let partner = RezolveOwnership.Presented.value(call.parameters["partner"])
+            ownership(call, state, partner, .value(call.parameters["entity"]))?.judge(&call.findings)
         case .guestLogin:
-            // The entity of a login JWT is held against the body by the handler.
-            guard let ownership = ownership(call, state), ownership.token.kind == .login else { return }
-            ownership.judgeDevice(&call.findings)
+            // A registration JWT may be anybody's of the partner; which guest is meant, only the body says.
+            guard call.credentials.token?.kind == .login else { return }
+            let body = try? JSON.parse(call.request.body)
+            let entity = body?["entityId"]?.string.map(RezolveOwnership.Presented.value) ?? .unknown
+            ownership(call, state, .unknown, entity)?.judge(&call.findings)
         case .session(let acceptsExpired): authorizeSession(&call, state, acceptsExpired: acceptsExpired)
         case .registration, .guestRegistration, .signIn: break
         }
     }
 
-    private func ownership(_ call: RezolveCall, _ state: RezolveState) -> RezolveOwnership? {
+    private func ownership(
+        _ call: RezolveCall, _ state: RezolveState, _ pathPartner: RezolveOwnership.Presented,
+        _ pathEntity: RezolveOwnership.Presented
+    ) -> RezolveOwnership? {
         guard let token = call.credentials.token else { return nil }
         return RezolveOwnership(
             token: token, partner: call.credentials.partner, switches: call.switches, state: state,
-            pathPartner: .value(call.parameters["partner"]), pathEntity: .value(call.parameters["entity"]),
+            pathPartner: pathPartner, pathEntity: pathEntity,
             device: call.request.fields[.deviceID].map { .value($0) } ?? .absent)
     }
 

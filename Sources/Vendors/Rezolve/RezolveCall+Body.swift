@@ -54,7 +54,8 @@ private struct StagingValidation {
             switch problem.kind {
             case .missing: break
             case .wrongType(let expected, let found):
-                items.append("Type mismatch. Expected \(expected.capitalized) but got \(found.capitalized). - #/\(problem.name)")
+                items.append(
+                    "Type mismatch. Expected \(expected.capitalized) but got \(found.capitalized). - #/\(problem.name)")
             case .tooShort(let minimum, let length):
                 items.append(
                     "Expected value to have a minimum length of \(minimum) but was \(length). - #/\(problem.name)")

@@ -32,16 +32,19 @@ extension Rezolve {
         ("device_id", "the device; the sample device"), ("expires_in", "seconds from now to exp; 1800"),
     ]
 
-    private static let ownDefects = ["alg-hs256", "other-user", "wrong-device", "v2-header-bug"]
+    /// Defects that make sense for a login JWT only: a registration JWT has neither device nor header `auth`.
+    private static let loginDefects = ["wrong-device", "v2-header-bug"]
+    private static let ownDefects = ["alg-hs256", "other-user"]
 
     static let tokenKinds = [
         TokenKind(
             name: "registration", about: "registers a user, and may open that user's session", members: members,
             defects: ownDefects),
-        TokenKind(name: "login", about: "opens a customer's session", members: members, defects: ownDefects),
+        TokenKind(
+            name: "login", about: "opens a customer's session", members: members, defects: ownDefects + loginDefects),
         TokenKind(
             name: "logout", about: "a login token that is over already, with which the app is logged out",
-            members: members, defects: ownDefects),
+            members: members, defects: ownDefects + loginDefects),
     ]
 
     func mint(_ order: MintOrder, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
@@ -54,7 +57,10 @@ extension Rezolve {
         reader.amend(&draft)
         let defect = try reader.string("defect")
         try reader.finish()
-        guard let defect, Self.ownDefects.contains(defect) else {
+        if order.kind == "registration", let defect, Self.loginDefects.contains(defect) {
+            throw MintRefusal("a registration token cannot be wrong by \(defect), which concerns login tokens")
+        }
+        guard let defect, (Self.ownDefects + Self.loginDefects).contains(defect) else {
             return try MintedToken(draft, key: key, algorithm: .hs512, defect: defect, at: setting.moment)
         }
         var algorithm = Algorithm.hs512
@@ -109,11 +115,14 @@ extension Rezolve {
             draft.header["alg"] = "HS256"
             algorithm = .hs256
         case "other-user":
-            let named = draft.claims["rezolve_entity_id"]?.string
-            let other = setting.state.customers.values.filter { $0.partnerID == partner.id && $0.entityID != named }
+            let named = draft.claims["partner_entity_id"]?.string
+            let other = setting.state.customers.values
+                .filter { $0.partnerID == partner.id && $0.partnerEntityID != named }
                 .min { $0.entityID < $1.entityID }
-            draft.claims["rezolve_entity_id"] = .string(other?.entityID ?? "somebody-else")
             draft.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
+            // A registration JWT names its user by the partner's id alone.
+            if draft.claims["rezolve_entity_id"]?.string == RezolveToken.noEntity { return }
+            draft.claims["rezolve_entity_id"] = .string(other?.entityID ?? "somebody-else")
         case "wrong-device": draft.claims["device_id"] = "another-device"
         default:
             // v2-header-bug, as a sample app of the vendor makes it: the name of the member is the value's.

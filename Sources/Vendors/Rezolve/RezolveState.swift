@@ -72,6 +72,16 @@ extension RezolveState {
     /// The id of the next user that registers.
     var nextUserID: Int { lastUserID + 1 }
 
+    /// The id of the next user of a partner, for whom ``partnerEntityID(ofUser:)`` is still free.
+    func nextUserID(of partner: String) -> Int {
+        var id = nextUserID
+        while customer(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: id)) != nil { id += 1 }
+        return id
+    }
+
+    /// What RUA calls a user towards Rezolve (ours).
+    static func partnerEntityID(ofUser id: Int) -> String { "rua-\(id)" }
+
     /// Stores a new or changed user.
     mutating func store(_ user: RUAUser) {
         users[user.id] = user

@@ -23,11 +23,15 @@ struct RezolveToken: Sendable {
         compact = CompactToken(text)
         let claims = compact.claims
         entityID = claims?["rezolve_entity_id"]?.string ?? ""
-        // A JSON integer is turned into its decimal string (ours): the vendor calls the id "numerical, or a string".
-        let partnerEntity = claims?["partner_entity_id"]
-        partnerEntityID = partnerEntity?.string ?? partnerEntity?.int.map(String.init) ?? ""
+        partnerEntityID = claims?["partner_entity_id"].flatMap(Self.partnerEntityID) ?? ""
         deviceID = claims?["device_id"]?.string ?? ""
         kind = entityID == Self.noEntity ? .registration : .login
+    }
+
+    /// A JSON integer is turned into its decimal string (ours): the vendor calls the id "numerical, or a string". Its
+    /// digits count, so one beyond 2^53 names its user too.
+    private static func partnerEntityID(_ claim: JSON) -> String? {
+        claim.string ?? claim.number.flatMap { $0.isInteger ? $0.literal : nil }
     }
 }
 
@@ -65,25 +69,35 @@ struct RezolveTokenRules {
         let compact = token.compact
         findings.add(
             compact.claim("rezolve_entity_id", is: .nonEmptyString, source: "seed, JWT Payload"), orFail: failure)
-        findings.add(
-            compact.claim("partner_entity_id", is: [.nonEmptyString, .integer], source: "seed, JWT Payload"),
-            orFail: failure)
-        if token.partnerEntityID.count > 255 {
-            findings.add(
-                Finding(
-                    "claim-partner_entity_id-length", .failed, expected: .text("at most 255 characters"),
-                    found: .count(token.partnerEntityID.count), source: "ours"), orFail: failure)
-        }
+        judgePartnerEntityID(of: token, &findings, orFail: failure)
         judgeExpiryForm(of: compact, &findings, orFail: failure)
         guard token.kind == .login else { return }
         if switches.authHeader == .required {
-            findings.add(compact.headerMember("auth", equals: "v2", source: "seed, JWT Header of the login JWT; switch auth-header"), orFail: failure)
+            findings.add(
+                compact.headerMember(
+                    "auth", equals: "v2", source: "seed, JWT Header of the login JWT; switch auth-header"),
+                orFail: failure)
         }
         if switches.deviceCheck == .enforce {
             findings.add(
                 compact.claim("device_id", is: .nonEmptyString, source: "seed, JWT Payload of the login JWT"),
                 orFail: failure)
         }
+    }
+
+    private func judgePartnerEntityID(
+        of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+    ) {
+        let length = token.partnerEntityID.count
+        let claim = token.compact.claims?["partner_entity_id"]
+        findings.add(
+            Finding(
+                "claim-partner_entity_id-present",
+                token.compact.claims == nil ? .notJudged : (1...255).contains(length) ? .passed : .failed,
+                expected: .text("a string of 1 to 255 characters, or an integer"),
+                found: length > 255 ? .count(length) : claim.map(Fact.json) ?? .absent,
+                source: "seed, JWT Payload; length ours"),
+            orFail: failure)
     }
 
     private func judgeExpiryForm(
@@ -95,8 +109,10 @@ struct RezolveTokenRules {
             if compact.date("exp").form == .fraction {
                 findings.note(
                     Finding(
-                        "exp-fraction", .noted, expected: .text("an integer"), found: compact.claims?["exp"].map(Fact.json),
-                        note: "RFC 7519 allows a fraction; switch exp-number decides.", source: "seed: unix timestamp integer"))
+                        "exp-fraction", .noted, expected: .text("an integer"),
+                        found: compact.claims?["exp"].map(Fact.json),
+                        note: "RFC 7519 allows a fraction; switch exp-number decides.",
+                        source: "seed: unix timestamp integer"))
             }
         case .integer:
             findings.add(
@@ -119,7 +135,8 @@ struct RezolveTokenRules {
         }
         findings.add(
             token.compact.expiry(
-                at: moment.unixSeconds, leeway: Double(switches.leewaySeconds), source: "seed, HTTP Error Responses, 401"),
+                at: moment.unixSeconds, leeway: Double(switches.leewaySeconds),
+                source: "seed, HTTP Error Responses, 401"),
             orFail: failure)
     }
 }

@@ -14,20 +14,22 @@ extension Rezolve {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
         var reader = FieldReader(try call.signInBody())
         let password = reader.string("password", isRequired: true, minimumLength: 1)
-        let phone = reader.string("phone", acceptsNull: true)
-        let username = reader.string("username", isRequired: phone == nil, minimumLength: 1) ?? phone
-        let firstName = reader.string("firstName", acceptsNull: true)
-        let lastName = reader.string("lastName", acceptsNull: true)
-        let email = reader.string("email", acceptsNull: true)
+        let phone = reader.string("phone")
+        let isNamedByPhone = phone?.isEmpty == false
+        let username = reader.string("username", isRequired: !isNamedByPhone, minimumLength: 1) ?? phone
+        let firstName = reader.string("firstName")
+        let lastName = reader.string("lastName")
+        let email = reader.string("email")
         guard reader.problems.isEmpty, let username, let password else { throw call.invalidBody(reader.problems) }
         let taken = state.user(partner: partner.id) { other in
             other.username == username || (email.map { !$0.isEmpty && $0 == other.email } ?? false)
                 || (phone.map { !$0.isEmpty && $0 == other.phone } ?? false)
         }
         if let taken { throw Refusal(.ruaUserExists, because: "user \(taken.id) has this username, email or phone") }
-        let id = state.nextUserID
+        let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
-            entityID: call.identifiers.uuid(), partnerID: partner.id, partnerEntityID: "rua-\(id)",
+            entityID: call.identifiers.uuid(), partnerID: partner.id,
+            partnerEntityID: RezolveState.partnerEntityID(ofUser: id),
             email: email ?? "", created: call.moment)
         let user = RUAUser(
             id: id, customer: customer, username: username, password: password, firstName: firstName,

@@ -1,7 +1,12 @@
 import Emulation
-import FoundationEssentials
 import JSON
 import Tokens
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A payment card of a customer; its number is never kept.
 struct RezolveCard: Sendable {

@@ -1,0 +1,276 @@
+import JSON
+import Testing
+
+@testable import Emulation
+
+@Suite("Fixtures")
+struct FixtureTests {
+    private enum Failure: String, VendorFailure {
+        case denied
+        case missing
+    }
+
+    private static let scope = FailureScope(
+        switches: [
+            SwitchDeclaration(
+                "style", .choice(["plain", "loud"]), documented: "plain", observed: "loud", about: "", source: ""),
+            SwitchDeclaration("limit", .count(orWord: "off"), documented: "off", observed: "3", about: "", source: ""),
+        ], routes: ["things.list", "things.get"])
+
+    private static let denied = """
+          denied:
+            about: "no"
+            status: 403
+            body: { code: 1 }
+            evidence: documented
+            source: "doc"
+        """
+
+    private static let missing = """
+          missing:
+            about: "gone"
+            status: 404
+            evidence: ours
+            source: "ours"
+        """
+
+    private func catalog(_ text: String) throws -> FailureCatalog<Failure> {
+        let folder = try TemporaryFolder(["v/failures.yaml": text])
+        return try catalog(in: folder)
+    }
+
+    private func catalog(in folder: TemporaryFolder) throws -> FailureCatalog<Failure> {
+        try FailureCatalog(
+            VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"), scope: Self.scope)
+    }
+
+    /// The complaint about a text, the folder left out.
+    private func problem(_ text: String) throws -> String? {
+        let folder = try TemporaryFolder(["v/failures.yaml": text])
+        do {
+            _ = try catalog(in: folder)
+            return nil
+        } catch let problem as FixtureProblem {
+            return problem.description.replacing(folder.path + "/", with: "")
+        }
+    }
+
+    private func values(_ style: String, _ limit: String = "off") -> SwitchValues {
+        SwitchValues(["style": style, "limit": limit])
+    }
+
+    private static func whole(_ denied: String) -> String { "failures:\n" + denied + "\n" + missing }
+
+    /// A wrong file and the complaint about it.
+    private static let wrong: [(String, String)] = [
+        ("", "v/failures.yaml:1:1: the file is empty"),
+        ("failures: [", "v/failures.yaml:2:1: not YAML: "),
+        ("failures:\n\t- x", "v/failures.yaml:2:1: not YAML: "),
+        ("text", "v/failures.yaml:1:1: the string “text” stands where a mapping is expected"),
+        ("failures: {}", "v/failures.yaml:1:11: failure “denied” is missing"),
+        ("sources: {}", "v/failures.yaml:1:1: member “failures” is missing"),
+        ("failure: {}\nfailures: {}", "v/failures.yaml:1:1: unknown member “failure”; did you mean “failures”?"),
+        (
+            "failures:\n" + denied + "\n  mising:\n    about: x",
+            "v/failures.yaml:8:3: unknown failure “mising”; did you mean “missing”?"
+        ),
+        (whole(denied + "\n" + denied), "v/failures.yaml:2:3: this mapping has the same member twice: denied"),
+        (
+            whole(denied.replacing("403", with: "4O3")),
+            "v/failures.yaml:4:13: the string “4O3” stands where a whole number is expected"
+        ),
+        (
+            whole(denied.replacing("403", with: "199")),
+            "v/failures.yaml:4:13: status 199 is not a number between 200 and 599"
+        ),
+        (
+            whole(denied.replacing("403", with: "600")),
+            "v/failures.yaml:4:13: status 600 is not a number between 200 and 599"
+        ),
+        (
+            whole(denied.replacing(#""no""#, with: "404")),
+            "v/failures.yaml:3:12: the number 404 stands where a string is expected; write it in quotes"
+        ),
+        (
+            whole(denied.replacing(#""no""#, with: "true")),
+            "v/failures.yaml:3:12: the boolean true stands where a string is expected; write it in quotes"
+        ),
+        (
+            whole(denied.replacing(#""no""#, with: "[no]")),
+            "v/failures.yaml:3:12: a list stands where a string is expected"
+        ),
+        (
+            whole(denied.replacing("documented", with: "rumoured")),
+            "v/failures.yaml:6:15: “rumoured” is none of documented, observed, inferred, ours"
+        ),
+        (
+            whole(denied.replacing("status", with: "statsu")),
+            "v/failures.yaml:4:5: unknown member “statsu”; did you mean “status”?"
+        ),
+        (whole(denied.replacing("    about: \"no\"\n", with: "")), "v/failures.yaml:3:5: member “about” is missing"),
+        (
+            whole(denied + "\n    headers: { \"bad name\": x }"),
+            "v/failures.yaml:8:16: “bad name” is no field name"
+        ),
+        (
+            whole(denied.replacing("{ code: 1 }", with: "{ text: \"{{nam}}\" }") + "\n    parameters: { name: x }"),
+            "v/failures.yaml:5:11: “{{nam}}” names no parameter; did you mean “name”?"
+        ),
+        (variant("{ stile: loud }"), "v/failures.yaml:9:17: unknown switch “stile”; did you mean “style”?"),
+        (variant("{ style: lout }"), "v/failures.yaml:9:24: switch style is never “lout”; it can be plain, loud"),
+        (
+            variant("{ limit: \"-1\" }"),
+            "v/failures.yaml:9:24: switch limit is never “-1”; it can be a whole number from 0 or off"
+        ),
+        (
+            variant("{ route: [\"thing.list\"] }"),
+            "v/failures.yaml:9:25: unknown route “thing.list”; did you mean “things.list”?"
+        ),
+        (
+            variant("{ route: things.list }"),
+            "v/failures.yaml:9:24: the string “things.list” stands where a list is expected"
+        ),
+        (
+            "envelopes:\n  - body: {}\n" + whole(denied), "v/failures.yaml:2:5: member “when” is missing"
+        ),
+        (
+            "envelopes:\n  - when: { style: loud }\n    body: \"{{inner}}\"\n" + whole(denied),
+            "v/failures.yaml:3:11: “{{inner}}” names no parameter; known are body"
+        ),
+    ]
+
+    /// A file whose failure has one variant, its condition on line 9.
+    private static func variant(_ condition: String) -> String {
+        whole(denied + "\n    variants:\n      - when: \(condition)\n        body: {}")
+    }
+
+    @Test(
+        "a wrong file is refused by file, line and column, with what was found and what would be right",
+        arguments: wrong)
+    func refused(_ text: String, _ complaint: String) throws {
+        let problem = try #require(try problem(text))
+        if complaint.hasSuffix("not YAML: ") {
+            #expect(problem.hasPrefix(complaint))
+        } else {
+            #expect(problem == complaint)
+        }
+    }
+
+    @Test("a file that is not UTF-8, or not there, is named")
+    func unreadable() throws {
+        let folder = try TemporaryFolder(["v/x": ""])
+        #expect { try catalog(in: folder) } throws: {
+            "\($0)" == "v/failures.yaml: no such file; looked in \(folder.path)"
+        }
+        try folder.write([0x66, 0xFF], to: "v/failures.yaml")
+        #expect { try catalog(in: folder) } throws: { "\($0)".hasSuffix("v/failures.yaml: is not UTF-8") }
+    }
+
+    @Test("a failure is answered as the file says")
+    func plain() throws {
+        let catalog = try catalog(Self.whole(Self.denied + "\n    headers: { retry-after: \"5\" }"))
+        let denied = catalog.response(.denied, route: nil, switches: values("plain"))
+        #expect(denied.status == .forbidden)
+        #expect(String(decoding: denied.body, as: UTF8.self) == #"{"code":1}"#)
+        #expect(denied.fields[.contentType] == "application/json; charset=utf-8")
+        #expect(denied.fields[.retryAfter] == "5")
+        let missing = catalog.response(.missing, route: nil, switches: values("plain"))
+        #expect(missing.status == .notFound)
+        #expect(missing.body.isEmpty)
+        #expect(missing.fields[.contentType] == nil)
+        #expect(catalog.listing.map(\.name) == ["denied", "missing"])
+        #expect(catalog.listing.map(\.evidence) == [.documented, .ours])
+    }
+
+    @Test("the first variant whose condition holds is answered, inside every envelope whose condition holds")
+    func variants() throws {
+        let catalog = try catalog(
+            """
+            envelopes:
+              - when: { limit: "3" }
+                body: { errors: ["{{body}}"] }
+            failures:
+            \(Self.denied)
+                variants:
+                  - when: { style: loud, route: [things.list] }
+                    status: 418
+                    body: { code: 2 }
+                  - when: { style: loud }
+                    body: { code: 3 }
+            \(Self.missing)
+            """)
+        func answer(_ style: String, _ limit: String, _ route: String?) -> String {
+            let response = catalog.response(.denied, route: route, switches: values(style, limit))
+            return "\(response.status.code) \(String(decoding: response.body, as: UTF8.self))"
+        }
+        #expect(answer("plain", "off", "things.list") == #"403 {"code":1}"#)
+        #expect(answer("loud", "off", "things.list") == #"418 {"code":2}"#)
+        #expect(answer("loud", "off", "things.get") == #"403 {"code":3}"#)
+        #expect(answer("loud", "off", nil) == #"403 {"code":3}"#)
+        #expect(answer("plain", "3", nil) == #"403 {"errors":[{"code":1}]}"#)
+        #expect(
+            catalog.response(.missing, route: nil, switches: values("plain", "3")).body.isEmpty,
+            "what has no body has none to wrap")
+    }
+
+    @Test("parameters take the place of their names, whole or within a text, and stay JSON")
+    func parameters() throws {
+        let catalog = try catalog(
+            Self.whole(
+                Self.denied.replacing(
+                    "{ code: 1 }", with: #"{ whole: "{{n}}", text: "n is {{n}}, t is {{t}}", l: ["{{t}}"] }"#)
+                    + "\n    parameters: { n: 7, t: \"none\" }"))
+        func body(_ parameters: [(String, JSON)]) -> String {
+            let response = catalog.response(
+                .denied, .init(parameters.map { ($0.0, $0.1) }), route: nil, switches: values("plain"))
+            return String(decoding: response.body, as: UTF8.self)
+        }
+        #expect(body([]) == #"{"whole":7,"text":"n is 7, t is none","l":["none"]}"#)
+        #expect(body([("t", "\"<&{{n}}")]) == #"{"whole":7,"text":"n is 7, t is \"<&{{n}}","l":["\"<&{{n}}"]}"#)
+        #expect(body([("n", [1])]) == #"{"whole":[1],"text":"n is [1], t is none","l":["none"]}"#)
+    }
+
+    @Test("plain words follow YAML 1.2: yes and no are strings, quotes make a string of anything")
+    func scalars() throws {
+        let folder = try TemporaryFolder([
+            "x.yaml": #"[yes, no, on, true, null, ~, 12, 1.50, 1e3, 0x1F, 012, "12", '', 2024-01-01, .inf]"#
+        ])
+        let document = try FixtureStore(layers: [folder.path]).document("x.yaml")
+        #expect(
+            try document.json().text
+                == #"["yes","no","on",true,null,null,12,1.50,1e3,"0x1F","012","12","","2024-01-01",".inf"]"#)
+    }
+
+    @Test("anchors and block texts are read")
+    func anchors() throws {
+        let folder = try TemporaryFolder(["x.yaml": "a: &a { x: 1 }\nb: *a\nc: |\n  two\n  lines\n"])
+        let document = try FixtureStore(layers: [folder.path]).document("x.yaml")
+        #expect(try document.json().text == #"{"a":{"x":1},"b":{"x":1},"c":"two\nlines\n"}"#)
+    }
+
+    @Test("an upper layer hides a lower one, file by file")
+    func layers() throws {
+        let lower = try TemporaryFolder(["v/a": "lower a", "v/b": "lower b"])
+        let upper = try TemporaryFolder(["v/a": "upper a", "v/c": "upper c", "v/.hidden": "x"])
+        let store = FixtureStore(layers: [upper.path, lower.path + "/"])
+        func text(_ path: String) throws -> String { String(decoding: try store.file(path).bytes, as: UTF8.self) }
+        #expect(try text("v/a") == "upper a")
+        #expect(try text("v/b") == "lower b")
+        #expect(try text("v/c") == "upper c")
+        #expect(store.names(in: "v") == ["a", "b", "c"])
+        #expect(store.names(in: "w") == [])
+        #expect(VendorFixtures(store: store, folder: "v").names(in: ".") == ["a", "b", "c"])
+    }
+
+    @Test("the fingerprint changes with any visible file, and only then")
+    func fingerprint() throws {
+        let folder = try TemporaryFolder(["v/a": "1", "v/deep/b": "2", "w/c": "3"])
+        let store = FixtureStore(layers: [folder.path])
+        let first = store.fingerprint(of: ["v"])
+        #expect(store.fingerprint(of: ["v"]) == first)
+        try folder.write("4", to: "w/c")
+        #expect(store.fingerprint(of: ["v"]) == first)
+        try folder.write("4", to: "v/deep/b")
+        #expect(store.fingerprint(of: ["v"]) != first)
+    }
+}

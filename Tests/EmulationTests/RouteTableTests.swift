@@ -1,0 +1,156 @@
+import HTTPTypes
+import Testing
+
+@testable import Emulation
+
+@Suite("Route tables")
+struct RouteTableTests {
+    private static func member(
+        _ id: String, _ prefixes: [String], _ routes: [(String, [Endpoint])],
+        _ slashes: PathRules.RepeatedSlashes = .collapse, ignoresTrailingSlash: Bool = true
+    ) -> RouteTable.Member {
+        RouteTable.Member(
+            identity: VendorIdentity(
+                id: id, title: id, prefixes: prefixes,
+                pathRules: PathRules(repeatedSlashes: slashes, ignoresTrailingSlash: ignoresTrailingSlash)),
+            routes: routes.map { (id: $0.0, endpoints: $0.1) })
+    }
+
+    /// The match in one line: `vendor.route name=value …`, `vendor: GET PUT`, `vendor: unknown`, or `unowned`.
+    private static func text(_ match: RouteTable.Match, _ names: [String] = []) -> String {
+        switch match {
+        case .route(let vendor, let route, let parameters):
+            (["\(vendor).\(route)"] + names.map { "\($0)=\(parameters[$0])" }).joined(separator: " ")
+        case .otherMethods(let vendor, let methods): "\(vendor): \(methods.map(\.rawValue).joined(separator: " "))"
+        case .unknown(let vendor): "\(vendor): unknown"
+        case .unowned: "unowned"
+        }
+    }
+
+    private func table(_ members: RouteTable.Member...) throws -> RouteTable { try RouteTable(members) }
+
+    @Test(
+        "a path leads to its route, its vendor or nobody",
+        arguments: [
+            ("GET", "/a/things", "0.0"), ("POST", "/a/things", "0.1"), ("GET", "/a/things/mine", "0.2"),
+            ("GET", "/a/things/7", "0.3 id=7"), ("DELETE", "/a/things/mine", "0.4 id=mine"),
+            ("HEAD", "/a/things", "0.0"), ("PUT", "/a/things", "0: GET POST"),
+            ("PUT", "/a/things/mine", "0: GET GET DELETE"),
+            ("GET", "/a", "0: unknown"), ("GET", "/a/other", "0: unknown"), ("GET", "/a/things/7/x", "0: unknown"),
+            ("GET", "/ab/things", "unowned"), ("GET", "/", "unowned"), ("GET", "", "unowned"), ("GET", "*", "unowned"),
+            ("GET", "/b/x", "1.0"), ("GET", "/A/things", "unowned"),
+        ])
+    func match(_ method: String, _ path: String, _ expected: String) throws {
+        let table = try table(
+            Self.member(
+                "one", ["/a"],
+                [
+                    ("list", [.get("/a/things")]), ("create", [.post("/a/things")]), ("mine", [.get("/a/things/mine")]),
+                    ("get", [.get("/a/things/{id}")]), ("delete", [.delete("/a/things/{id}")]),
+                ]), Self.member("two", ["/b"], [("x", [.get("/b/x")])]))
+        let match = table.match(try #require(HTTPRequest.Method(method)), path[...])
+        #expect(Self.text(match, expected.contains("=") ? ["id"] : []) == expected)
+    }
+
+    @Test(
+        "a segment is split off first and decoded once",
+        arguments: [
+            ("/a/x%2Fy", "0.0 id=x/y"), ("/a/x%252Fy", "0.0 id=x%2Fy"), ("/a/x+y", "0.0 id=x+y"),
+            ("/a/%C3%A4", "0.0 id=ä"), ("/%61/x", "0.0 id=x"), ("/a/%zz", "0.0 id=%zz"), ("/a/%FF", "0.0 id=%FF"),
+            ("/a/%", "0.0 id=%"), ("/a/x%2", "0.0 id=x%2"), ("/a%2Fx", "unowned"), ("/a/..", "0.0 id=.."),
+        ])
+    func decoding(_ path: String, _ expected: String) throws {
+        let table = try table(Self.member("one", ["/a"], [("get", [.get("/a/{id}")])]))
+        #expect(Self.text(table.match(.get, path[...]), expected.contains("=") ? ["id"] : []) == expected)
+    }
+
+    @Test(
+        "repeated slashes and one at the end are as the vendor reads them",
+        arguments: [
+            ("//a///x//y/", "0.0", "0: unknown", "0: unknown"), ("//a/x/y", "0.0", "0.0", "0.0"),
+            ("/a/x/y/", "0.0", "0.0", "0: unknown"), ("/a//x/y", "0.0", "0: unknown", "0.0"),
+        ])
+    func slashes(_ path: String, _ collapsing: String, _ leading: String, _ exactEnd: String) throws {
+        let routes: [(String, [Endpoint])] = [("xy", [.get("/a/x/y")])]
+        let tables = [
+            try table(Self.member("one", ["/a"], routes)),
+            try table(Self.member("one", ["/a"], routes, .collapseLeading)),
+            try table(Self.member("one", ["/a"], routes, .collapse, ignoresTrailingSlash: false)),
+        ]
+        #expect(tables.map { Self.text($0.match(.get, path[...])) } == [collapsing, leading, exactEnd])
+    }
+
+    @Test("an empty segment is no parameter")
+    func emptySegment() throws {
+        let table = try table(
+            Self.member("one", ["/a"], [("get", [.get("/a/{id}/x")])], .collapseLeading, ignoresTrailingSlash: false))
+        #expect(Self.text(table.match(.get, "/a//x")) == "0: unknown")
+    }
+
+    @Test("a literal goes before a parameter, and a dead end is left again")
+    func backtracking() throws {
+        let table = try table(
+            Self.member("one", ["/a"], [("literal", [.get("/a/x/y")]), ("parameter", [.get("/a/{p}/z")])]))
+        #expect(Self.text(table.match(.get, "/a/x/y")) == "0.0")
+        #expect(Self.text(table.match(.get, "/a/x/z"), ["p"]) == "0.1 p=x")
+    }
+
+    @Test("two patterns of one shape name their parameters each in its own way")
+    func parameterNames() throws {
+        let table = try table(
+            Self.member("one", ["/a"], [("get", [.get("/a/{id}")]), ("put", [.put("/a/{name}")])]))
+        #expect(Self.text(table.match(.get, "/a/7"), ["id", "name"]) == "0.0 id=7 name=")
+        #expect(Self.text(table.match(.put, "/a/7"), ["id", "name"]) == "0.1 id= name=7")
+    }
+
+    @Test("several endpoints may lead to one route")
+    func endpoints() throws {
+        let table = try table(Self.member("one", ["/a"], [("x", [.get("/a/x"), .post("/a/y")])]))
+        #expect(Self.text(table.match(.get, "/a/x")) == "0.0")
+        #expect(Self.text(table.match(.post, "/a/y")) == "0.0")
+    }
+
+    /// Tables that must not start, and what is said about them.
+    private static let clashes: [(members: [RouteTable.Member], message: String)] = [
+        (
+            [member("one", ["/a"], [("x", [.get("/a/{id}")]), ("y", [.get("/a/{name}")])])],
+            "x and y both answer to GET /a/{name}"
+        ),
+        (
+            [member("one", ["/a"], [("x", [.get("/a/x")]), ("y", [.get("/a//x")])])],
+            "x and y both answer to GET /a//x"
+        ),
+        ([member("one", ["/a"], [("x", [.get("/b/x")])])], "x at GET /b/x lies under no prefix of one"),
+        ([member("one", ["/a"], [("x", [.get("/ab")])])], "x at GET /ab lies under no prefix of one"),
+        ([member("one", ["/a"], []), member("two", ["/a/b"], [])], "one owns /a, below which two owns /a/b"),
+        ([member("one", ["/a/b"], []), member("two", ["/a"], [])], "two owns /a, below which one owns /a/b"),
+        ([member("one", ["/a"], []), member("two", ["/a"], [])], "two owns /a, below which one owns /a"),
+    ]
+
+    @Test("a clash stops the start and is named", arguments: clashes.indices)
+    func clash(_ index: Int) {
+        let (members, message) = Self.clashes[index]
+        #expect { try RouteTable(members) } throws: { "\($0)" == message }
+    }
+
+    @Test("prefixes that only begin alike do not clash, nor do those of one vendor")
+    func neighbours() throws {
+        _ = try table(Self.member("one", ["/a", "/a/b"], []), Self.member("two", ["/ab"], []))
+    }
+
+    @Test("the nearest routes come first, a wrong method counting less than a wrong word")
+    func nearest() throws {
+        let table = try table(
+            Self.member(
+                "one", ["/a"],
+                [
+                    ("list", [.get("/a/things")]), ("create", [.post("/a/things")]),
+                    ("get", [.get("/a/{id}/parts/{part}")]),
+                ]))
+        #expect(
+            table.nearest(to: .get, "/a/thing") == [
+                "one list: GET /a/things", "one create: POST /a/things", "one get: GET /a/{id}/parts/{part}",
+            ])
+        #expect(table.nearest(to: .get, "/a/7/part/8", count: 1) == ["one get: GET /a/{id}/parts/{part}"])
+    }
+}

@@ -1,0 +1,136 @@
+import JSON
+import Support
+import Testing
+
+/// Which of two faults is answered (section 2.3 of the vendor's spec): the one in the earlier row.
+@Suite("Rezolve's order of checks")
+struct CheckOrderTests {
+    /// What can be wrong with one request, in the order of the rows; each is a change to a perfect call.
+    enum Fault: Int, CaseIterable, Sendable {
+        case apiKey
+        case token
+        case signature
+        case members
+        case lifetime
+        case expiry
+        case owner
+        case device
+        case malformedBody
+        case missingField
+        case unknownRecord
+
+        var failure: String {
+            switch self {
+            case .apiKey: "masked-api-key"
+            case .token: "masked-token-missing"
+            case .signature: "masked-signature"
+            case .members: "masked-missing-fields"
+            case .lifetime: "token-lifetime-too-long"
+            case .expiry: "token-expired"
+            case .owner: "masked-other-user"
+            case .device: "masked-device-mismatch"
+            case .malformedBody: "body-malformed"
+            case .missingField: "body-missing-fields"
+            case .unknownRecord: "phone-not-found"
+            }
+        }
+    }
+
+    /// Pairs that one request can have; a token cannot be absent and forged at once.
+    private static let pairs: [(Fault, Fault)] = Fault.allCases.flatMap { first in
+        Fault.allCases.filter { $0.rawValue > first.rawValue }.map { (first, $0) }
+    }.filter { first, second in
+        let absent = first == .token && [.signature, .members, .lifetime, .expiry].contains(second)
+        let times = first == .lifetime && second == .expiry
+        let bodies = first == .malformedBody && [.missingField, .unknownRecord].contains(second)
+        return !absent && !times && !bodies
+    }
+
+    @Test("of two faults the first row's is answered", arguments: pairs)
+    func order(_ first: Fault, _ second: Fault) async throws {
+        let world = try await World()
+        if [first, second].contains(.lifetime) { try await world.set("rezolve.max-lifetime-seconds", "1700") }
+        let answer = try await request(world, [first, second])
+        #expect(answer.failure == first.failure)
+        #expect(answer.status == (first == .expiry ? 401 : first.rawValue < Fault.malformedBody.rawValue ? 403 : 400))
+    }
+
+    @Test("the perfect call that the faults are made of succeeds")
+    func perfect() async throws {
+        try await request(try await World(), []).expect(201)
+    }
+
+    /// Creates an address with everything required; `shop` makes members required at all.
+    private func request(_ world: World, _ faults: [Fault]) async throws -> ReceivedAnswer {
+        try await world.set("rezolve.address-required-fields", "shop")
+        let exp = faults.contains(.expiry) ? "1800000000" : faults.contains(.lifetime) ? "1800001701" : "1800001700"
+        let claims = Forged.adaClaims(
+            user: faults.contains(.members) ? nil : #""user-1001""#, exp: exp)
+        let token = try Forged.token(secret: faults.contains(.signature) ? "wrong" : Example.secret, claims: claims)
+        var fields: World.Fields = [
+            ("x-rezolve-partner-apikey", faults.contains(.apiKey) ? "123jlklk" : Example.apiKeyN)
+        ]
+        if !faults.contains(.token) { fields = fields.bearer(token) }
+        if !faults.contains(.device) { fields = fields.device(Example.device) }
+        let path = (faults.contains(.owner) ? Example.ben : Example.ada) + "/addressbook"
+        return try await world.call(.post, path, fields, body(faults))
+    }
+
+    private func body(_ faults: [Fault]) -> String {
+        if faults.contains(.malformedBody) { return "{" }
+        let line = faults.contains(.missingField) ? "" : #""line_1":"2 Test Street","#
+        let phone = faults.contains(.unknownRecord) ? "none" : "phone-1"
+        return #"{\#(line)"city":"Brno","state":"JM","zip":"60200","country":"CZ","phone_id":"\#(phone)"}"#
+    }
+
+    @Test(
+        "of several wrong members the absent one is answered first, then the wrong type, then the short one",
+        arguments: [
+            (#"{"name":1}"#, "body-missing-fields"), (#"{"name":""}"#, "body-missing-fields"),
+            (#"{"name":1,"phone":""}"#, "body-wrong-type"), (#"{"name":"","phone":1}"#, "body-wrong-type"),
+            (#"{"name":"x","phone":"555"}"#, "body-too-short"), ("", "body-malformed"), ("null", "body-malformed"),
+            (#""text""#, "body-malformed"), (#"{"name":"x""#, "body-malformed"),
+        ])
+    func memberOrder(_ body: String, _ failure: String) async throws {
+        let answer = try await World().call(.post, Example.ada + "/phonebook", .ada, body)
+        #expect(answer.status == 400)
+        #expect(answer.failure == failure)
+    }
+
+    @Test("a partner without key is answered before anything about the token")
+    func noAuthKeyFirst() async throws {
+        let world = try await World()
+        try await world.call(.get, Example.addresses, .keyX).expectDenied("masked-no-auth-key")
+        try await world.call(.get, Example.addresses, .keyX.bearer("broken")).expectDenied("masked-no-auth-key")
+    }
+
+    @Test("on register the token comes before the content, and the content before the duplicate")
+    func registration() async throws {
+        let world = try await World()
+        let known = try Forged.token(
+            header: Forged.registrationHeader, claims: Forged.registrationClaims(user: #""user-1001""#))
+        let path = "/api/v1/authentication/register"
+        #expect(try await world.call(.post, path, .keyN.bearer(Example.jwtAda), "{").failure == "masked-missing-fields")
+        #expect(try await world.call(.post, path, .keyN.bearer(known), "{").failure == "body-malformed")
+        #expect(try await world.call(.post, path, .keyN.bearer(known), "{}").failure == "body-missing-fields")
+        #expect(try await world.call(.post, path, .keyN.bearer(known), #"{"email":1}"#).failure == "body-wrong-type")
+        #expect(try await world.call(.post, path, .keyN.bearer(known), #"{"email":""}"#).failure == "body-too-short")
+        #expect(
+            try await world.call(.post, path, .keyN.bearer(known), #"{"email":"x"}"#).failure
+                == "registration-duplicate")
+    }
+
+    @Test("every finding stands in the journal, also those behind the answer")
+    func allFindings() async throws {
+        let world = try await World()
+        let token = try Forged.token(secret: "wrong", claims: Forged.adaClaims(user: nil, exp: "1"))
+        let answer = try await world.call(.get, Example.ben + "/addressbook", .keyN.bearer(token))
+        answer.expectDenied("masked-signature")
+        for check in ["signature", "claim-partner_entity_id-present", "expiry", "path-entity", "device"] {
+            #expect(answer.outcome(of: check) == .failed, "\(check)")
+        }
+        for check in ["api-key", "auth-key", "token-present", "parts", "algorithm"] {
+            #expect(answer.outcome(of: check) == .passed, "\(check)")
+        }
+    }
+}

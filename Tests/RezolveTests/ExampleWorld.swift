@@ -1,0 +1,96 @@
+import Support
+
+/// The names of the example world: partners, customers and tokens, as the fixtures and the vendor's spec have them.
+///
+/// Every key is invented; the tokens are given as text, so that a fault in minting cannot hide one in reading.
+enum Example {
+    static let apiKeyN = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
+    static let apiKeyS = "00000000-0000-4000-8000-000000000003"
+    static let apiKeyX = "00000000-0000-4000-8000-000000000404"
+    static let device = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
+    static let secret = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
+
+    static let ada = "/api/v1/partner/317/customer/entity123"
+    static let ben = "/api/v1/partner/317/customer/entity456"
+    static let addresses = ada + "/addressbook"
+
+    /// A registration JWT for `user-2001`.
+    static let regNew =
+        "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjo"
+        + "idXNlci0yMDAxIiwiZXhwIjoxODAwMDAxODAwfQ.lK0wcDetu824iUXszQ3hfUsvgFYvaMH_PTePhNIruzhm8RSPHSmXxoozevLvGq06"
+        + "yAZ-aGaCm6q8_gaKwhDeEQ"
+    /// A login JWT of Ada.
+    static let jwtAda =
+        "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
+        + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxODAwMDAxODAwLCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJ"
+        + "BUi8wc0FpdVJJVW01ak9nMGEifQ.zFuj3X0RjSH-JWz72sHSJVhdFtcKUwYV3Jk1jvNGnD-k44d7Q8Ww9snj1zi_JkaK9nTGpjY7AcWU"
+        + "ttT-nIc0iQ"
+    /// The same, expired at 1799999999.
+    static let jwtAdaOld =
+        "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
+        + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxNzk5OTk5OTk5LCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJ"
+        + "BUi8wc0FpdVJJVW01ak9nMGEifQ.qtpIFr9gRBadbxpFd5A6bX7JJcpyrYlbPbfurkJ3s7OfTYYLfxh0IS5_E5Opn3BvGD_grohJBtiB"
+        + "fZctv5Udqw"
+    /// As the vendor's sample app makes it: `v2` instead of `auth`, the partner's id instead of the user's.
+    static let jwtV2Bug =
+        "eyJ2MiI6InYyIiwiYWxnIjoiSFM1MTIiLCJ0eXAiOiJKV1QifQ.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnRuZ"
+        + "XJfZW50aXR5X2lkIjoiMzE3IiwiZXhwIjoxODAwMDAxODAwLCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJBUi8wc0Fpd"
+        + "VJJVW01ak9nMGEifQ.TP0xJyOoMMzEidoIsXZZUkZK6rvijzvTjegVw09Uw8UiVGqF6qsVmoMgVAVQYRxA28vI5rSzuxPMsfvUehFy0A"
+    /// As JWT-ADA, `exp` with a fraction.
+    static let jwtFloat =
+        "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
+        + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxODAwMDAxNzk5LjI1LCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2h"
+        + "zbEJBUi8wc0FpdVJJVW01ak9nMGEifQ.jXdreSiEasB6w3A9hgncPV72bzqQa7qAE-y1qCy-YTrc86MpP9pVmbOEeJBWD-7-oUpf7aPb"
+        + "yJPDX2kAKH-oIg"
+    /// The sample of the vendor's page, signed with `secret`.
+    static let seedJWT =
+        "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjo"
+        + "iMTIzIiwiZXhwIjoxNTIwODY5NDcwfQ.5y2e6QpUKcqTNLTv75nO6a6iFPVxrF8YeAH5NTg2ZO9dkub31GEs0N46Hu2IJf1bQ_vC2IOO"
+        + "9Z2N7drmvA_AKg"
+
+    static let denied = #"{"type":"Authentication","code":"1","message":"Access is denied."}"#
+    static let expired =
+        #"{"type":"Expired Token","code":"8","message":"Your token has expired, refresh your token and try again."}"#
+    static let notFound = #"{"type":"Not Found","code":"4","message":"Requested resource not found"}"#
+    static let malformed = #"{"type":"Bad Request","code":"5","message":"Incorrect or malformed parameters"}"#
+
+    static let address1 =
+        #"{"id":"address-1","short_name":"Home","full_name":"Ada L","line_1":"1 Test Street","line_2":"","#
+        + #""city":"Brno","state":"JM","zip":"60200","country":"CZ","country_alpha2":null,"phone_id":"phone-1"}"#
+    static let phone1 = #"{"id":"phone-1","name":"Home","phone":"+15550100"}"#
+    static let card1 =
+        #"{"id":"card-1","type":"credit","brand":"visa","pan6":"420000","pan4":"0000","short_name":"Test card","#
+        + #""name_on_card":"Ada L","valid_from":"1026","expires_on":"1030","address_id":"address-1"}"#
+    static let login = #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"dev-1"}"#
+    static let newCard =
+        #"{"short_name":"Test","pan":"x","pan6":"420000","pan4":"0000","brand":"visa","type":"credit","#
+        + #""name_on_card":"Ada L","expires_on":"1030","address_id":"address-1","valid_from":null}"#
+
+    /// Ada's RUA user as answered.
+    static func ruaAda(timesLoggedIn: String) -> String {
+        #"{"id":1001,"username":"ada@example.test","title":null,"firstName":"Ada","lastName":"L","#
+            + #""email":"ada@example.test","phone":"+15550100","language":"en","sdkEntity":"entity123","#
+            + #""sdkPartner":"317","createdAt":"2027-01-15T08:00:00.000","updatedAt":"2027-01-15T08:00:00.000","#
+            + #""enabled":true,"partnerId":"317","applicationId":null,"timesLoggedIn":\#(timesLoggedIn),"#
+            + #""roles":[{"role":"ROLE_USER"}],"socialProviders":null,"guest":false,"accountNonExpired":true,"#
+            + #""accountNonLocked":true,"credentialsNonExpired":true,"timezone":"GMT"}"#
+    }
+}
+
+extension World.Fields {
+    /// The api key of partner N, S or X.
+    static let keyN: Self = [("x-rezolve-partner-apikey", Example.apiKeyN)]
+    static let keyS: Self = [("x-rezolve-partner-apikey", Example.apiKeyS)]
+    static let keyX: Self = [("x-rezolve-partner-apikey", Example.apiKeyX)]
+    /// Everything that Ada's app sends.
+    static let ada = keyN.bearer(Example.jwtAda).device(Example.device)
+
+    /// With `authorization: Bearer TOKEN`.
+    func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
+
+    /// With `authorization` of any value.
+    func authorization(_ value: String) -> Self { self + [("authorization", value)] }
+
+    /// With the device header.
+    func device(_ id: String) -> Self { self + [("x-rezolve-device-id", id)] }
+}

@@ -1,0 +1,347 @@
+import JSON
+import Support
+import Testing
+import Tokens
+
+/// Every value of every switch (section 8 of the vendor's spec).
+@Suite("Rezolve's switches")
+struct SwitchTests {
+    /// What a request comes to under one value of a switch: a status and a failure, or none.
+    struct Case: Sendable, CustomStringConvertible {
+        let name: String
+        let value: String
+        var note = ""
+        let failure: String?
+        let send: @Sendable (World) async throws -> ReceivedAnswer
+
+        var description: String { "\(name) = \(value) \(note)" }
+    }
+
+    @Test("each value does what it says", arguments: cases)
+    func value(_ example: Case) async throws {
+        let world = try await World()
+        try await world.set("rezolve." + example.name, example.value)
+        let answer = try await example.send(world)
+        #expect(answer.failure == example.failure)
+        #expect((200...299).contains(answer.status) == (example.failure == nil), "\(answer.text)")
+    }
+
+    @Test("no value of a switch is without a case, and the profiles are those of the spec")
+    func coverage() async throws {
+        let rezolve = try #require(try await World().emulator.vendors.first { $0.identity.id == "rezolve" })
+        for declaration in rezolve.switchDeclarations {
+            let tested = Set(
+                Self.cases.filter { $0.name == declaration.name }.map(\.value) + (Self.own[declaration.name] ?? []))
+            if case .choice(let values) = declaration.domain { #expect(tested == Set(values), "\(declaration.name)") }
+            #expect(tested.contains(declaration.documented), "\(declaration.name)")
+        }
+        let profiles = rezolve.switchDeclarations.map { "\($0.name) \($0.documented) \($0.observed)" }
+        #expect(
+            profiles == [
+                "error-envelope bare errors-array", "message-style error-page staging", "auth-header required ignored",
+                "partner-entity-id must-match any", "device-check enforce off", "bearer-scheme required lenient",
+                "registration-token-reuse accept refuse", "exp-number any any", "max-lifetime-seconds off off",
+                "leeway-seconds 0 0", "profile-dates unix-seconds iso", "ping-after-logout expired-token unauthorized",
+                "duplicate-registration fail fail", "logout-revokes-core no no", "rua-token-prefix bearer bearer",
+                "unknown-entity refuse refuse", "address-required-fields none none", "pan-check any-string any-string",
+                "ios-sample-renewal off off",
+            ])
+    }
+
+    /// Switches whose effect is in the body have tests of their own, here and in ``FailureTests``.
+    private static let own = [
+        "error-envelope": ["bare", "errors-array"], "message-style": ["error-page", "staging"],
+        "profile-dates": ["unix-seconds", "iso"], "rua-token-prefix": ["bearer", "none"],
+    ]
+
+    private static func list(_ token: String, device: String? = Example.device)
+        -> @Sendable (World) async throws -> ReceivedAnswer
+    {
+        { world in
+            let fields = World.Fields.keyN.bearer(token)
+            return try await world.call(.get, Example.addresses, device.map(fields.device) ?? fields)
+        }
+    }
+
+    private static func list(claims: String, header: String = Forged.loginHeader)
+        -> @Sendable (World) async throws -> ReceivedAnswer
+    {
+        { try await list(Forged.token(header: header, claims: claims))($0) }
+    }
+
+    private static func authorization(_ value: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.call(.get, Example.addresses, .keyN.authorization(value).device(Example.device)) }
+    }
+
+    private static let cases = tokenCases + timeCases + deviceCases + schemeCases + stateCases + bodyCases
+
+    private static let tokenCases: [Case] = [
+        Case(
+            name: "auth-header", value: "required", failure: "masked-missing-fields",
+            send: list(claims: Forged.adaClaims(), header: #"{"alg":"HS512"}"#)),
+        Case(
+            name: "auth-header", value: "ignored", failure: nil,
+            send: list(claims: Forged.adaClaims(), header: #"{"alg":"HS512","auth":1}"#)),
+        Case(
+            name: "partner-entity-id", value: "must-match", failure: "masked-other-user",
+            send: list(claims: Forged.adaClaims(user: "317"))),
+        Case(name: "partner-entity-id", value: "any", failure: nil, send: list(claims: Forged.adaClaims(user: "317"))),
+        Case(
+            name: "partner-entity-id", value: "any", note: "but not empty", failure: "masked-missing-fields",
+            send: list(claims: Forged.adaClaims(user: #""""#))),
+        Case(name: "exp-number", value: "any", failure: nil, send: list(Example.jwtFloat)),
+        Case(name: "exp-number", value: "integer", failure: "masked-missing-fields", send: list(Example.jwtFloat)),
+        Case(name: "exp-number", value: "integer", note: "with an integer", failure: nil, send: list(Example.jwtAda)),
+        Case(name: "registration-token-reuse", value: "accept", failure: nil, send: reuse),
+        Case(name: "registration-token-reuse", value: "refuse", failure: "masked-other-user", send: reuse),
+    ]
+
+    private static let reuse: @Sendable (World) async throws -> ReceivedAnswer = {
+        let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
+        return try await $0.call(.get, Example.addresses, .keyN.bearer(token))
+    }
+
+    private static let timeCases: [Case] = [
+        Case(
+            name: "max-lifetime-seconds", value: "off", failure: nil,
+            send: list(claims: Forged.adaClaims(exp: "1900000000"))),
+        Case(name: "max-lifetime-seconds", value: "1800", failure: nil, send: list(Example.jwtAda)),
+        Case(
+            name: "max-lifetime-seconds", value: "1799", failure: "token-lifetime-too-long", send: list(Example.jwtAda)),
+        Case(name: "leeway-seconds", value: "0", failure: "token-expired", send: list(Example.jwtAdaOld)),
+        Case(
+            name: "leeway-seconds", value: "1", note: "a token whose leeway ends now", failure: "token-expired",
+            send: list(Example.jwtAdaOld)),
+        Case(name: "leeway-seconds", value: "2", failure: nil, send: list(Example.jwtAdaOld)),
+    ]
+
+    private static let deviceCases: [Case] = [
+        Case(
+            name: "device-check", value: "enforce", failure: "masked-device-mismatch",
+            send: list(Example.jwtAda, device: nil)),
+        Case(name: "device-check", value: "off", failure: nil, send: list(Example.jwtAda, device: "another")),
+        Case(
+            name: "device-check", value: "off", note: "without claim", failure: nil,
+            send: list(claims: Forged.adaClaims(device: nil))),
+        Case(
+            name: "device-check", value: "if-present", note: "without header", failure: nil,
+            send: list(Example.jwtAda, device: nil)),
+        Case(
+            name: "device-check", value: "if-present", note: "without claim", failure: nil,
+            send: list(claims: Forged.adaClaims(device: nil))),
+        Case(
+            name: "device-check", value: "if-present", note: "with both", failure: "masked-device-mismatch",
+            send: list(Example.jwtAda, device: "another")),
+    ]
+
+    private static let schemeCases: [Case] = [
+        Case(
+            name: "bearer-scheme", value: "required", failure: "masked-token-missing",
+            send: authorization(Example.jwtAda)),
+        Case(
+            name: "bearer-scheme", value: "required", note: "twice", failure: "masked-signature",
+            send: authorization("Bearer Bearer " + Example.jwtAda)),
+        Case(name: "bearer-scheme", value: "lenient", failure: nil, send: authorization(Example.jwtAda)),
+        Case(
+            name: "bearer-scheme", value: "lenient", note: "once", failure: nil,
+            send: authorization("Bearer " + Example.jwtAda)),
+        Case(
+            name: "bearer-scheme", value: "lenient", note: "twice", failure: nil,
+            send: authorization("Bearer bearer  " + Example.jwtAda)),
+        Case(
+            name: "bearer-scheme", value: "lenient", note: "three times", failure: "masked-signature",
+            send: authorization("Bearer Bearer Bearer " + Example.jwtAda)),
+        Case(
+            name: "bearer-scheme", value: "lenient", note: "another scheme", failure: "masked-signature",
+            send: authorization("Basic " + Example.jwtAda)),
+        Case(
+            name: "bearer-scheme", value: "lenient", note: "no token", failure: "masked-token-missing",
+            send: authorization("Bearer Bearer")),
+    ]
+
+    private static let register: @Sendable (World) async throws -> ReceivedAnswer = {
+        let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
+        return try await $0.call(
+            .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
+    }
+
+    private static let loggedOut: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAda)).expect(200)
+        return try await $0.call(.get, Example.addresses, .ada)
+    }
+
+    private static let stateCases: [Case] = [
+        Case(name: "ping-after-logout", value: "expired-token", failure: nil, send: pingAfterLogout),
+        Case(name: "ping-after-logout", value: "unauthorized", failure: "rua-token-invalid", send: pingAfterLogout),
+        Case(name: "duplicate-registration", value: "fail", failure: "registration-duplicate", send: register),
+        Case(name: "duplicate-registration", value: "return-existing", failure: nil, send: register),
+        Case(name: "logout-revokes-core", value: "no", failure: nil, send: loggedOut),
+        Case(name: "logout-revokes-core", value: "yes", failure: "token-expired", send: loggedOut),
+        Case(name: "unknown-entity", value: "refuse", failure: "masked-other-user", send: unknownEntity),
+        Case(name: "unknown-entity", value: "adopt", failure: nil, send: unknownEntity),
+    ]
+
+    private static let pingAfterLogout: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAda)).expect(200)
+        return try await $0.call(.get, "/v2/credentials/ping", .keyN.bearer(Example.jwtAda))
+    }
+
+    private static let unknownEntity: @Sendable (World) async throws -> ReceivedAnswer = {
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
+        return try await $0.call(
+            .get, "/api/v1/partner/317/customer/entity-new/addressbook", .keyN.bearer(token).device(Example.device))
+    }
+
+    private static func createAddress(_ body: String) -> @Sendable (World) async throws -> ReceivedAnswer {
+        { try await $0.call(.post, Example.addresses, .ada, body) }
+    }
+
+    private static let sampleRenewal: @Sendable (World) async throws -> ReceivedAnswer = {
+        try await $0.call(
+            .post, "/api/v1/authentication/register", [],
+            #"{"device_id":"dev-1","make":"Apple","os_type":"ios","entityId":"entity123","partnerId":"317"}"#)
+    }
+
+    private static let bodyCases: [Case] = [
+        Case(name: "address-required-fields", value: "none", failure: nil, send: createAddress("{}")),
+        Case(name: "address-required-fields", value: "shop", failure: "body-missing-fields", send: createAddress("{}")),
+        Case(
+            name: "address-required-fields", value: "shop", note: "all there", failure: nil,
+            send: createAddress(#"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
+        Case(name: "pan-check", value: "any-string", failure: nil) {
+            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
+        },
+        Case(name: "pan-check", value: "decrypt", failure: "body-wrong-type") {
+            try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
+        },
+        Case(name: "ios-sample-renewal", value: "off", failure: "masked-api-key", send: sampleRenewal),
+        Case(name: "ios-sample-renewal", value: "on", failure: nil, send: sampleRenewal),
+        Case(name: "ios-sample-renewal", value: "on", note: "an ordinary registration", failure: nil) {
+            try await $0.call(
+                .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"a@example.test"}"#)
+        },
+    ]
+
+    @Test("the dates of a profile are Unix seconds, or ISO texts in UTC")
+    func profileDates() async throws {
+        let world = try await World()
+        let path = Example.ada + "/profile"
+        let seconds = try await world.call(.get, path, .ada)
+        #expect(seconds.json["date_created"] == 1_800_000_000)
+        try await world.set("rezolve.profile-dates", "iso")
+        let texts = try await world.call(.get, path, .ada)
+        #expect(texts.json["date_created"] == "2027-01-15T08:00:00.000Z")
+        #expect(texts.json["date_updated"] == "2027-01-15T08:00:00.000Z")
+    }
+
+    @Test("the renewed token comes with Bearer or bare", arguments: [("bearer", "Bearer ey"), ("none", "ey")])
+    func tokenPrefix(_ value: String, _ prefix: String) async throws {
+        let world = try await World()
+        try await world.set("rezolve.rua-token-prefix", value)
+        let answer = try await world.call(.get, "/v2/credentials/ping", .keyN.bearer(Example.jwtAda))
+        let accessToken = try #require(answer.json["accessToken"]?.string)
+        #expect(accessToken.hasPrefix(prefix))
+        #expect(answer["authorization"] == accessToken)
+    }
+
+    @Test("the renewal of the seed's sample opens core with its token")
+    func sampleRenewalWorks() async throws {
+        let world = try await World()
+        try await world.set("rezolve.ios-sample-renewal", "on")
+        let answer = try await Self.sampleRenewal(world)
+        let token = try #require(answer.json["access_token"]?.string)
+        let key = try #require(answer.json["public_key"]?.string)
+        answer.expect(200, JSON.object(["access_token": .string(token), "public_key": .string(key)]).text)
+        try await world.call(.get, Example.addresses, .keyN.bearer(token).device("dev-1")).expect(200)
+        let entry = try #require(answer.entry?.json(routes: world.emulator.routes).text)
+        let signature = try #require(token.split(separator: ".").last)
+        #expect(!entry.contains(signature), "the journal shows no signature")
+    }
+
+    @Test(
+        "what is no renewal of the seed's sample still needs its api key",
+        arguments: [
+            "", "{", "[]", "{}", #"{"device_id":"d","entityId":"entity123","partnerId":"3"}"#,
+            #"{"device_id":"d","entityId":"nobody","partnerId":"317"}"#, #"{"entityId":"entity123","partnerId":"317"}"#,
+        ])
+    func otherRenewals(_ body: String) async throws {
+        let world = try await World()
+        try await world.set("rezolve.ios-sample-renewal", "on")
+        try await world.call(.post, "/api/v1/authentication/register", [], body).expectDenied("masked-api-key")
+    }
+
+    @Test("a second registration may return the first one's customer")
+    func returnExisting() async throws {
+        let world = try await World()
+        try await world.set("rezolve.duplicate-registration", "return-existing")
+        try await Self.register(world).expect(200, #"{"entity_id":"entity123","partner_id":"317"}"#)
+    }
+
+    @Test("an adopted customer stays, and takes nobody's id")
+    func adopted() async throws {
+        let world = try await World()
+        try await world.set("rezolve.unknown-entity", "adopt")
+        try await Self.unknownEntity(world).expect(200, "[]")
+        try await world.set("rezolve.unknown-entity", "refuse")
+        try await Self.unknownEntity(world).expect(200, "[]")
+        try await world.set("rezolve.unknown-entity", "adopt")
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-other""#))
+        try await world.call(
+            .get, "/api/v1/partner/317/customer/entity-other/addressbook", .keyN.bearer(token).device(Example.device)
+        ).expectDenied("masked-other-user")
+        try await world.call(
+            .get, "/api/v1/partner/317/customer/entity-third/addressbook", .keyN.bearer(token).device(Example.device)
+        ).expectDenied("masked-other-user")
+    }
+
+    @Test("an adopted customer gets a key pair of its own")
+    func adoptedKey() async throws {
+        let world = try await World()
+        try await world.set("rezolve.unknown-entity", "adopt")
+        let token = try Forged.token(claims: Forged.adaClaims(entity: #""entity-new""#, user: #""user-9""#))
+        let fields = World.Fields.keyN.bearer(token).device(Example.device)
+        let path = "/api/v1/partner/317/customer/entity-new/publickey"
+        let first = try await world.call(.get, path, fields)
+        first.expect(200)
+        try await world.call(.get, path, fields).expect(200, first.text)
+    }
+
+    /// A card number and what the check of `pan` says to it.
+    @Test(
+        "an encrypted card number must agree with what the card says of it",
+        arguments: [
+            ("4200000000000000", "420000", "0000", true), ("4200000000000000", "420001", "0000", false),
+            ("42000000000", "420000", "0000", false), ("420000000000", "420000", "0000", true),
+            ("4200000000000000000", "420000", "0000", true), ("42000000000000000000", "420000", "0000", false),
+            ("4200000000x00000", "420000", "0000", false), ("4200000000000000", "4200", "0000", false),
+            ("4200000000000000", "420000", "", false),
+        ])
+    func pan(_ number: String, _ pan6: String, _ pan4: String, _ isAccepted: Bool) async throws {
+        let world = try await World()
+        try await world.set("rezolve.pan-check", "decrypt")
+        let pem = try await world.call(.get, Example.ada + "/publickey", .ada).json["public_key"]?.string ?? ""
+        let key = try #require(try VerificationKey.pem(pem).first)
+        let pan = Base64Text.encode(try #require(key.encryptOAEP(Array(number.utf8))))
+        let body: JSON = [
+            "short_name": "Test card", "name_on_card": "Ada L", "address_id": "address-1", "pan": .string(pan),
+            "pan6": .string(pan6), "pan4": .string(pan4),
+        ]
+        let answer = try await world.call(.put, Example.ada + "/wallet/card-1", .ada, body.text)
+        if isAccepted { answer.expect(200) } else { answer.expect(400, Example.malformed, "body-wrong-type") }
+        #expect(answer.entry?.json(routes: world.emulator.routes).text.contains(pan) == false)
+    }
+
+    @Test("a vendor's profile beats the profile of all, and a switch beats both")
+    func precedence() async throws {
+        let world = try await World()
+        let request = { try await world.call(.get, Example.addresses, .keyN.bearer(Example.jwtAda)) }
+        try await world.control(.put, "settings", #"{"profile":{"rezolve":"observed"}}"#)
+        try await request().expect(200)
+        try await world.set("rezolve.device-check", "enforce")
+        #expect(try await request().failure == "masked-device-mismatch")
+        try await world.control(.put, "settings", #"{"switches":{"rezolve.device-check":null}}"#)
+        try await request().expect(200)
+        try await world.control(.put, "settings", #"{"profile":{"rezolve":null}}"#)
+        #expect(try await request().failure == "masked-device-mismatch")
+    }
+}

@@ -1,0 +1,26 @@
+import Emulation
+import HTTPEngine
+public import Understudy
+
+/// An emulator with the repository's fixtures, its pipeline, and a server in front of it.
+public final class Stage: Sendable {
+    /// The emulator.
+    public let emulator: Emulator
+    let pipeline: Pipeline
+    let port: Int
+    private let server: Server
+
+    /// A server of its own for tests that need another emulator than the shared one.
+    public init(_ emulator: Emulator) throws {
+        self.emulator = emulator
+        pipeline = Pipeline(emulator)
+        server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: pipeline)
+        port = server.addresses[0].port
+        server.start()
+    }
+
+    /// The one that all cases share, each in a sandbox of its own.
+    public static func shared() throws -> Stage { try common.get() }
+
+    private static let common = Result { try Stage(Emulator(fixtures: Repository.fixtures)) }
+}

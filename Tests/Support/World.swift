@@ -1,0 +1,155 @@
+public import Emulation
+import HTTPEngine
+public import HTTPTypes
+public import JSON
+import Synchronization
+public import Understudy
+import Wire
+
+/// A sandbox of its own, used as a client and a test suite would use it: by requests.
+public struct World: Sendable {
+    /// Field lines by name and value.
+    public typealias Fields = [(String, String)]
+
+    /// The moment at which the examples of the vendors' specs take place.
+    public static let exampleMoment = 1_800_000_000
+
+    /// The sandbox's name.
+    public let name: String
+    private let depth: Depth
+    private let stage: Stage
+
+    private static let created = Atomic(0)
+
+    /// A sandbox that nobody else uses, its clock frozen.
+    public init(
+        _ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment
+    ) async throws {
+        let number = Self.created.add(1, ordering: .relaxed).newValue
+        name = "case-\(number)"
+        self.depth = depth
+        self.stage = try stage ?? .shared()
+        if let clock { try await freeze(at: clock) }
+    }
+
+    /// The emulator behind it.
+    public var emulator: Emulator { stage.emulator }
+
+    /// The sandbox itself, for what only an insider can see.
+    public var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
+
+    /// Sends a request in this sandbox.
+    public func call(
+        _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""
+    ) async throws -> ReceivedAnswer {
+        try await send(method, target, fields + [("X-Understudy-Sandbox", name)], Array(body.utf8), isJournaled: true)
+    }
+
+    /// Sends a control call in this sandbox.
+    @discardableResult
+    public func control(
+        _ method: HTTPRequest.Method, _ path: String, _ body: String = "", fields: Fields = []
+    ) async throws -> ReceivedAnswer {
+        try await send(
+            method, "/_understudy/" + path, fields + [("X-Understudy-Sandbox", name)], Array(body.utf8),
+            isJournaled: false)
+    }
+
+    /// Sends a request without selecting a sandbox; the answer has no entry.
+    public func bare(
+        _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""
+    ) async throws -> ReceivedAnswer {
+        try await send(method, target, fields, Array(body.utf8), isJournaled: false)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method, _ target: String, _ fields: Fields, _ body: [UInt8], isJournaled: Bool
+    ) async throws -> ReceivedAnswer {
+        let (status, received, content) =
+            switch depth {
+            case .pipeline: await ask(method, target, fields, body)
+            case .socket: try await connect(method, target, fields, body)
+            }
+        return ReceivedAnswer(
+            status: status, fields: received, body: content,
+            entry: isJournaled ? sandbox.journal.entries().last : nil)
+    }
+
+    private func ask(
+        _ method: HTTPRequest.Method, _ target: String, _ fields: Fields, _ body: [UInt8]
+    ) async -> (Int, [(String, String)], [UInt8]) {
+        let authority = fields.first { $0.0.lowercased() == "host" }?.1 ?? "127.0.0.1"
+        var request = Request(method: method, target: target, authority: authority, fields: FieldLines(fields))
+        request.bodyExceedsLimit = body.count > stage.pipeline.bodyLimit(for: request)
+        request.body = request.bodyExceedsLimit ? [] : body
+        let response = await stage.pipeline.response(to: request)
+        return (response.status.code, response.fields.map { ($0.name.rawName, $0.value) }, response.body)
+    }
+
+    private func connect(
+        _ method: HTTPRequest.Method, _ target: String, _ fields: Fields, _ body: [UInt8]
+    ) async throws -> (Int, [(String, String)], [UInt8]) {
+        var lines = HTTPFields()
+        for (name, value) in fields {
+            if let name = HTTPField.Name(name) { lines.append(HTTPField(name: name, value: value)) }
+        }
+        let response = try await HTTPClient.send(
+            method: method, url: "http://127.0.0.1:\(stage.port)\(target)", fields: lines, body: body,
+            within: .seconds(30))
+        return (response.status.code, response.fields.map { ($0.name, $0.value) }, response.body)
+    }
+}
+
+// MARK: - What a user steers
+
+extension World {
+    /// Sets the clock and stops it there.
+    public func freeze(at seconds: Int) async throws {
+        try await succeed(.put, "clock", ["now": JSON(seconds), "freeze": true])
+    }
+
+    /// Moves the clock.
+    public func advance(_ duration: String) async throws {
+        try await succeed(.put, "clock", ["advance": .string(duration)])
+    }
+
+    /// Sets a switch, its name with the vendor's.
+    public func set(_ name: String, _ value: String) async throws {
+        try await succeed(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
+    }
+
+    /// Sets the profile of all vendors.
+    public func set(profile: BehaviourProfile) async throws {
+        try await succeed(.put, "settings", ["profile": .string(profile.rawValue)])
+    }
+
+    /// Makes ids repeatable.
+    public func set(seed: Int) async throws {
+        try await succeed(.put, "settings", ["seed": JSON(seed)])
+    }
+
+    /// Arms a failure for one call of a route.
+    public func arm(_ failure: String, at route: String, call: Int = 1) async throws {
+        try await succeed(.put, "faults", ["route": .string(route), "call": JSON(call), "fail": .string(failure)])
+    }
+
+    /// Makes a token of a kind such as `VENDOR/KIND`.
+    public func mint(_ kind: String, _ order: JSONObject = [:]) async throws -> String {
+        let answer = try await succeed(.post, "tokens/" + kind, .object(order))
+        return answer.json["token"]?.string ?? ""
+    }
+
+    @discardableResult
+    private func succeed(_ method: HTTPRequest.Method, _ path: String, _ body: JSON) async throws -> ReceivedAnswer {
+        let answer = try await control(method, path, body.text)
+        guard (200...299).contains(answer.status) else { throw ControlFailure(answer: answer.text) }
+        return answer
+    }
+}
+
+/// A control call of a test's preparation was refused.
+struct ControlFailure: Error, CustomStringConvertible {
+    let answer: String
+
+    var description: String { "the control API answered \(answer)" }
+}

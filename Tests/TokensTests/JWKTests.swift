@@ -1,0 +1,189 @@
+import JSON
+import Testing
+import Tokens
+
+@Suite("Keys from JWK and JWKS")
+struct JWKTests {
+    static func rsa() throws -> JSONObject {
+        try #require(try SigningKey.pem(TestKey.rsaPrivate, id: "r").publicJWK()?.object)
+    }
+
+    static func ec() throws -> JSONObject {
+        try #require(try PublishedVector.cookbook3.jwk().object)
+    }
+
+    @Test("A public JWK reads back as the same key")
+    func roundTrip() throws {
+        for key in [
+            try SigningKey.pem(TestKey.rsaPrivate, id: "r"), try .generateEC(.p256, id: "e"), try .generateEC(.p384),
+            try .generateEC(.p521), try .generateEd25519(),
+        ] {
+            let jwk = try #require(key.publicJWK(algorithm: key.algorithms[0]))
+            let read = try VerificationKey.jwk(jwk)
+            #expect(read.thumbprint == key.thumbprint)
+            #expect(read.kind == key.kind)
+            #expect(read.id == key.id)
+            #expect(read.algorithms == [key.algorithms[0]])
+        }
+        #expect(try SigningKey.secret("secret").publicJWK() == nil)
+    }
+
+    @Test("Members that are unknown or of other types do no harm, a leading zero in n neither")
+    func tolerated() throws {
+        var jwk = try Self.rsa()
+        let modulus = try #require(jwk["n"]?.string)
+        jwk["n"] = .string(Base64URL.encode([0] + (try Base64URL.decode(modulus.utf8))))
+        jwk["x5c"] = [1, 2, 3]
+        jwk["x5u"] = "https://attacker.example/cert"
+        jwk["whatever"] = ["deep": [nil, true]]
+        jwk["key_ops"] = ["encrypt", "verify"]
+        let plain = try VerificationKey.jwk(.object(Self.rsa()))
+        #expect(try VerificationKey.jwk(.object(jwk)).thumbprint == plain.thumbprint)
+    }
+
+    struct Refusal: Sendable, CustomTestStringConvertible {
+        let name: String
+        let isEC: Bool
+        let member: String
+        let value: JSON?
+        let error: KeyError
+
+        init(_ name: String, ec: Bool = false, _ member: String, _ value: JSON?, _ error: KeyError) {
+            (self.name, isEC, self.member, self.value, self.error) = (name, ec, member, value, error)
+        }
+
+        var testDescription: String { name }
+    }
+
+    static let zeros32: JSON = .string(Base64URL.encode([UInt8](repeating: 0, count: 32)))
+    static let smallModulus: JSON = .string(Base64URL.encode([UInt8](repeating: 0xFF, count: 128)))
+    static let evenModulus: JSON = .string(Base64URL.encode([UInt8](repeating: 0xFE, count: 256)))
+
+    @Test(
+        "A JWK that breaks a rule is refused, with the reason",
+        arguments: [
+            Refusal("use enc", "use", "enc", .purpose("use is \"enc\", expected \"sig\"")),
+            Refusal("use of another type", "use", 1, .purpose("use is 1, expected \"sig\"")),
+            Refusal(
+                "key_ops without verify", "key_ops", ["encrypt"],
+                .purpose("key_ops is [\"encrypt\"], expected an array with \"verify\"")),
+            Refusal(
+                "key_ops no array", "key_ops", "verify",
+                .purpose("key_ops is \"verify\", expected an array with \"verify\"")),
+            Refusal("alg of encryption", "alg", "RSA-OAEP", .algorithm("RSA-OAEP")),
+            Refusal("alg of another key type", "alg", "ES256", .algorithm("ES256")),
+            Refusal("alg of HMAC on a public key", "alg", "HS256", .algorithm("HS256")),
+            Refusal("alg in small letters", "alg", "rs256", .algorithm("rs256")),
+            Refusal("alg none", "alg", "none", .algorithm("none")),
+            Refusal("alg no string", "alg", nil as JSON? ?? .null, .member("alg", "is null, not a string")),
+            Refusal("no kty", "kty", nil, .member("kty", "is absent")),
+            Refusal("kty unknown", "kty", "rsa", .unsupportedType("rsa")),
+            Refusal("kty with a Kelvin sign", "kty", "O\u{212A}P", .unsupportedType("O\u{212A}P")),
+            Refusal("kid no string", "kid", 7, .member("kid", "is number, not a string")),
+            Refusal("no n", "n", nil, .member("n", "is absent")),
+            Refusal("n no string", "n", 65_537, .member("n", "is number, not a string")),
+            Refusal("e padded", "e", "AQAB==", .member("e", "is not base64url: padding with “=”")),
+            Refusal(
+                "e standard base64", "e", "AQ+B", .member("e", "is not base64url: “+” of the standard base64 alphabet")),
+            Refusal("e with unused bits", "e", "AR", .member("e", "is not base64url: unused bits that are not zero")),
+            Refusal("e even", "e", "AQAC", .rsaExponent),
+            Refusal("e one", "e", "AQ", .rsaExponent),
+            Refusal("e of nine bytes", "e", "AQAAAAAAAAAB", .rsaExponent),
+            Refusal("n of 1024 bits", "n", smallModulus, .rsaTooSmall(bits: 1024)),
+            Refusal("n even", "n", evenModulus, .rsaModulus),
+            Refusal("private member d", "d", "AQAB", .privateKey),
+            Refusal("private member p", "p", "AQAB", .privateKey),
+            Refusal("curve in small letters", ec: true, "crv", "p-521", .unsupportedCurve("p-521")),
+            Refusal("curve of another key", ec: true, "crv", "P-256", .member("x", "has 66 bytes; expected 32")),
+            Refusal("curve without an algorithm", ec: true, "crv", "secp256k1", .unsupportedCurve("secp256k1")),
+            Refusal("y cut", ec: true, "y", "AQ", .member("y", "has 1 bytes; expected 66")),
+            Refusal(
+                "point off the curve", ec: true, "y", .string(Base64URL.encode([UInt8](repeating: 0, count: 66))),
+                .pointOffCurve),
+            Refusal("ES256 on P-521", ec: true, "alg", "ES256", .algorithm("ES256")),
+        ])
+    func refused(_ refusal: Refusal) throws {
+        var jwk = try refusal.isEC ? Self.ec() : Self.rsa()
+        jwk[refusal.member] = refusal.value
+        #expect(throws: refusal.error) { try VerificationKey.jwk(.object(jwk)) }
+        #expect(throws: Never.self) { try VerificationKey.jwk(.object(refusal.isEC ? Self.ec() : Self.rsa())) }
+    }
+
+    @Test("Ed25519 points of small order, of other lengths and of other curves are refused")
+    func edwardsPoints() throws {
+        func key(_ bytes: [UInt8], crv: JSON = "Ed25519") throws -> VerificationKey {
+            try .jwk(["kty": "OKP", "crv": crv, "x": .string(Base64URL.encode(bytes))])
+        }
+        let zeros = [UInt8](repeating: 0, count: 31)
+        #expect(throws: KeyError.pointOfSmallOrder) { try key([0] + zeros) }
+        #expect(throws: KeyError.pointOfSmallOrder) { try key([1] + zeros) }
+        #expect(throws: KeyError.pointOfSmallOrder) { try key(zeros + [0x80]) }
+        #expect(throws: KeyError.member("x", "has 31 bytes; expected 32")) { try key(zeros) }
+        #expect(throws: KeyError.unsupportedCurve("X25519")) { try key([9] + zeros, crv: "X25519") }
+        #expect(throws: KeyError.unsupportedCurve("Ed448")) { try key([9] + zeros, crv: "Ed448") }
+    }
+
+    @Test("A JWK with a repeated member is refused")
+    func duplicates() throws {
+        var jwk = try Self.rsa()
+        jwk.append("n", "AQAB")
+        #expect(throws: KeyError.member("n", "occurs twice")) { try VerificationKey.jwk(.object(jwk)) }
+    }
+
+    @Test("Whatever is no JWK is refused", arguments: [nil, true, 1, "RSA", [], [:]] as [JSON])
+    func noJWK(_ value: JSON) {
+        #expect(throws: KeyError.self) { try VerificationKey.jwk(value) }
+        #expect(throws: KeyError.self) { try SigningKey.jwk(value) }
+        #expect(throws: KeyError.self) { try KeySet(jwks: value) }
+    }
+
+    @Test("A set keeps the usable keys, and says what it left out and why")
+    func keySet() throws {
+        var encryption = try Self.rsa()
+        encryption["use"] = "enc"
+        encryption["kid"] = "e"
+        let secret: JSON = ["kty": "oct", "k": "c2VjcmV0", "kid": "s"]
+        let set = try KeySet(
+            jwks: ["keys": [.object(try Self.rsa()), .object(encryption), secret, 7, .object(try Self.ec())]])
+        #expect(set.keys.map(\.id) == ["r", "bilbo.baggins@hobbiton.example"])
+        #expect(set.skipped.map(\.index) == [1, 2, 3])
+        #expect(set.skipped.map(\.id) == ["e", "s", nil])
+        #expect(set.skipped[1].reason == .privateKey)
+        #expect(set.key(withID: "e") == nil)
+        #expect(try KeySet(jwks: ["keys": [secret]], acceptsPrivate: true).keys[0].kind == .secret(byteCount: 6))
+    }
+
+    @Test("A name is compared byte for byte, and the first of two equal ones wins")
+    func lookUp() throws {
+        let first = try VerificationKey.secret("one", id: "caf\u{E9}")
+        let set = KeySet(keys: [first, try .secret("two two", id: "caf\u{E9}"), try .secret("three", id: "x")])
+        #expect(set.key(withID: "caf\u{E9}")?.kind == first.kind)
+        #expect(set.key(withID: "cafe\u{301}") == nil)
+        #expect(set.key(withID: "X") == nil)
+        #expect(set.duplicateIDs == ["caf\u{E9}"])
+    }
+
+    @Test("Private members are found anywhere in a set")
+    func privateMembers() throws {
+        #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa())]]).isEmpty)
+        let secret: JSON = ["kty": "oct", "k": "c2VjcmV0"]
+        #expect(KeySet.privateMembers(in: ["keys": [.object(try Self.rsa()), secret]]) == ["k"])
+        #expect(try KeySet.privateMembers(in: PublishedVector.a2.jwk()) == ["d", "p", "q", "dp", "dq", "qi"])
+    }
+
+    @Test("Private JWKs sign; one whose halves disagree is refused")
+    func privateKeys() throws {
+        for vector in [PublishedVector.a2, .a3, .a4, .edwards] {
+            let key = try SigningKey.jwk(vector.jwk())
+            let signature = try key.sign([1, 2, 3], algorithm: vector.algorithm)
+            #expect(key.verificationKey.isValid(signature: signature, for: [1, 2, 3], algorithm: vector.algorithm))
+        }
+        var mixed = try #require(try PublishedVector.a3.jwk().object)
+        mixed["d"] = .string(Base64URL.encode([UInt8](repeating: 1, count: 32)))
+        #expect(throws: KeyError.partsDisagree) { try SigningKey.jwk(.object(mixed)) }
+        var edwards = try #require(try PublishedVector.edwards.jwk().object)
+        edwards["d"] = .string(Base64URL.encode([UInt8](repeating: 1, count: 32)))
+        #expect(throws: KeyError.partsDisagree) { try SigningKey.jwk(.object(edwards)) }
+        #expect(throws: KeyError.notPrivate) { try SigningKey.jwk(.object(Self.rsa())) }
+    }
+}

@@ -1,0 +1,139 @@
+import JSON
+import Testing
+import Tokens
+
+@Suite("Keys from PEM and DER")
+struct KeySourceTests {
+    @Test("A certificate is a container of its public key and keeps its dates")
+    func certificate() throws {
+        let keys = try VerificationKey.pem(TestKey.ecCertificate, id: "one")
+        let key = try #require(keys.first)
+        #expect(keys.count == 1)
+        #expect(key.id == "one")
+        #expect(key.kind == .ec(.p256))
+        #expect(key.algorithms == [.es256])
+        let validity = try #require(key.validity)
+        #expect(validity.notBefore == 1_577_836_800)
+        #expect(validity.notAfter == 1_609_504_215)
+        #expect(validity.finding(at: 1_577_836_799).outcome == .failed)
+        #expect(validity.finding(at: 1_577_836_799).check == "certificate-not-yet-valid")
+        #expect(validity.finding(at: 1_577_836_800).outcome == .passed)
+        #expect(validity.finding(at: 1_609_504_215).outcome == .passed)
+        #expect(validity.finding(at: 1_609_504_216).outcome == .failed)
+        #expect(validity.finding(at: 1_609_504_216).check == "certificate-expired")
+    }
+
+    @Test("The same key comes out of certificate, SubjectPublicKeyInfo, RSAPublicKey and both private forms")
+    func sameKey() throws {
+        let texts = [TestKey.rsaCertificate, TestKey.rsaPublic, TestKey.rsaPKCS1Public]
+        let prints = try texts.map { try VerificationKey.pem($0)[0].thumbprint }
+        let privatePrints = try [TestKey.rsaPrivate, TestKey.rsaPKCS1Private].map { try SigningKey.pem($0).thumbprint }
+        #expect(Set(prints + privatePrints).count == 1)
+        #expect(prints[0] != nil)
+    }
+
+    @Test("Several blocks and the text around them are read in order")
+    func severalBlocks() throws {
+        let text = "a note\n\(TestKey.rsaPublic)\nanother\n\(TestKey.ecCertificate)\n\(TestKey.edwardsPublic)\nthe end"
+        let keys = try VerificationKey.pem(text)
+        #expect(keys.map(\.kind) == [.rsa(bits: 2048), .ec(.p256), .ed25519])
+    }
+
+    @Test("A key is written as it was read, in lines of 64 characters")
+    func writePEM() throws {
+        #expect(try VerificationKey.pem(TestKey.rsaPublic)[0].publicPEM == TestKey.rsaPublic + "\n")
+        let key = try SigningKey.pem(TestKey.rsaPrivate)
+        #expect(key.publicPEM == TestKey.rsaPublic + "\n")
+        #expect(key.privatePEM == TestKey.rsaPrivate + "\n")
+        #expect(try SigningKey.pem(TestKey.edwardsPrivate).privatePEM == TestKey.edwardsPrivate + "\n")
+        #expect(try SigningKey.secret("secret").privatePEM == nil)
+        #expect(try SigningKey.secret("secret").publicPEM == nil)
+    }
+
+    @Test("DER works for certificates and both forms of public keys, and not for cut or longer bytes")
+    func der() throws {
+        let key = try VerificationKey.pem(TestKey.rsaPublic)[0]
+        let bytes = try #require(key.publicDER)
+        #expect(try VerificationKey.publicKey(der: bytes).thumbprint == key.thumbprint)
+        let pkcs1 = try body(of: TestKey.rsaPKCS1Public)
+        #expect(try VerificationKey.publicKey(der: pkcs1).thumbprint == key.thumbprint)
+        let certificate = try body(of: TestKey.rsaCertificate)
+        #expect(try VerificationKey.certificate(der: certificate).thumbprint == key.thumbprint)
+        for broken in [bytes + [0], Array(bytes.dropLast()), [], [0x30]] {
+            #expect(throws: KeyError.self) { try VerificationKey.publicKey(der: broken) }
+        }
+        for broken in [certificate + [0], Array(certificate.dropLast()), []] {
+            #expect(throws: KeyError.self) { try VerificationKey.certificate(der: broken) }
+        }
+    }
+
+    private func body(of pem: String) throws -> [UInt8] {
+        let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+        return try #require(Base64URL.decodeLeniently(lines.joined().utf8))
+    }
+
+    @Test(
+        "What nobody should verify with is refused, with the reason",
+        arguments: [
+            (TestKey.rsa1024, KeyError.rsaTooSmall(bits: 1024)),
+            (TestKey.secp256k1, .unsupportedCurve("secp256k1")),
+            (TestKey.explicitCurve, .unsupportedCurve("explicit parameters")),
+            (TestKey.x25519, .unsupportedType("X25519")),
+            (TestKey.restrictedPSS, .unsupportedType("RSA-PSS")),
+            (TestKey.rsaPrivate, .privateKey), (TestKey.ecPrivate, .privateKey),
+            (TestKey.encrypted, .privateKey), ("", .noKeyInPEM), ("no key at all", .noKeyInPEM),
+            (String(TestKey.rsaPublic.dropLast(10)), .unreadable("a PEM block is broken")),
+            (TestKey.rsaPublic.replacing("MII", with: "M!I"), .unreadable("a PEM block is broken")),
+        ])
+    func refused(_ pem: String, _ error: KeyError) {
+        #expect(throws: error) { try VerificationKey.pem(pem) }
+    }
+
+    @Test("An exponent of 3 is small but sound")
+    func exponentThree() throws {
+        #expect(try VerificationKey.pem(TestKey.exponentThree)[0].kind == .rsa(bits: 2048))
+    }
+
+    @Test(
+        "Private keys are told from public and from locked ones",
+        arguments: [
+            (TestKey.rsaPublic, KeyError.notPrivate), (TestKey.rsaCertificate, .notPrivate),
+            (TestKey.encrypted, .encryptedPrivateKey), (TestKey.encryptedOld, .encryptedPrivateKey),
+            ("nothing", .noKeyInPEM),
+        ])
+    func notPrivate(_ pem: String, _ error: KeyError) {
+        #expect(throws: error) { try SigningKey.pem(pem) }
+    }
+
+    @Test("An empty secret is refused, a short one earns a remark")
+    func secrets() throws {
+        #expect(throws: KeyError.emptySecret) { try VerificationKey.secret("") }
+        #expect(throws: KeyError.emptySecret) { try SigningKey.secret([]) }
+        let key = try VerificationKey.secret("secret")
+        #expect(key.strengthFinding(for: .hs512)?.outcome == .noted)
+        #expect(try VerificationKey.secret([UInt8](repeating: 7, count: 64)).strengthFinding(for: .hs512) == nil)
+    }
+
+    @Test("No key shows its secret, however it is printed")
+    func printing() throws {
+        let secret = "a-secret-that-must-not-show"
+        let signing = try SigningKey.secret(secret, id: "k")
+        let verification = signing.verificationKey
+        var dumped = ""
+        dump([signing.verificationKey], to: &dumped)
+        dump(signing, to: &dumped)
+        let texts = ["\(signing)", "\(verification)", String(reflecting: signing), "\([verification])", dumped]
+        let digits = secret.utf8.map(String.init).joined(separator: ", ")
+        for text in texts {
+            #expect(!text.contains(secret))
+            #expect(!text.contains(digits))
+            #expect(text.contains("secret of 27 bytes “k”"))
+        }
+    }
+
+    @Test("A certificate map of one kid each is what `pem` with an id gives")
+    func ids() throws {
+        let key = try VerificationKey.pem(TestKey.rsaCertificate, id: "kid-1")[0]
+        #expect(KeySet(keys: [key]).key(withID: "kid-1")?.thumbprint == key.thumbprint)
+    }
+}
