@@ -10,6 +10,10 @@ public enum Fact: Sendable, Hashable {
     case json(JSON)
     /// A moment in Unix seconds.
     case time(Double)
+    /// A moment after that one, in Unix seconds.
+    case timeAfter(Double)
+    /// That moment or one before it, in Unix seconds.
+    case timeUpTo(Double)
     /// A span of seconds.
     case seconds(Double)
     /// A number of things.
@@ -41,6 +45,8 @@ extension Fact: CustomStringConvertible {
         case .text(let text): text
         case .json(let value): value.text
         case .time(let seconds): "\(JSONNumber(seconds)) (\(UnixTime.text(of: seconds)))"
+        case .timeAfter(let seconds): "later than \(Fact.time(seconds))"
+        case .timeUpTo(let seconds): "no later than \(Fact.time(seconds))"
         case .seconds(let seconds): "\(JSONNumber(seconds)) s"
         case .count(let count): String(count)
         case .anyOf(let texts): texts.joined(separator: " or ")
@@ -66,7 +72,7 @@ extension Fact: CustomStringConvertible {
         case .algorithms(let algorithms): .array(algorithms.map { .string($0.rawValue) })
         case .absent: nil
         case .repeated(let names): .array(names.map(JSON.string))
-        case .text, .time, .encoding, .syntax, .types, .key, .algorithm: .string(description)
+        case .text, .time, .timeAfter, .timeUpTo, .encoding, .syntax, .types, .key, .algorithm: .string(description)
         }
     }
 }

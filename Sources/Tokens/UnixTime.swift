@@ -1,8 +1,10 @@
 /// Unix seconds as people write them.
-enum UnixTime {
-    /// The moment as RFC 3339 text in UTC, with milliseconds where it has a fraction; a phrase for what no year of four
-    /// digits can hold.
-    static func text(of seconds: Double) -> String {
+public enum UnixTime {
+    /// The moment as RFC 3339 text in UTC; a phrase for what no year of four digits can hold.
+    ///
+    /// - Parameter alwaysShowsMilliseconds: Whether they are there also when they are zero. They are rounded down, so
+    ///   that a time that is shown never lies after the moment itself.
+    public static func text(of seconds: Double, alwaysShowsMilliseconds: Bool = false) -> String {
         guard seconds.isFinite else { return "no moment" }
         guard (-62_135_596_800..<253_402_300_800).contains(seconds) else {
             return seconds < 0 ? "before the year 1" : "after the year 9999"
@@ -15,7 +17,7 @@ enum UnixTime {
         let fraction = milliseconds - second * 1000
         let time = [clock / 3600, clock / 60 % 60, clock % 60].map { pad($0, 2) }.joined(separator: ":")
         return "\(pad(year, 4))-\(pad(month, 2))-\(pad(dayOfMonth, 2))T\(time)"
-            + (fraction == 0 ? "Z" : ".\(pad(fraction, 3))Z")
+            + (fraction == 0 && !alwaysShowsMilliseconds ? "Z" : ".\(pad(fraction, 3))Z")
     }
 
     /// Unix seconds of a moment in UTC; the fields are in range.

@@ -133,8 +133,10 @@ struct MintingTests {
             ("login", #"{"header":[]}"#, "expected an object"), ("login", #"{"claims":"x"}"#, "expected an object"),
             ("login", #"{"defect":"public-key-as-secret"}"#, "a secret has no public key"),
             ("login", #"{"defect":"secret-hex-decoded"}"#, "hexadecimal"),
-            ("login", #"{"defect":"missing-nbf"}"#, "nbf"), ("registration", #"{"defect":"wrong-device"}"#, "login"),
-            ("registration", #"{"defect":"v2-header-bug"}"#, "login"),
+            ("login", #"{"defect":"missing-nbf"}"#, "nbf"),
+            ("login", #"{"defect":"wrong-devce"}"#, "did you mean “wrong-device”?"),
+            ("registration", #"{"defect":"wrong-device"}"#, "no defect wrong-device"),
+            ("registration", #"{"defect":"v2-header-bug"}"#, "no defect v2-header-bug"),
         ])
     func refused(_ kind: String, _ order: String, _ hint: String) async throws {
         let answer = try await World().control(.post, "tokens/rezolve/" + kind, order)

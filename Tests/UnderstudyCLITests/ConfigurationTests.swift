@@ -126,7 +126,7 @@ struct FixturesCheckTests {
             (
                 "unknown failure name", "failures.yaml",
                 "failures:\n  token-expird: { about: \"x\", status: 401, evidence: ours, source: \"x\" }\n",
-                ":2:17: unknown failure “token-expird”; did you mean “token-expired”?"
+                ":2:3: unknown failure “token-expird”; did you mean “token-expired”?"
             ),
             (
                 "status that is none", "failures.yaml",

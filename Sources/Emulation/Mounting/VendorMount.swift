@@ -1,5 +1,5 @@
 public import JSON
-import Synchronization
+import Tokens
 import Wire
 
 /// A vendor with its failures, ready to answer.
@@ -154,7 +154,19 @@ extension VendorMount {
 extension VendorMount {
     /// Makes a token.
     public func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken {
-        try vendor.mint(order, in: setting(cell, moment))
+        try checkDefect(of: order)
+        return try vendor.mint(order, in: setting(cell, moment))
+    }
+
+    private func checkDefect(of order: MintOrder) throws(MintRefusal) {
+        guard let name = order.members["defect"]?.string else { return }
+        let own = V.tokenKinds.first { $0.name == order.kind }?.defects ?? []
+        do throws(MintError) {
+            if !own.contains(name) { _ = try Defect(named: name) }
+        } catch {
+            let hint = Nearest.hint(to: name, among: own + Defect.names)
+            throw MintRefusal("a token of kind \(order.kind) has no defect \(name)\(hint)")
+        }
     }
 
     /// Says what the vendor would answer to a token.

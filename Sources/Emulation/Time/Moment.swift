@@ -3,6 +3,7 @@
 #else
     import Foundation
 #endif
+import Tokens
 
 /// A point in time as a sandbox sees it.
 public struct Moment: Sendable, Hashable, Comparable {
@@ -49,11 +50,7 @@ extension Moment {
     }
 
     /// The moment as RFC 3339 in UTC with milliseconds, such as `2027-01-15T08:00:00.000Z`.
-    public var rfc3339: String {
-        // Rounding down keeps a time that is shown from lying after the moment itself.
-        let shown = Date(timeIntervalSince1970: (unixSeconds * 1000).rounded(.down) / 1000 + 0.000_1)
-        return Date.ISO8601FormatStyle(includingFractionalSeconds: true).format(shown)
-    }
+    public var rfc3339: String { UnixTime.text(of: unixSeconds, alwaysShowsMilliseconds: true) }
 }
 
 extension Duration {

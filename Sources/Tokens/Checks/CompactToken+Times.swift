@@ -32,7 +32,7 @@ extension CompactToken {
     public func expiry(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.4"
     ) -> Finding {
-        time("exp", "expiry", at: moment, rules, source) { end in
+        time("exp", "expiry", .timeAfter(moment - rules.leeway), rules, source) { end in
             rules.acceptsLastSecond ? moment <= end + rules.leeway : moment < end + rules.leeway
         }
     }
@@ -49,7 +49,7 @@ extension CompactToken {
         at moment: Double, claim: String = "nbf", _ rules: TimeRules = TimeRules(),
         source: String? = "RFC 7519 section 4.1.5"
     ) -> Finding {
-        time(claim, "not-before", at: moment, rules, source) { moment + rules.leeway >= $0 }
+        time(claim, "not-before", .timeUpTo(moment + rules.leeway), rules, source) { moment + rules.leeway >= $0 }
     }
 
     /// `issued-at`: `iat` does not lie beyond the moment plus leeway.
@@ -58,7 +58,7 @@ extension CompactToken {
     public func issuedAt(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.6"
     ) -> Finding {
-        time("iat", "issued-at", at: moment, rules, source) { moment + rules.leeway >= $0 }
+        time("iat", "issued-at", .timeUpTo(moment + rules.leeway), rules, source) { moment + rules.leeway >= $0 }
     }
 
     /// Where a lifetime begins.
@@ -89,24 +89,24 @@ extension CompactToken {
     }
 
     private func time(
-        _ name: String, _ check: String, at moment: Double, _ rules: TimeRules, _ source: String?,
+        _ name: String, _ check: String, _ expected: Fact, _ rules: TimeRules, _ source: String?,
         _ holds: (Double) -> Bool
     ) -> Finding {
-        guard let claims else { return Finding(check, .notJudged, expected: .time(moment), source: source) }
+        guard let claims else { return Finding(check, .notJudged, expected: expected, source: source) }
         guard let value = claims[name] else {
             return Finding(
-                check, rules.required ? .failed : .notJudged, expected: .time(moment), found: .absent, source: source)
+                check, rules.required ? .failed : .notJudged, expected: expected, found: .absent, source: source)
         }
         let date = NumericDate(value)
         guard let seconds = date.seconds(readsMilliseconds: rules.readsMilliseconds) else {
             return Finding(
-                check, .failed, expected: .time(moment), found: .json(value),
+                check, .failed, expected: expected, found: .json(value),
                 note: "This is no moment in Unix seconds.",
                 source: source)
         }
         let isMilliseconds = date.size == .milliseconds
         return Finding(
-            check, holds(seconds) ? .passed : .failed, expected: .time(moment), found: .time(seconds),
+            check, holds(seconds) ? .passed : .failed, expected: expected, found: .time(seconds),
             note: isMilliseconds ? "\(name) has the size of milliseconds; a JWT counts seconds." : nil, source: source)
     }
 }

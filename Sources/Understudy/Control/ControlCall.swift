@@ -28,10 +28,15 @@ struct ControlCall {
     /// The content, which must be a JSON object with no other members than these.
     func body(_ allowed: String...) throws(ControlProblem) -> JSONObject {
         let object = try object()
+        try check(object, allowed)
+        return object
+    }
+
+    /// Refuses members other than these.
+    func check(_ object: JSONObject, _ allowed: [String]) throws(ControlProblem) {
         if let unknown = object.first(where: { !allowed.contains($0.name) })?.name {
             throw invalid("there is no member \(unknown)\(Nearest.hint(to: unknown, among: allowed))")
         }
-        return object
     }
 
     /// The query, which may have these parameters, each at most once.

@@ -20,6 +20,7 @@ extension ControlAPI {
                 guard let object = element.object else {
                     throw call.invalid("a fault is an object, not \(element.text)")
                 }
+                try call.check(object, ["vendor", "route", "call", "fail"])
                 faults.append(try fault(object, call))
             }
         } else {
@@ -59,6 +60,11 @@ extension ControlAPI {
         of route: String, named name: JSON?, _ call: ControlCall
     ) throws(ControlProblem) -> any MountedVendor {
         let candidates = call.emulator.vendors.filter { name == nil || $0.identity.id == name?.string }
+        if let name, candidates.isEmpty {
+            let id = name.string ?? name.text
+            let hint = Nearest.hint(to: id, among: call.emulator.vendors.map(\.identity.id))
+            throw call.invalid("no vendor is called \(id)\(hint)")
+        }
         guard let vendor = candidates.first(where: { $0.routes.contains { $0.id == route } }) else {
             let known = candidates.flatMap { $0.routes.map(\.id) }
             throw call.invalid("no route is called \(route)\(Nearest.hint(to: route, among: known))")

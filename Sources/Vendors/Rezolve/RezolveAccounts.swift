@@ -8,10 +8,22 @@ struct RezolvePartner: Sendable {
     let id: String
     /// Opaque, compared byte for byte.
     let apiKey: String
-    /// The key made of the auth key's UTF-8 bytes; `nil` for a partner that has none.
-    let authKey: SigningKey?
-    /// The auth key's text, from which wrong encodings are diagnosed.
-    let authKeyText: String?
+    /// `nil` for a partner that has none.
+    let authKey: RezolveAuthKey?
+}
+
+/// The secret that a partner shares with Rezolve: the UTF-8 bytes of a text, nothing decoded.
+struct RezolveAuthKey: Sendable {
+    /// The text as printed, from which wrong encodings are diagnosed.
+    let text: String
+    let signing: SigningKey
+    let verification: VerificationKey
+
+    init(_ text: String) throws(KeyError) {
+        self.text = text
+        signing = try SigningKey.secret(text)
+        verification = signing.verificationKey
+    }
 }
 
 /// What never changes: partners, and the customers and users that every sandbox starts with.
@@ -59,9 +71,9 @@ extension RezolvePartner {
         let entry = try node.mapping("id", "api_key", "auth_key")
         id = try entry.required("id").string()
         apiKey = try entry.required("api_key").string()
-        authKeyText = try entry["auth_key"]?.string()
+        let text = try entry["auth_key"]?.string()
         do {
-            authKey = try authKeyText.map { text throws(KeyError) in try SigningKey.secret(text) }
+            authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text) }
         } catch {
             throw node.problem("the auth key cannot be used: \(error)")
         }

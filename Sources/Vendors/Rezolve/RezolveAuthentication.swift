@@ -131,9 +131,9 @@ extension Rezolve {
     func diagnose(
         _ token: RezolveToken, of partner: RezolvePartner?, _ findings: inout Findings<RezolveFailure>
     ) {
-        guard findings.failure == .maskedSignature, let partner, let secret = partner.authKeyText else { return }
+        guard findings.failure == .maskedSignature, let partner, let secret = partner.authKey?.text else { return }
         let others = accounts.partners.filter { $0.id != partner.id }.compactMap { other in
-            other.authKeyText.map { SignatureDiagnosis.OtherSecret(name: "partner \(other.id)", secret: $0) }
+            other.authKey.map { SignatureDiagnosis.OtherSecret(name: "partner \(other.id)", secret: $0.text) }
         }
         let diagnosis = SignatureDiagnosis.explain(token.compact, algorithm: .hs512, secret: secret, others: others)
         if let diagnosis { findings.note(diagnosis.finding) }

@@ -30,7 +30,7 @@ extension Rezolve {
         accounts.partners.first { partner in
             guard let key = partner.authKey else { return false }
             return Algorithm.allCases.contains { algorithm in
-                token.compact.signature(by: key.verificationKey, algorithm: algorithm).outcome == .passed
+                token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
             }
         }
     }

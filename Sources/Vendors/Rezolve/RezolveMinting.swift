@@ -50,16 +50,13 @@ extension Rezolve {
     func mint(_ order: MintOrder, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
         var reader = MintOrderReader(order)
         let partner = try signer(try reader.string("partner"))
-        guard let key = partner.authKey else {
+        guard let key = partner.authKey?.signing else {
             throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
         }
         var draft = try draft(order.kind, of: partner, &reader, in: setting)
         reader.amend(&draft)
         let defect = try reader.string("defect")
         try reader.finish()
-        if order.kind == "registration", let defect, Self.loginDefects.contains(defect) {
-            throw MintRefusal("a registration token cannot be wrong by \(defect), which concerns login tokens")
-        }
         guard let defect, (Self.ownDefects + Self.loginDefects).contains(defect) else {
             return try MintedToken(draft, key: key, algorithm: .hs512, defect: defect, at: setting.moment)
         }

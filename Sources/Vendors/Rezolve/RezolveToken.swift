@@ -45,7 +45,7 @@ struct RezolveTokenRules {
 
     /// Row 5: the token can be verified.
     func judgeSignature(
-        of token: RezolveToken, by key: SigningKey?, _ findings: inout Findings<RezolveFailure>,
+        of token: RezolveToken, by key: RezolveAuthKey?, _ findings: inout Findings<RezolveFailure>,
         orFail failure: RezolveFailure
     ) {
         findings.add(token.compact.structure, orFail: failure)
@@ -58,8 +58,9 @@ struct RezolveTokenRules {
             return
         }
         findings.add(
-            token.compact.signature(by: key.verificationKey, algorithm: .hs512, source: "seed, Signature"),
+            token.compact.signature(by: key.verification, algorithm: .hs512, source: "seed, Signature"),
             orFail: failure)
+        if let weakness = key.verification.strengthFinding(for: .hs512) { findings.note(weakness) }
     }
 
     /// Row 6: every member that this kind of token needs is there and of the right type.

@@ -141,7 +141,7 @@ extension Rezolve {
         for customer: RezolveCustomer, of partner: RezolvePartner, device: String, at moment: Moment,
         lifetime: Duration = sessionLifetime
     ) throws(RezolveRefusal) -> String {
-        guard let key = partner.authKey else {
+        guard let key = partner.authKey?.signing else {
             throw Refusal(.maskedNoAuthKey, because: "partner \(partner.id) has no auth key to sign a token with")
         }
         let draft = TokenDraft.login(

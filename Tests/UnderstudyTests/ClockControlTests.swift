@@ -1,0 +1,58 @@
+import JSON
+import Support
+import Testing
+
+@Suite("Control: clock")
+struct ClockControlTests {
+    @Test("sets, freezes, moves and releases the clock", arguments: Depth.allCases)
+    func life(_ depth: Depth) async throws {
+        let world = try await World(depth, at: nil)
+        let fresh = try await world.control(.get, "clock")
+        #expect(fresh.json["machine_time"] == true)
+        #expect(fresh.json["frozen"] == false)
+        let frozen = try await world.control(.put, "clock", #"{"now":"2027-01-15T08:00:00Z","freeze":true}"#)
+        #expect(
+            frozen.text
+                == #"{"now":"2027-01-15T08:00:00.000Z","unix":1800000000,"frozen":true,"machine_time":false}"#)
+        let moved = try await world.control(.put, "clock", #"{"advance":"31m"}"#)
+        #expect(moved.json["unix"] == 1_800_001_860)
+        #expect(try await world.control(.get, "clock").text == moved.text)
+        let released = try await world.control(.put, "clock", #"{"freeze":false}"#)
+        #expect(released.json["frozen"] == false)
+        #expect(try #require(released.json["unix"]?.number?.double) >= 1_800_001_860)
+    }
+
+    @Test("a clock that is set and frozen in one call shows exactly that moment", arguments: 0..<50)
+    func exact(_ attempt: Int) async throws {
+        let answer = try await World(at: nil).control(.put, "clock", #"{"now":1800000000,"freeze":true}"#)
+        #expect(answer.json["unix"] == 1_800_000_000)
+    }
+
+    @Test(
+        "now, advance and freeze work together",
+        arguments: [
+            (#"{"now":1800000000,"advance":"1h","freeze":true}"#, "1800003600"),
+            (#"{"now":"1800000000.5","freeze":true}"#, "1800000000.5"),
+            (#"{"now":1.8e9,"freeze":true}"#, "1800000000"), (#"{"now":0,"advance":"250ms","freeze":true}"#, "0.25"),
+            (#"{"now":100,"advance":"-100s","freeze":true}"#, "0"),
+        ])
+    func together(_ body: String, _ unix: String) async throws {
+        #expect(try await World(at: nil).control(.put, "clock", body).json["unix"]?.text == unix)
+    }
+
+    @Test(
+        "what makes no sense is refused and changes nothing",
+        arguments: [
+            (#"{"now":"nan"}"#, "expected Unix seconds or an RFC 3339 time"), (#"{"now":"yesterday"}"#, "RFC 3339"),
+            (#"{"now":null}"#, "RFC 3339"), (#"{"now":-1}"#, "RFC 3339"), (#"{"now":1e400}"#, "RFC 3339"),
+            (#"{"now":"2027-02-30T00:00:00Z"}"#, "RFC 3339"), (#"{"advance":90}"#, "expected a duration"),
+            (#"{"advance":"90"}"#, "“90s”, “31m” or “2h”"), (#"{"advance":"-100000d"}"#, "1970 to 9999"),
+            (#"{"now":253402300799,"advance":"1s"}"#, "1970 to 9999"), (#"{"freeze":"yes"}"#, "expected true or false"),
+            (#"{"frezze":true}"#, "did you mean “freeze”?"), (#"{"now":1,"now":2}"#, "stands there twice"),
+        ])
+    func refused(_ body: String, _ message: String) async throws {
+        let world = try await World()
+        try await world.control(.put, "clock", body).expectProblem(400, "invalid", message)
+        #expect(try await world.control(.get, "clock").json["unix"] == 1_800_000_000)
+    }
+}

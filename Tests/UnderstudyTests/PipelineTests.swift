@@ -1,0 +1,79 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Testing
+import Understudy
+
+@Suite("The pipeline")
+struct PipelineTests {
+    @Test(
+        "what nobody owns is 404, and the journal names the nearest routes", arguments: Depth.allCases,
+        [
+            ("/", nil), ("/nowhere", nil), ("/api/v1/partners/317", nil), ("*", nil),
+            ("/v2/credential/ping", "rezolve rua.ping: GET /v2/credentials/ping"),
+        ] as [(String, String?)])
+    func unowned(_ depth: Depth, _ example: (path: String, nearest: String?)) async throws {
+        // A client of HTTP sends no bare asterisk.
+        if depth == .socket, example.path == "*" { return }
+        let world = try await World(depth)
+        let answer = try await world.call(.get, example.path)
+        #expect(answer.status == 404)
+        #expect(
+            answer.text
+                == #"{"error":{"code":"no-vendor","message":"No vendor owns this path; the journal names the nearest routes."}}"#
+        )
+        let entry = try #require(answer.entry)
+        #expect(entry.record.vendor == nil)
+        let nearest = entry.json(routes: world.emulator.routes)["nearest_routes"]?.array ?? []
+        #expect(nearest.count == 3)
+        if let expected = example.nearest { #expect(nearest[0] == .string(expected)) }
+    }
+
+    @Test(
+        "content over the limit is the vendor's 413 on its routes, and 404 where there is none",
+        arguments: Depth.allCases)
+    func bodyLimit(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let body = String(repeating: " ", count: Pipeline.standardBodyLimit + 1)
+        let answer = try await world.call(.post, "/v2/credentials/login", [], body)
+        #expect(answer.status == 413)
+        #expect(answer.text == #"{"type":"Bad Request","code":"5","message":"Request body too large"}"#)
+        #expect(answer.failure == "body-too-large")
+        #expect(answer.entry?.record.route == "rua.login")
+        #expect(try await world.call(.post, "/v1/user/nothing", [], body).failure == "route-not-found")
+        #expect(try await world.call(.post, "/nowhere", [], body).status == 404)
+    }
+
+    @Test("content of exactly the limit is taken", arguments: Depth.allCases)
+    func fittingBody(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let body = String(repeating: " ", count: Pipeline.standardBodyLimit - 2) + "{}"
+        let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
+        #expect(try await world.call(.post, "/v2/credentials/register/guest", key, body).status == 200)
+    }
+
+    @Test("an emulator begins with the settings that it is given, and comes back to them")
+    func initialSettings() async throws {
+        var settings = Settings()
+        settings.profile = .observed
+        settings.seed = 11
+        let stage = try Stage(Emulator(fixtures: Repository.fixtures, settings: settings))
+        let world = try await World(on: stage)
+        let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
+        let first = try await world.call(.post, "/v2/credentials/register/guest", key)
+        #expect(try await world.control(.get, "settings").json["profile"] == "observed")
+        try await world.set(profile: .documented)
+        try await world.control(.post, "reset")
+        try await world.freeze(at: World.exampleMoment)
+        #expect(try await world.call(.post, "/v2/credentials/register/guest", key).text == first.text)
+        #expect(try await world.control(.get, "settings").json["profile"] == "observed")
+        let other = try await World(on: stage)
+        #expect(try await other.call(.post, "/v2/credentials/register/guest", key).text == first.text)
+    }
+
+    @Test("wrong fixtures stop the start")
+    func wrongFixtures() {
+        #expect(throws: FixtureProblem.self) { try Emulator(fixtures: FixtureStore(layers: ["/nowhere"])) }
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import Support
+import Testing
+
+/// Holds the table of who may import whom against the sources, so that the house keeps its shape.
+@Suite("The structure of the house")
+struct StructureTests {
+    /// Modules that come with the compiler; allowed everywhere but for the ones that a test below forbids.
+    private static let toolchain: Set<String> = [
+        "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
+    ]
+
+    private static let values: Set<String> = ["JSON", "Wire", "HTTPTypes"]
+
+    /// What each target may import besides the toolchain's modules; whoever speaks of `Wire` needs the types that it is
+    /// made of.
+    private static func allowed(_ target: String) -> Set<String>? {
+        switch target {
+        case "JSON", "CEpoll", "COpenSSL": []
+        case "Wire": ["JSON", "HTTPTypes"]
+        case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll"]
+        case "Tokens": ["JSON", "COpenSSL"]
+        case "Emulation": values.union(["Tokens", "Yams", "Mustache", "Logging"])
+        case "Understudy":
+            values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Logging"]).union(vendorFolders)
+        case "UnderstudyTesting":
+            values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Understudy", "Testing", "XCTest"])
+        case "UnderstudyCLI":
+            values.union([
+                "Tokens", "HTTPEngine", "Emulation", "Fixtures", "Understudy", "ArgumentParser", "Logging",
+            ])
+        case let vendor where vendorFolders.contains(vendor): values.union(["Tokens", "Emulation"])
+        default: nil
+        }
+    }
+
+    /// A source file: its path below the repository, its text, and the modules that it imports.
+    struct Source: Sendable {
+        let path: String
+        let text: String
+        let imports: [String]
+
+        init(path: String, text: String) {
+            self.path = path
+            self.text = text
+            imports = text.split(separator: "\n").compactMap(Self.module)
+        }
+
+        /// The target it belongs to.
+        var target: String {
+            let folders = path.split(separator: "/").map(String.init)
+            return folders[1] == "Vendors" ? folders[2] : folders[1]
+        }
+
+        private static let modifiers: Set<Substring> = ["public", "package", "internal", "fileprivate", "private"]
+        private static let kinds: Set<Substring> = [
+            "struct", "class", "enum", "protocol", "func", "var", "let", "typealias",
+        ]
+
+        /// The module that a line imports; a regular expression would take a hundred times as long.
+        private static func module(_ line: Substring) -> String? {
+            guard line.contains("import ") else { return nil }
+            let words = line.split(separator: " ").drop { modifiers.contains($0) || $0.hasPrefix("@") }
+            guard words.first == "import" else { return nil }
+            return words.dropFirst().drop { kinds.contains($0) }.first.map { String($0.prefix { $0 != "." }) }
+        }
+    }
+
+    private static let vendorFolders = Set(folders(in: "Sources/Vendors"))
+    private static let sources = swiftFiles(below: "Sources") + swiftFiles(below: "Fixtures")
+
+    private static func folders(in path: String) -> [String] {
+        let full = Repository.root + "/" + path
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: full)) ?? []
+        return names.filter { name in
+            var isFolder = ObjCBool(false)
+            return FileManager.default.fileExists(atPath: full + "/" + name, isDirectory: &isFolder)
+                && isFolder.boolValue
+        }
+    }
+
+    private static func swiftFiles(below path: String) -> [Source] {
+        let names = FileManager.default.enumerator(atPath: Repository.root + "/" + path)?.compactMap { $0 as? String }
+        return (names ?? []).filter { $0.hasSuffix(".swift") }.sorted().compactMap { name in
+            let text = try? String(contentsOfFile: "\(Repository.root)/\(path)/\(name)", encoding: .utf8)
+            return text.map { Source(path: path + "/" + name, text: $0) }
+        }
+    }
+
+    @Test("the sources are found at all")
+    func found() {
+        #expect(Set(Self.folders(in: "Sources")).isSuperset(of: ["JSON", "Wire", "Tokens", "Emulation", "Vendors"]))
+        #expect(Self.vendorFolders.contains("Rezolve"))
+        #expect(Self.sources.count > 100)
+        #expect(
+            Self.sources.first { $0.path == "Sources/Understudy/Catalog.swift" }?.imports.contains("Rezolve") == true)
+    }
+
+    @Test(
+        "an import is recognised in every form",
+        arguments: [
+            ("import A", ["A"]), ("  public import A", ["A"]), ("@testable import A", ["A"]),
+            ("internal import struct A.B", ["A"]),
+            ("@preconcurrency public import A // why", ["A"]), ("// import A", []), ("let text = \"import A\"", []),
+            ("important A", []),
+        ])
+    func importForms(_ line: String, _ modules: [String]) {
+        #expect(Source(path: "Sources/X/x.swift", text: line).imports == modules)
+    }
+
+    @Test("every target imports what the table allows and nothing else")
+    func imports() {
+        for source in Self.sources where source.path.hasPrefix("Sources/") {
+            guard let allowed = Self.allowed(source.target) else {
+                Issue.record("\(source.path): the table has no target \(source.target)")
+                continue
+            }
+            for module in source.imports where !allowed.contains(module) && !Self.toolchain.contains(module) {
+                Issue.record("\(source.path) imports \(module)")
+            }
+        }
+    }
+
+    @Test("nobody imports FoundationNetworking, whose linking alone costs start time and memory")
+    func noNetworking() {
+        #expect(Self.sources.filter { $0.text.contains("FoundationNetworking") }.map(\.path) == [])
+    }
+
+    @Test("FoundationEssentials is imported only where it exists as a module of its own")
+    func essentials() {
+        for source in Self.sources where source.imports.contains("FoundationEssentials") {
+            #expect(source.text.contains("#if canImport(FoundationEssentials)"), "\(source.path)")
+        }
+    }
+
+    @Test("no vendor names another vendor")
+    func vendorsApart() {
+        for source in Self.sources where source.path.hasPrefix("Sources/Vendors/") {
+            for other in Self.vendorFolders where other != source.target {
+                #expect(!Self.names(other, in: source.text), "\(source.path) names \(other)")
+            }
+        }
+    }
+
+    @Test("outside its folder a vendor is named by the catalog alone")
+    func vendorsNowhereElse() {
+        for source in Self.sources
+        where !source.path.hasPrefix("Sources/Vendors/") && source.path != "Sources/Understudy/Catalog.swift" {
+            for vendor in Self.vendorFolders {
+                #expect(!Self.names(vendor, in: source.text), "\(source.path) names \(vendor)")
+            }
+        }
+    }
+
+    /// Whether a text holds the name as a word of its own or at the start of a type's name.
+    private static func names(_ vendor: String, in text: String) -> Bool {
+        let word = vendor.uppercased() == vendor ? vendor : vendor.lowercased()
+        let text = vendor.uppercased() == vendor ? text : text.lowercased()
+        return text.split { !$0.isLetter && !$0.isNumber }.contains { $0.hasPrefix(word) }
+    }
+
+    @Test("every vendor has its fixtures and its tests")
+    func vendorFolders() {
+        for vendor in Self.vendorFolders {
+            #expect(Self.folders(in: "Fixtures").contains(vendor.lowercased()), "\(vendor)")
+            #expect(Self.folders(in: "Tests").contains(vendor + "Tests"), "\(vendor)")
+        }
+    }
+
+    /// The packages that the manifest may name; a new one is a decision, and belongs into the reasons for dependencies.
+    private static let packages: Set<String> = [
+        "swift-argument-parser", "swift-http-types", "swift-log", "swift-mustache", "yams",
+    ]
+
+    @Test("the manifest names the kept packages, each at an exact version, and no other")
+    func manifest() throws {
+        let manifest = try String(contentsOfFile: Repository.root + "/Package.swift", encoding: .utf8)
+        let lines = manifest.split(separator: "\n").filter { $0.contains(".package(") }
+        let names = lines.compactMap {
+            $0.firstMatch(of: /url: "[^"]*\/([^"\/]+?)(?:\.git)?"/).map { $0.1.lowercased() }
+        }
+        #expect(Set(names) == Self.packages)
+        #expect(names.count == lines.count)
+        for line in lines { #expect(line.contains(", exact: \""), "\(line)") }
+    }
+
+    /// What the package manager really resolved, read from beside the running test, whatever the scratch path is.
+    @Test("no resolved package is SwiftNIO, or anything else that was not chosen")
+    func resolved() throws {
+        let file = try #require(
+            Self.resolutions.first { FileManager.default.fileExists(atPath: $0) }, "nothing says what was resolved")
+        let text = try String(contentsOfFile: file, encoding: .utf8)
+        let names = Set(text.matches(of: /"identity"\s*:\s*"([^"]+)"/).map { String($0.1) })
+        #expect(names.isSuperset(of: Self.packages), "\(file) lists \(names)")
+        #expect(names.subtracting(Self.packages) == [])
+        #expect(!text.contains("swift-nio"))
+    }
+
+    /// Every scratch folder has a `workspace-state.json`; the test's binary lies two folders below it or deeper.
+    private static var resolutions: [String] {
+        var folders: [String] = []
+        for start in [CommandLine.arguments.first ?? "", Bundle.main.bundlePath, Bundle(for: Anchor.self).bundlePath] {
+            var url = URL(filePath: start).resolvingSymlinksInPath()
+            while url.path.count > 1 {
+                folders.append(url.path)
+                url.deleteLastPathComponent()
+            }
+        }
+        return folders.map { $0 + "/workspace-state.json" } + [Repository.root + "/Package.resolved"]
+    }
+
+    private final class Anchor {}
+}
