@@ -27,7 +27,9 @@ struct HealthcheckCommand: ParsableCommand {
         let port = try sources.text("port", flag: nil) ?? "8080"
         let url = (server ?? "http://127.0.0.1:\(port)") + "/_understudy/health"
         do {
-            let answer = try Waiting.until { () async throws(ClientError) in try await HTTPClient.send(url: url, within: limit) }
+            let answer = try Waiting.until { () async throws(ClientError) in
+                try await HTTPClient.send(url: url, within: limit)
+            }
             guard answer.status == .ok else { throw AnswerIsNo(message: "\(url) answered \(answer.status.code).") }
             Output.line(String(decoding: answer.body, as: UTF8.self))
         } catch let error as ClientError {

@@ -10,7 +10,9 @@ public enum PercentEncoding {
                 bytes.append(byte)
                 continue
             }
-            guard let high = rest.popFirst().flatMap(value(of:)), let low = rest.popFirst().flatMap(value(of:)) else { return nil }
+            guard let high = rest.popFirst().flatMap(value(of:)), let low = rest.popFirst().flatMap(value(of:)) else {
+                return nil
+            }
             bytes.append(high << 4 | low)
         }
         return String(validating: bytes, as: UTF8.self).map { $0[...] }

@@ -1,9 +1,10 @@
+import Tokens
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
     import Foundation
 #endif
-import Tokens
 
 /// A point in time as a sandbox sees it.
 public struct Moment: Sendable, Hashable, Comparable {
