@@ -1,4 +1,5 @@
 import JSON
+import Support
 import Testing
 
 @testable import Emulation

@@ -80,7 +80,4 @@ public struct PathParameters: Sendable {
     public subscript(name: String) -> String {
         names.firstIndex(of: name).map { values[$0] } ?? ""
     }
-
-    /// Whether the pattern that matched has a parameter of that name.
-    public func contains(_ name: String) -> Bool { names.contains(name) }
 }

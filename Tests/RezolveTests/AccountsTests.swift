@@ -1,0 +1,123 @@
+import Emulation
+import Foundation
+import JSON
+import Support
+import Testing
+import Understudy
+
+@testable import Rezolve
+
+/// What `accounts.yaml` may hold, and what follows from it.
+@Suite("Rezolve's accounts")
+struct AccountsTests {
+    private static let partners = """
+        device_id: "d"
+        partners:
+          - { id: "317", api_key: "k", auth_key: "secret" }
+        """
+
+    private static let customer = """
+        customers:
+          - entity: "e"
+            partner: "317"
+            partner_entity_id: "u"
+            created: 1800000000
+        """
+
+    /// Rezolve's fixtures with other accounts over them.
+    private func emulator(_ accounts: String) throws -> Emulator {
+        let folder = try TemporaryFolder(["rezolve/accounts.yaml": accounts])
+        return try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
+    }
+
+    @Test("while there is one partner, guests and RUA do without an api key, and core does not")
+    func onePartner() async throws {
+        let text = [Self.partners, Self.customer, "users: []"].joined(separator: "\n")
+        let world = try await World(on: Stage(try emulator(text)))
+        try await world.call(.post, "/api/v2/authentication/register/guest").expect(200)
+        try await world.call(.post, "/v2/credentials/register/guest").expect(200)
+        try await world.call(.post, "/v2/credentials/register", [], #"{"username":"u","password":"p"}"#).expect(201)
+        #expect(
+            try await world.call(.post, "/v2/credentials/register/guest", [("x-rezolve-partner-apikey", "x")]).failure
+                == "rua-api-key-wrong")
+        try await world.call(.post, "/api/v2/authentication/register/guest", [("x-rezolve-partner-apikey", "x")])
+            .expectDenied("masked-api-key")
+        let token = try await world.mint("rezolve/registration")
+        try await world.call(.post, "/api/v1/authentication/register", World.Fields().bearer(token), "{}")
+            .expectDenied("masked-api-key")
+    }
+
+    /// Wrong accounts and the complaint about them.
+    private static let wrong: [(String, String)] = [
+        ("partners: []", "1:1: member “device_id” is missing"),
+        ("device_id: 7", "1:12: the number 7 stands where a string is expected; write it in quotes"),
+        (
+            partners.replacing(#""317""#, with: "317"),
+            "3:11: the number 317 stands where a string is expected; write it in quotes"
+        ),
+        (partners.replacing("auth_key", with: "auth_kay"), "3:32: unknown member “auth_kay”; did you mean “auth_key”?"),
+        (partners.replacing("secret", with: ""), "3:5: the auth key cannot be used"),
+        (
+            partners + "\n" + customer.replacing("317", with: "318"), "5:5: customer e has the unknown partner 318"
+        ),
+        (
+            partners + "\n" + customer.replacing("1800000000", with: "now"),
+            "8:14: the string “now” stands where a whole number is expected"
+        ),
+        (
+            partners + "\n" + customer + "\n    addresses:\n      - { id: a, phone_id: p }",
+            "10:9: address a has the unknown phone p"
+        ),
+        (
+            partners + "\n" + customer + "\n    key_pair: keys/none.pem", "no such file; looked in"
+        ),
+        (
+            partners + "\n" + customer + "\nusers:\n  - { id: 1, customer: x, username: u, password: p }",
+            "10:5: the customer x is unknown"
+        ),
+    ]
+
+    @Test("wrong accounts are refused by file, line and column", arguments: wrong)
+    func refused(_ accounts: String, _ complaint: String) throws {
+        let text = accounts.contains("\nusers:") ? accounts : accounts + "\nusers: []"
+        #expect { try emulator(text) } throws: { error in
+            "\(error)".contains(complaint)
+                && "\(error)".contains(complaint.hasPrefix("no such") ? "none.pem" : "accounts.yaml:")
+        }
+    }
+
+    @Test("a key pair that is none is named by its file")
+    func brokenKey() throws {
+        let folder = try TemporaryFolder(["rezolve/keys/ada.pem": "nothing"])
+        #expect {
+            try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
+        } throws: {
+            "\($0)".contains("rezolve/keys/ada.pem: is no private key in PEM")
+        }
+    }
+
+    @Test("of customers beyond the bound the oldest give way, and those of the fixtures stay")
+    func capacity() throws {
+        let accounts = try RezolveAccounts(VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
+        var state = RezolveState(accounts)
+        for number in 0...RezolveState.capacity {
+            state.register(
+                RezolveCustomer(
+                    entityID: "e\(number)", partnerID: "317", partnerEntityID: "u\(number)",
+                    created: Moment(unixSeconds: 0)))
+        }
+        #expect(state.customers["e0"] == nil)
+        #expect(state.customer(partner: "317", partnerEntityID: "u0") == nil)
+        #expect(state.customers["e\(RezolveState.capacity)"] != nil)
+        #expect(state.customers["entity123"] != nil)
+        #expect(state.customers.count <= RezolveState.capacity + accounts.customers.count)
+    }
+
+    @Test("no secret is among what is shown at the start")
+    func samples() async throws {
+        let rezolve = try #require(try await World().emulator.vendors.first { $0.identity.id == "rezolve" })
+        let shown = rezolve.samples.map(\.value)
+        #expect(shown.contains(Example.apiKeyN) && shown.contains("entity123") && shown.contains(Example.device))
+        #expect(!shown.contains { $0.contains("secret") })
+    }
+}
