@@ -1,0 +1,62 @@
+"""Bounded load with wrk."""
+
+import os
+import re
+import subprocess
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+SCRIPT = Path(__file__).parent / "requests.lua"
+API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
+
+
+@dataclass
+class Registrations:
+    """Registrations with these tokens in turn, in so many sandboxes; 0 is the standard one."""
+
+    tokens: list[str]
+    sandboxes: int = 0
+
+
+@dataclass
+class Round:
+    requests: int
+    per_second: float
+    refused: int
+
+
+def drive(url: str, seconds: int, registrations: Registrations | None = None) -> Round:
+    """One round of wrk: GETs of the URL, or registrations at its host."""
+    command = ["wrk", "-t2", "-c64", f"-d{seconds}s"]
+    if registrations is None:
+        return read(run([*command, url], {}))
+    with tempfile.NamedTemporaryFile("w", prefix="understudy-tokens-") as file:
+        file.write("\n".join(registrations.tokens))
+        file.flush()
+        variables = {"TOKENS": file.name, "SANDBOXES": str(registrations.sandboxes), "API_KEY": API_KEY}
+        return read(run([*command, "-s", str(SCRIPT), url], variables))
+
+
+def run(command: list[str], variables: dict[str, str]) -> str:
+    try:
+        answer = subprocess.run(
+            command, env={**os.environ, **variables}, check=True, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise RuntimeError("wrk is missing; run docker/bootstrap.sh bench") from None
+    return answer.stdout
+
+
+def read(text: str) -> Round:
+    def number(pattern: str) -> float:
+        match = re.search(pattern, text)
+        return float(match[1]) if match else 0
+
+    if "Requests/sec" not in text:
+        raise RuntimeError(f"wrk says:\n{text}")
+    # A lost connection counts like a refusal: neither may pass for throughput.
+    errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
+    lost = sum(map(int, errors.groups())) if errors else 0
+    return Round(
+        requests=int(number(r"(\d+) requests in")), per_second=number(r"Requests/sec:\s+([\d.]+)"),
+        refused=lost + int(number(r"Non-2xx or 3xx responses: (\d+)")))

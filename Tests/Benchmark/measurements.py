@@ -1,0 +1,173 @@
+"""What is measured, each with the budget that it belongs to."""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+
+from load import Registrations, drive
+from servers import Nginx, Process, Understudy, first_answer, free_port
+
+REGISTER = "/api/v1/authentication/register"
+# As long as what Understudy answers there.
+HEALTH_CONTENT = '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30}]}'
+REGISTER_CONTENT = '{"entity_id":"01234567-89ab-cdef-0123-456789abcdef","partner_id":"317"}'
+
+
+@dataclass
+class Scale:
+    """How long and how much."""
+
+    rounds: int = 5
+    seconds: int = 5
+    tokens: int = 20_000
+    sandboxes: int = 10_000
+    requests: int = 1_000_000
+    starts: int = 40
+
+    @classmethod
+    def quick(cls):
+        return cls(rounds=3, seconds=1, tokens=2_000, sandboxes=1_000, requests=50_000, starts=10)
+
+
+@dataclass
+class Result:
+    what: str
+    budget: str
+    value: float
+    unit: str = ""
+    detail: str = ""
+
+
+def mint(server: Understudy, count: int) -> list[str]:
+    """Registration tokens, all different, that outlive the run."""
+    def token(index: int) -> str:
+        order = {"partner_entity_id": f"bench-{index}", "expires_in": 86_400}
+        return json.loads(server.call("POST", "/_understudy/tokens/rezolve/registration", json.dumps(order)))["token"]
+
+    return [token(index) for index in range(count)]
+
+
+def alternate(scale: Scale, first: tuple[Process, str, object], second: tuple[Process, str, object]) -> tuple:
+    """A and B in the order A B A B …, after one warm-up round each.
+
+    Returns the median of the ratios of neighbouring rounds, since what else runs on the machine changes from round to
+    round but hardly between neighbours; then the medians of both, and the number of refusals.
+    """
+    rounds: tuple[list, list] = ([], [])
+    for index in range(scale.rounds + 1):
+        for (server, path, registrations), found in zip((first, second), rounds):
+            result = drive(server.url(path), 1 if index == 0 else scale.seconds, registrations)
+            if index > 0:
+                found.append(result)
+    refused = sum(result.refused for found in rounds for result in found)
+    ratio = median(a.per_second / b.per_second for a, b in zip(*rounds))
+    return (ratio, *(median(result.per_second for result in found) for found in rounds), refused)
+
+
+def beside_nginx(binary: Path, scale: Scale, what: str, budget: str, content: str, path: str, tokens: int) -> list[Result]:
+    with Understudy(binary) as understudy, Nginx(content) as nginx:
+        load = Registrations(mint(understudy, tokens)) if tokens else None
+        ratio, ours, theirs, refused = alternate(scale, (understudy, path, load), (nginx, path, load))
+        detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
+        return [Result(what, budget, ratio, detail=detail)]
+
+
+def health(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, "health, of nginx", "≥ 0.9", HEALTH_CONTENT, Understudy.HEALTH, tokens=0)
+
+
+def reused(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, "register, one token reused, of nginx", "≥ 0.5", REGISTER_CONTENT, REGISTER, tokens=1)
+
+
+def different(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, f"register, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.4", REGISTER_CONTENT, REGISTER,
+        tokens=scale.tokens)
+
+
+def start(binary: Path, scale: Scale) -> list[Result]:
+    """From the spawn to the first 200, once with warm caches; and what spawning alone costs here."""
+    null = os.open(os.devnull, os.O_WRONLY)
+    quiet = [(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
+
+    def spawn(command: list[str]) -> int:
+        return os.posix_spawnp(command[0], command, os.environ, file_actions=quiet)
+
+    def one_start() -> tuple[float, float]:
+        """Milliseconds by the clock until the first answer, and of the processor for the whole short life."""
+        port = free_port()
+        begin = time.perf_counter()
+        child = spawn(Understudy.command(binary, port))
+        try:
+            first_answer(port, Understudy.HEALTH)
+            elapsed = time.perf_counter() - begin
+        finally:
+            os.kill(child, 15)
+            usage = os.wait4(child, 0)[2]
+        return 1000 * elapsed, 1000 * (usage.ru_utime + usage.ru_stime)
+
+    def one_spawn() -> float:
+        begin = time.perf_counter()
+        os.waitpid(spawn(["true"]), 0)
+        return time.perf_counter() - begin
+
+    one_start()
+    starts, processor = zip(*sorted(one_start() for _ in range(scale.starts)))
+    spawning = 1000 * median(one_spawn() for _ in range(scale.starts))
+    os.close(null)
+    detail = (
+        f"median of {scale.starts}, {starts[0]:.1f} to {starts[-1]:.1f}; processor time {median(processor):.1f};"
+        f" /usr/bin/true takes {spawning:.1f}")
+    return [Result("start to first answer", "≤ 15 ms", median(starts), "ms", detail)]
+
+
+def memory(binary: Path, scale: Scale) -> list[Result]:
+    """Resident memory before and after many verified registrations with one token, the journal filling up."""
+    with Understudy(binary) as server:
+        time.sleep(0.5)
+        idle = server.resident_kilobytes()
+        load = Registrations(mint(server, 1))
+        done = refused = 0
+        while done < scale.requests:
+            result = drive(server.url(REGISTER), scale.seconds, load)
+            done, refused = done + result.requests, refused + result.refused
+        after = server.resident_kilobytes()
+        server.call("DELETE", "/_understudy/journal")
+        cleared = server.resident_kilobytes()
+    detail = f"{done:,} registrations, one token, {refused} refused; {after / 1000:.1f} MB, journal cleared {cleared / 1000:.1f} MB"
+    return [
+        Result("resident memory, idle", "≤ 20 MB", idle / 1000, "MB"),
+        Result(f"growth after {scale.requests:,} requests", "≤ 10 MB", (after - idle) / 1000, "MB", detail),
+    ]
+
+
+def sandboxes(binary: Path, scale: Scale) -> list[Result]:
+    """Many sandboxes against one: the same server binary, the same script, one token."""
+    with Understudy(binary) as many, Understudy(binary) as one:
+        before = many.resident_kilobytes()
+        for index in range(scale.sandboxes):
+            many.call("GET", f"/~s{index}/_understudy/clock")
+        unused = many.resident_kilobytes()
+        token = mint(many, 1)
+        ratio, ours, theirs, refused = alternate(
+            scale, (many, REGISTER, Registrations(token, scale.sandboxes)), (one, REGISTER, Registrations(token, 1)))
+        used = many.resident_kilobytes()
+    detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
+    return [
+        Result(f"{scale.sandboxes:,} sandboxes, of one sandbox", "≥ 0.9", ratio, detail=detail),
+        Result("memory of an unused sandbox", "≤ 20 kB", (unused - before) / scale.sandboxes, "kB"),
+        Result("memory of a used sandbox", "–", (used - before) / scale.sandboxes, "kB",
+               f"{used / 1000:.0f} MB in all after the rounds above"),
+    ]
+
+
+ALL = {
+    "health": health, "reused": reused, "different": different, "start": start, "memory": memory,
+    "sandboxes": sandboxes,
+}

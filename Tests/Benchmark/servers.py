@@ -1,0 +1,131 @@
+"""The two servers under load, each on a free loopback port and ended by its own process id."""
+
+import contextlib
+import http.client
+import os
+import shutil
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def first_answer(port: int, path: str, within: float = 10, pause: float = 0.0002) -> None:
+    """Asks again and again until the server answers 200."""
+    request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
+    end = time.monotonic() + within
+    while time.monotonic() < end:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1) as connection:
+            connection.sendall(request)
+            if connection.recv(64).startswith(b"HTTP/1.1 200"):
+                return
+        time.sleep(pause)
+    raise RuntimeError(f"nothing answered on port {port} within {within} s")
+
+
+class Process:
+    """A child that is gone when its `with` block is left."""
+
+    def __init__(self, command: list[str], port: int, health: str):
+        self.port = port
+        self.child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            first_answer(port, health)
+        except BaseException:
+            self.stop()
+            raise
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self) -> None:
+        self.child.terminate()
+        try:
+            self.child.wait(5)
+        except subprocess.TimeoutExpired:
+            self.child.kill()
+            self.child.wait()
+
+    def url(self, path: str) -> str:
+        return f"http://127.0.0.1:{self.port}{path}"
+
+
+class Understudy(Process):
+    HEALTH = "/_understudy/health"
+
+    def __init__(self, binary: Path):
+        port = free_port()
+        super().__init__(self.command(binary, port), port, self.HEALTH)
+        self.control = http.client.HTTPConnection("127.0.0.1", port)
+
+    @staticmethod
+    def command(binary: Path, port: int) -> list[str]:
+        # Registering the same user again must answer 200, or a reused token would measure a refusal.
+        return [str(binary), "serve", "--port", str(port), "--log", "off",
+                "--switch", "rezolve.duplicate-registration=return-existing"]
+
+    def call(self, method: str, path: str, body: str | None = None) -> bytes:
+        try:
+            self.control.request(method, path, body)
+            answer = self.control.getresponse()
+        except (http.client.RemoteDisconnected, ConnectionError):
+            # The server closes a connection that was idle for longer than its limit, as during a long round.
+            self.control.close()
+            self.control.request(method, path, body)
+            answer = self.control.getresponse()
+        content = answer.read()
+        if answer.status not in (200, 204):
+            raise RuntimeError(f"{method} {path}: {answer.status} {content.decode()}")
+        return content
+
+    def resident_kilobytes(self) -> int:
+        answer = subprocess.run(
+            ["ps", "-o", "rss=", "-p", str(self.child.pid)], check=True, capture_output=True, text=True)
+        return int(answer.stdout)
+
+
+class Nginx(Process):
+    """nginx that answers every path with `return 200` and this content."""
+
+    def __init__(self, content: str):
+        # Debian keeps it where only root's PATH looks.
+        program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/opt/homebrew/bin:/usr/local/bin")
+        if not program:
+            raise RuntimeError("nginx is missing; run docker/bootstrap.sh bench")
+        self.folder = tempfile.TemporaryDirectory(prefix="understudy-nginx-")
+        port = free_port()
+        configuration = Path(self.folder.name) / "nginx.conf"
+        configuration.write_text(self.configuration(port, content))
+        super().__init__([program, "-p", self.folder.name, "-e", "stderr", "-c", str(configuration)], port, "/")
+
+    def configuration(self, port: int, content: str) -> str:
+        # keepalive_requests: by default nginx closes a connection after 1,000 requests, which Understudy does not.
+        # return: quotes inside the text must not end it.
+        text = content.replace("\\", "\\\\").replace("'", "\\'")
+        paths = "".join(
+            f"{name}_temp_path {self.folder.name}/{name};\n"
+            for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        user = "user root;" if os.geteuid() == 0 else ""
+        return f"""
+            daemon off; worker_processes auto; pid {self.folder.name}/pid; {user}
+            events {{ worker_connections 1024; }}
+            http {{
+                access_log off; keepalive_requests 1000000000; default_type application/json;
+                {paths}
+                server {{ listen 127.0.0.1:{port}; location / {{ return 200 '{text}'; }} }}
+            }}
+            """
+
+    def stop(self) -> None:
+        super().stop()
+        self.folder.cleanup()

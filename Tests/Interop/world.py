@@ -1,0 +1,82 @@
+"""A running Understudy and what a test needs to know of its example world."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import requests
+
+ROOT = Path(__file__).resolve().parents[2]
+BINARY = Path(os.environ.get("UNDERSTUDY_BINARY", ROOT / ".build/debug/understudy"))
+
+NOW = 1_800_000_000
+PARTNER = "317"
+API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
+# Invented, as all of the example world.
+AUTH_KEY = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
+DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
+ADA = "entity123"
+
+
+class Server:
+    """The built program on a free port."""
+
+    def __init__(self, folder: Path):
+        port_file, self.log = folder / "port", folder / "log"
+        command = [BINARY, "serve", "--port", "0", "--port-file", port_file, "--log", "text"]
+        with self.log.open("w") as log:
+            self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
+        end = time.monotonic() + 15
+        while not port_file.exists():
+            if self.process.poll() is not None or time.monotonic() > end:
+                self.process.kill()
+                raise RuntimeError(f"understudy did not start:\n{self.log.read_text()}")
+            time.sleep(0.01)
+        self.port = int(port_file.read_text().split()[1])
+        self.url = f"http://127.0.0.1:{self.port}"
+
+    def stop(self) -> int:
+        self.process.terminate()
+        try:
+            return self.process.wait(15)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            raise
+
+
+class Sandbox:
+    """A world of its own in the server, selected by path prefix or by header."""
+
+    def __init__(self, server: Server, name: str, by_header: bool = False):
+        self.server = server
+        self.url = server.url if by_header else f"{server.url}/~{name}"
+        self.headers = {"X-Understudy-Sandbox": name} if by_header else {}
+
+    def control(self, method: str, call: str, body: object = None):
+        answer = requests.request(method, f"{self.url}/_understudy/{call}", json=body, headers=self.headers)
+        assert answer.ok, answer.text
+        return answer.json() if answer.content else None
+
+    def set_clock(self, **change) -> None:
+        self.control("PUT", "clock", change)
+
+    def switch(self, name: str, value: str) -> None:
+        self.control("PUT", "settings", {"switches": {name: value}})
+
+    def mint(self, kind: str = "login", **order) -> str:
+        return self.control("POST", f"tokens/rezolve/{kind}", order)["token"]
+
+    def last_entry(self) -> dict:
+        return self.control("GET", "journal")["entries"][-1]
+
+    def call(self, method: str, path: str, token: str | None = None, device: str | None = DEVICE, **options):
+        headers = {"x-rezolve-partner-apikey": API_KEY, **self.headers}
+        if token is not None:
+            headers["authorization"] = f"Bearer {token}"
+        if device is not None:
+            headers["x-rezolve-device-id"] = device
+        return requests.request(method, self.url + path, headers=headers, **options)
+
+    def customer(self, path: str, entity: str = ADA) -> str:
+        return f"/api/v1/partner/{PARTNER}/customer/{entity}/{path}"

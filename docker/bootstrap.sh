@@ -1,0 +1,106 @@
+#!/bin/sh
+# Installs the system packages that Understudy needs; people, CI and the container image share this one list.
+#
+#   docker/bootstrap.sh run     to build and start it
+#   docker/bootstrap.sh test    also to test it
+#   docker/bootstrap.sh bench   also to measure it beside nginx
+#
+# Debian and Ubuntu (as root or with sudo) and macOS with Homebrew. What is there already is left alone, and then no
+# package index is fetched. Swift itself is not installed, only looked for; its own prerequisites come with it.
+set -eu
+
+swift_major=6
+swift_minor=1
+
+usage() {
+    echo "usage: docker/bootstrap.sh run | test | bench" >&2
+    exit 2
+}
+
+fail() {
+    printf 'bootstrap: %s\n' "$@" >&2
+    exit 1
+}
+
+# The list for Debian and Ubuntu.
+debian_packages() {
+    echo "ca-certificates git libssl-dev pkg-config"
+    case $1 in test | bench) echo "curl openssl python3 python3-venv" ;; esac
+    case $1 in bench) echo "nginx wrk" ;; esac
+}
+
+# The list for Homebrew; git and curl come with Xcode's command line tools.
+homebrew_packages() {
+    echo "openssl@3 pkgconf"
+    case $1 in test | bench) echo "python@3" ;; esac
+    case $1 in bench) echo "nginx wrk" ;; esac
+}
+
+missing_on_debian() {
+    for package in $(debian_packages "$1"); do
+        # A package that was removed but not purged is still known to dpkg.
+        dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed$' || echo "$package"
+    done
+}
+
+missing_on_homebrew() {
+    for package in $(homebrew_packages "$1"); do
+        brew list --formula "$package" >/dev/null 2>&1 || echo "$package"
+    done
+}
+
+install_on_debian() {
+    missing=$(missing_on_debian "$1" | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    as_root=
+    if [ "$(id -u)" -ne 0 ]; then
+        command -v sudo >/dev/null || fail \
+            "these packages are missing: $missing" \
+            "you are not root and there is no sudo; ask an administrator for: apt-get install $missing"
+        as_root=sudo
+    fi
+    echo "bootstrap: installing $missing"
+    # An index that is a little old often suffices, but in a fresh container there is none at all.
+    $as_root apt-get update -qq
+    # shellcheck disable=SC2086  # a list of words
+    $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing
+}
+
+install_on_homebrew() {
+    command -v brew >/dev/null || fail "Homebrew is missing; see https://brew.sh, then run this again."
+    missing=$(missing_on_homebrew "$1" | tr '\n' ' ')
+    [ -n "$missing" ] || return 0
+    echo "bootstrap: installing $missing"
+    # shellcheck disable=SC2086  # a list of words
+    brew install --quiet $missing
+}
+
+install_packages() {
+    if [ "$(uname -s)" = Darwin ]; then
+        install_on_homebrew "$1"
+    elif command -v dpkg >/dev/null && command -v apt-get >/dev/null; then
+        install_on_debian "$1"
+    else
+        fail "this is neither Debian, Ubuntu nor macOS." \
+            "Install what your system calls: $(debian_packages "$1" | tr '\n' ' ')"
+    fi
+}
+
+require_swift() {
+    wanted="Swift $swift_major.$swift_minor or newer"
+    where="Install it from https://www.swift.org/install (macOS: Xcode), make sure that swift is in PATH, run this again."
+    command -v swift >/dev/null || fail "$wanted is missing: there is no command swift in PATH." "$where"
+    answer=$(swift --version 2>&1) || fail "swift --version fails: $answer" "$where"
+    version=$(printf '%s\n' "$answer" | sed -n 's/.*Swift version \([0-9][0-9]*\.[0-9][0-9]*\).*/\1/p' | head -n 1)
+    [ -n "$version" ] || fail "swift --version names no version: $answer" "$where"
+    major=${version%%.*}
+    minor=${version#*.}
+    if [ "$major" -lt $swift_major ] || { [ "$major" -eq $swift_major ] && [ "$minor" -lt $swift_minor ]; }; then
+        fail "$wanted is needed; $(command -v swift) is $version." "$where"
+    fi
+}
+
+[ $# -eq 1 ] || usage
+case $1 in run | test | bench) ;; *) usage ;; esac
+install_packages "$1"
+require_swift
