@@ -67,7 +67,7 @@ public struct Pipeline: RequestHandler {
             record.secrets = secrets
             return .finished(Self.unowned, record)
         }
-        return emulator.vendors[vendor].answer(exchange, at: Destination(vendor: vendor, place: place))
+        return emulator.vendors[vendor].answer(exchange, Destination(vendor: vendor, place: place))
     }
 
     /// What nobody answers for. ours: no vendor has a say in it.

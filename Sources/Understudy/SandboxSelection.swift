@@ -46,9 +46,12 @@ struct SandboxSelection {
 
     /// The label before `.localhost`; a port is no part of it.
     private static func hostName(_ authority: String?) -> String? {
-        guard let authority, authority.utf8.count > 10 else { return nil }
-        let host = authority.prefix { $0 != ":" }.lowercased()
-        guard host.hasSuffix(".localhost") else { return nil }
-        return String(host.dropLast(10))
+        guard let authority else { return nil }
+        let host = authority.utf8.prefix { $0 != UInt8(ascii: ":") }
+        let domain = ".localhost".utf8
+        // Compared among bytes: nearly every host is another one, and this is asked for each request.
+        guard host.count > domain.count, host.suffix(domain.count).elementsEqual(domain, by: { $0 | 0x20 == $1 | 0x20 })
+        else { return nil }
+        return Substring(host.dropLast(domain.count)).lowercased()
     }
 }

@@ -53,14 +53,17 @@ public final class Journal: Sendable {
     public func append(_ entry: JournalEntry) -> Int {
         var entry = entry
         if entry.size > limits.bytes / 4 { entry.omitBodies() }
-        let (id, waiters) = state.withLock { state in
+        // What is dropped is destroyed behind the lock: an entry holds a hundred small things.
+        let (id, waiters, dropped) = state.withLock { state in
             state.lastID += 1
             entry.id = state.lastID
-            push(entry, &state)
+            let dropped = push(entry, &state)
             defer { state.waiters = [:] }
-            return (state.lastID, state.waiters.isEmpty ? [] : Array(state.waiters.values))
+            return (state.lastID, state.waiters.isEmpty ? [] : Array(state.waiters.values), dropped)
         }
-        for waiter in waiters { waiter.resume() }
+        withExtendedLifetime(dropped) {
+            for waiter in waiters { waiter.resume() }
+        }
         return id
     }
 
@@ -99,22 +102,29 @@ public final class Journal: Sendable {
         }
     }
 
-    private func push(_ entry: JournalEntry, _ state: inout State) {
-        while state.count > 0, state.count >= limits.entries || state.bytes + entry.size > limits.bytes { pop(&state) }
+    /// Adds an entry, and gives the last one back that made room.
+    private func push(_ entry: JournalEntry, _ state: inout State) -> JournalEntry? {
+        var dropped: JournalEntry?
+        while state.count > 0, state.count >= limits.entries || state.bytes + entry.size > limits.bytes {
+            dropped = pop(&state)
+        }
         if state.count == state.entries.count { grow(&state) }
         state.entries[(state.first + state.count) % state.entries.count] = entry
         state.count += 1
         state.bytes += entry.size
         total.bytes.add(entry.size, ordering: .relaxed)
+        return dropped
     }
 
-    private func pop(_ state: inout State) {
-        guard let entry = state.entries[state.first] else { return }
+    @discardableResult
+    private func pop(_ state: inout State) -> JournalEntry? {
+        guard let entry = state.entries[state.first] else { return nil }
         state.entries[state.first] = nil
         state.first = (state.first + 1) % state.entries.count
         state.count -= 1
         state.bytes -= entry.size
         total.bytes.subtract(entry.size, ordering: .relaxed)
+        return entry
     }
 
     /// Doubles the ring and moves its first entry to the front.

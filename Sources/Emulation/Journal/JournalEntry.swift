@@ -27,41 +27,62 @@ public struct ExchangeRecord: Sendable {
 ///
 /// The entry holds what passed, unrendered; JSON is made, and secrets are masked, when somebody reads it.
 public struct JournalEntry: Sendable {
+    /// Everything but the number, shared by the copies that a journal makes.
+    private final class Content: Sendable {
+        let sandbox: String
+        let moment: Moment
+        let request: Request
+        let response: Response
+        let record: ExchangeRecord
+        let omitsBodies: Bool
+        let size: Int
+
+        init(
+            sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord,
+            omitsBodies: Bool = false
+        ) {
+            self.sandbox = sandbox
+            self.moment = moment
+            self.request = request
+            self.response = response
+            self.record = record
+            self.omitsBodies = omitsBodies
+            // A finding takes some 200 bytes; a head is kept with its buffer.
+            size = 1024 + request.body.count + response.body.count + 200 * record.findings.count
+        }
+    }
+
     /// The entry's number in its sandbox, counted from 1.
     public internal(set) var id = 0
-    /// The sandbox's name.
-    public let sandbox: String
-    /// The moment of the exchange by the sandbox's clock.
-    public let moment: Moment
-    /// The request, its target without the sandbox's prefix.
-    public internal(set) var request: Request
-    /// The response.
-    public internal(set) var response: Response
-    /// What became of it.
-    public let record: ExchangeRecord
-    /// Whether bodies were too long to be kept.
-    public private(set) var omitsBodies = false
+    private var content: Content
 
     /// An entry for an exchange.
     public init(sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord) {
-        self.sandbox = sandbox
-        self.moment = moment
-        self.request = request
-        self.response = response
-        self.record = record
+        content = Content(sandbox: sandbox, moment: moment, request: request, response: response, record: record)
     }
 
+    /// The sandbox's name.
+    public var sandbox: String { content.sandbox }
+    /// The moment of the exchange by the sandbox's clock.
+    public var moment: Moment { content.moment }
+    /// The request, its target without the sandbox's prefix.
+    public var request: Request { content.request }
+    /// The response.
+    public var response: Response { content.response }
+    /// What became of it.
+    public var record: ExchangeRecord { content.record }
+    /// Whether bodies were too long to be kept.
+    public var omitsBodies: Bool { content.omitsBodies }
     /// An estimate of the memory that the entry keeps, in bytes.
-    var size: Int {
-        // A finding takes some 200 bytes; a head is kept with its buffer.
-        1024 + request.body.count + response.body.count + 200 * record.findings.count
-    }
+    var size: Int { content.size }
 
     /// Forgets the bodies, so that one long upload does not push everything else out of the journal.
     mutating func omitBodies() {
-        omitsBodies = true
+        var (request, response) = (request, response)
         request.body = []
         response.body = []
+        content = Content(
+            sandbox: sandbox, moment: moment, request: request, response: response, record: record, omitsBodies: true)
     }
 
     /// Why the exchange was refused, in one line; `nil` when it was not.

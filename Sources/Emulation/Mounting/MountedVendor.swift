@@ -14,11 +14,11 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var tokenKinds: [TokenKind] { get }
     /// Ids and public keys of the sample accounts.
     var samples: [SampleCredential] { get }
+    /// Answers an exchange whose path leads to the vendor.
+    var answer: @Sendable (Exchange, Destination) -> ExchangeStep { get }
 
     /// A fresh state for a sandbox.
     func makeCell(_ settings: Settings) -> any StateCell
-    /// Answers an exchange whose path leads to the vendor.
-    func answer(_ exchange: Exchange, at destination: Destination) -> ExchangeStep
     /// Makes a token.
     func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken
     /// Says what the vendor would answer to a token.

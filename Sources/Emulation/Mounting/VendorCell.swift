@@ -1,15 +1,16 @@
-import Synchronization
+public import Synchronization
 
 /// One vendor's state in one sandbox, behind its lock.
-final class VendorCell<V: Vendor>: StateCell {
-    private struct Behaviour {
-        let switches: V.Switches
-        let values: SwitchValues
+public final class VendorCell<V: Vendor>: StateCell {
+    @usableFromInline
+    struct Behaviour: Sendable {
+        @usableFromInline let switches: V.Switches
+        @usableFromInline let values: SwitchValues
     }
 
     private let initialState: V.State
-    private let state: Mutex<V.State>
-    private let behaviour: Mutex<Behaviour>
+    @usableFromInline let state: Mutex<V.State>
+    @usableFromInline let behaviour: Mutex<Behaviour>
 
     init(initialState: V.State, settings: Settings) {
         self.initialState = initialState
@@ -22,25 +23,38 @@ final class VendorCell<V: Vendor>: StateCell {
         return Behaviour(switches: V.Switches(values), values: values)
     }
 
-    var switches: V.Switches { behaviour.withLock { $0.switches } }
-    var switchValues: SwitchValues { behaviour.withLock { $0.values } }
+    @inlinable var switches: V.Switches { behaviour.withLock { $0.switches } }
+    @inlinable var switchValues: SwitchValues { behaviour.withLock { $0.values } }
     var snapshot: V.State { state.withLock { $0 } }
 
-    func reset() {
+    /// Forgets all that happened.
+    public func reset() {
         state.withLock { $0 = initialState }
     }
 
-    func apply(_ settings: Settings) {
+    /// Takes over changed settings.
+    public func apply(_ settings: Settings) {
         let fresh = Self.behaviour(settings)
         behaviour.withLock { $0 = fresh }
     }
 
     /// Authorizes the call and, when every check held, runs its handler; both under the lock.
+    @inlinable
     func run(_ call: inout Call<V>) -> Result<Reply, Refusal<V.Failure>> {
         state.withLock { state in
             call.vendor.authorize(&call, state)
             if let failure = call.findings.failure { return .failure(Refusal(failure)) }
             return Result { () throws(Refusal<V.Failure>) in try call.route.handler(&call, &state) }
         }
+    }
+
+    /// The cell as the one of this vendor.
+    @inlinable
+    static func typed(_ cell: any StateCell) -> VendorCell<V> {
+        guard let cell = cell as? VendorCell<V> else {
+            // Cells and mounts stand at the same index of the same list, so another type is a fault of ours.
+            preconditionFailure("a cell of another vendor stands in the place of \(V.identity.id)'s")
+        }
+        return cell
     }
 }

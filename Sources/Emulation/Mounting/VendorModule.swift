@@ -4,9 +4,10 @@ public struct VendorModule: SwitchDeclaring, Sendable {
     public let identity: VendorIdentity
     /// Its switches.
     public let switchDeclarations: [SwitchDeclaration]
-    private let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
+    @usableFromInline let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
 
     /// The module of a vendor's type.
+    @inlinable
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity
         switchDeclarations = V.Switches.declarations

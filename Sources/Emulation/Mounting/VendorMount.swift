@@ -4,20 +4,28 @@ import Wire
 
 /// A vendor with its failures, ready to answer.
 public struct VendorMount<V: Vendor>: MountedVendor {
-    private let vendor: V
-    private let catalog: FailureCatalog<V.Failure>
-    private let table: [Route<V>]
+    @usableFromInline let vendor: V
+    @usableFromInline let catalog: FailureCatalog<V.Failure>
+    @usableFromInline let table: [Route<V>]
     /// What any route masks.
     public let secrets: Set<String>
+    /// Answers an exchange whose path leads to the vendor.
+    public let answer: @Sendable (Exchange, Destination) -> ExchangeStep
 
     /// Reads the vendor's fixtures.
+    @inlinable
     public init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
-        table = V.routes
-        secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
-        catalog = try FailureCatalog(
+        let table = V.routes
+        let catalog = try FailureCatalog<V.Failure>(
             fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: table.map(\.id)))
-        vendor = try V(fixtures: fixtures)
+        let vendor = try V(fixtures: fixtures)
+        let desk = ExchangeDesk(vendor: vendor, table: table, catalog: catalog)
+        self.table = table
+        self.catalog = catalog
+        self.vendor = vendor
+        secrets = desk.secrets
+        answer = { desk.answer($0, at: $1) }
     }
 
     /// Name, owned paths and path rules.
@@ -51,104 +59,6 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     }
 }
 
-// MARK: - Exchanges
-
-extension VendorMount {
-    /// Answers an exchange whose path leads to the vendor.
-    public func answer(_ exchange: Exchange, at destination: Destination) -> ExchangeStep {
-        let cell = typed(exchange.sandbox.cell(destination.vendor))
-        switch destination.place {
-        case .route(let index, let parameters): return arrive(exchange, at: table[index], parameters, in: cell)
-        case .nowhere: return refuse(exchange, with: V.unrouted.routeNotFound, in: cell)
-        case .otherMethods(let allow):
-            let failure = V.unrouted.methodNotAllowed
-            let reason = "the path knows \(allow), not \(exchange.request.method.rawValue)"
-            guard failure != V.unrouted.routeNotFound else {
-                return refuse(exchange, with: failure, because: reason, in: cell)
-            }
-            return refuse(exchange, with: failure, because: reason, in: cell) { $0.fields[.allow] = allow }
-        }
-    }
-
-    private func arrive(
-        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>
-    ) -> ExchangeStep {
-        if exchange.request.bodyExceedsLimit {
-            return refuse(
-                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route,
-                in: cell)
-        }
-        let arrival = Arrival(
-            vendor: vendor, route: route, request: exchange.request, parameters: parameters,
-            moment: exchange.moment, switches: cell.switches)
-        var findings = Findings<V.Failure>()
-        let credentials = vendor.authenticate(arrival, &findings)
-        let call = Call(
-            arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
-        if let fault = exchange.sandbox.fault(vendor: V.identity.id, route: route.id),
-            let failure = V.Failure(rawValue: fault.failure)
-        {
-            var record = record(of: call)
-            record.intervention = "armed fault: \(fault.failure) at call \(fault.call)"
-            return finish(exchange, Refusal(failure, because: "armed by a fault"), record, in: cell)
-        }
-        return handle(exchange, call, in: cell)
-    }
-
-    /// Runs the handler, and again after whatever it has to wait for.
-    private func handle(_ exchange: Exchange, _ call: Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
-        var attempt = call
-        switch cell.run(&attempt) {
-        case .success(.respond(let response)):
-            return finish(exchange, response, record(of: attempt))
-        case .success(.wait(let job)):
-            return .waiting(job) { handle(exchange, call, in: cell) }
-        case .failure(let refusal):
-            return finish(exchange, refusal, record(of: attempt), in: cell)
-        }
-    }
-
-    private func record(of call: Call<V>) -> ExchangeRecord {
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.route = call.route.id
-        record.findings = call.findings.all
-        record.secrets = call.route.secrets
-        return record
-    }
-
-    private func refuse(
-        _ exchange: Exchange, with failure: V.Failure, because reason: String? = nil, at route: Route<V>? = nil,
-        in cell: VendorCell<V>, amend: (inout Response) -> Void = { _ in }
-    ) -> ExchangeStep {
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.route = route?.id
-        // A request that missed its route by a letter carries what that route would have masked.
-        record.secrets = route?.secrets ?? secrets
-        return finish(exchange, Refusal(failure, because: reason), record, in: cell, amend: amend)
-    }
-
-    private func finish(
-        _ exchange: Exchange, _ refusal: Refusal<V.Failure>, _ record: ExchangeRecord, in cell: VendorCell<V>,
-        amend: (inout Response) -> Void = { _ in }
-    ) -> ExchangeStep {
-        var record = record
-        record.failure = refusal.failure.rawValue
-        record.reason = refusal.reason
-        var response = catalog.response(
-            refusal.failure, refusal.parameters, route: record.route, switches: cell.switchValues)
-        amend(&response)
-        return finish(exchange, response, record)
-    }
-
-    private func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) -> ExchangeStep {
-        var response = response
-        vendor.finish(&response, to: exchange.request)
-        return .finished(response, record)
-    }
-}
-
 // MARK: - Tokens
 
 extension VendorMount {
@@ -173,7 +83,7 @@ extension VendorMount {
     public func explain(
         _ token: String, knowing context: JSONObject, in cell: any StateCell, at moment: Moment
     ) -> TokenExplanation {
-        let cell = typed(cell)
+        let cell = VendorCell<V>.typed(cell)
         let verdict = vendor.explain(token, knowing: context, in: setting(cell, moment))
         let response = verdict.findings.failure.map {
             catalog.response($0, route: nil, switches: cell.switchValues)
@@ -184,15 +94,7 @@ extension VendorMount {
     }
 
     private func setting(_ cell: any StateCell, _ moment: Moment) -> TokenSetting<V> {
-        let cell = typed(cell)
+        let cell = VendorCell<V>.typed(cell)
         return TokenSetting(state: cell.snapshot, moment: moment, switches: cell.switches)
-    }
-
-    private func typed(_ cell: any StateCell) -> VendorCell<V> {
-        guard let cell = cell as? VendorCell<V> else {
-            // Cells and mounts stand at the same index of the same list, so another type is a fault of ours.
-            preconditionFailure("a cell of another vendor stands in the place of \(V.identity.id)'s")
-        }
-        return cell
     }
 }

@@ -29,6 +29,14 @@ public struct RouteTable: Sendable {
     }
 
     private let members: [Member]
+    private struct Ending {
+        let vendor: Int
+        let method: HTTPRequest.Method
+        let route: Int
+    }
+
+    /// Paths without parameters, as they are written: most requests name one, and then nothing needs to be split.
+    private var literals: [Substring: [Ending]] = [:]
     private var prefixes: [(segments: [Substring], vendor: Int)] = []
     private var tries: [RouteTrie] = []
 
@@ -42,6 +50,14 @@ public struct RouteTable: Sendable {
         for (index, member) in members.enumerated() {
             prefixes += member.identity.prefixes.map { ($0.split(separator: "/"), index) }
             tries.append(try Self.trie(member))
+        }
+        for (vendor, member) in members.enumerated() {
+            for (route, listed) in member.routes.enumerated() {
+                for endpoint in listed.endpoints where !endpoint.pattern.contains("{") {
+                    literals[endpoint.pattern[...], default: []].append(
+                        Ending(vendor: vendor, method: endpoint.method, route: route))
+                }
+            }
         }
     }
 
@@ -77,6 +93,9 @@ public struct RouteTable: Sendable {
 
     /// Finds who answers to a method and path.
     public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
+        if let ending = literals[path]?.first(where: { $0.method == method }) {
+            return .route(vendor: ending.vendor, route: ending.route, PathParameters())
+        }
         let path = TargetPath(path)
         guard let vendor = owner(of: path) else { return .unowned }
         switch tries[vendor].match(path.segments(by: members[vendor].identity.pathRules), method) {

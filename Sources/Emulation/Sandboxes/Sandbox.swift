@@ -89,6 +89,7 @@ public final class Sandbox: Sendable {
     public func arm(_ faults: [ArmedFault]) { control.withLock { $0.faults.arm(faults) } }
 
     /// Counts a call; the fault that it sets off, if any, is spent.
+    @usableFromInline
     func fault(vendor: String, route: String) -> ArmedFault? {
         control.withLock { $0.faults.fault(vendor: vendor, route: route) }
     }

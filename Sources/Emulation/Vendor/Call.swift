@@ -1,7 +1,7 @@
 public import Wire
 
 /// A request that has found its route: all that authentication may look at.
-public struct Arrival<V: Vendor>: Sendable {
+public final class Arrival<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
     /// The route.

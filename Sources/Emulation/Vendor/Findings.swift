@@ -4,30 +4,47 @@ public import Tokens
 ///
 /// A vendor records its checks in the order in which its server decides, so the first failed finding is the answer and
 /// the rest is what the journal can tell beyond it.
+///
+/// Inlinable, since a vendor adds some twenty findings to each exchange.
 public struct Findings<Failure: VendorFailure>: Sendable {
+    @usableFromInline var entries: [Finding]
+    @usableFromInline var first: Failure?
+
     /// The findings in the order of the vendor's checks.
-    public private(set) var all: [Finding] = []
+    @inlinable public var all: [Finding] { entries }
     /// The failure that the first failed finding leads to; `nil` while every check held.
-    public private(set) var failure: Failure?
+    @inlinable public var failure: Failure? { first }
 
     /// No findings yet.
+    @inlinable
     public init() {
-        all.reserveCapacity(16)
+        entries = []
+        entries.reserveCapacity(32)
     }
 
     /// Records a finding; if it failed and is the first to fail, `failure` is the answer.
-    public mutating func add(_ finding: Finding, orFail failure: Failure) {
-        all.append(finding)
-        if finding.outcome == .failed, self.failure == nil { self.failure = failure }
+    @inlinable
+    public mutating func add(_ finding: consuming Finding, orFail failure: Failure) {
+        if finding.outcome == .failed, first == nil { first = failure }
+        entries.append(finding)
     }
 
     /// Records several findings that lead to the same failure.
+    @inlinable
     public mutating func add(_ findings: [Finding], orFail failure: Failure) {
-        for finding in findings { add(finding, orFail: failure) }
+        if first == nil, findings.contains(where: { $0.outcome == .failed }) { first = failure }
+        entries.append(contentsOf: findings)
     }
 
     /// Records something worth telling that cannot fail.
-    public mutating func note(_ finding: Finding) {
-        all.append(finding)
+    @inlinable
+    public mutating func note(_ finding: consuming Finding) {
+        entries.append(finding)
+    }
+
+    /// Forgets what was recorded behind the first `count` findings, for a handler that runs again.
+    @inlinable
+    mutating func rewind(to count: Int) {
+        entries.removeSubrange(count...)
     }
 }

@@ -3,13 +3,19 @@ import JSON
 import Tokens
 
 /// A company whose sign-in server signs tokens with a secret that it shares with Rezolve.
-struct RezolvePartner: Sendable {
+final class RezolvePartner: Sendable {
     /// Digits, usually two to four.
     let id: String
     /// Opaque, compared byte for byte.
     let apiKey: String
     /// `nil` for a partner that has none.
     let authKey: RezolveAuthKey?
+
+    init(id: String, apiKey: String, authKey: RezolveAuthKey?) {
+        self.id = id
+        self.apiKey = apiKey
+        self.authKey = authKey
+    }
 }
 
 /// The secret that a partner shares with Rezolve: the UTF-8 bytes of a text, nothing decoded.
@@ -67,16 +73,17 @@ extension RezolveAccounts {
 }
 
 extension RezolvePartner {
-    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("id", "api_key", "auth_key")
-        id = try entry.required("id").string()
-        apiKey = try entry.required("api_key").string()
         let text = try entry["auth_key"]?.string()
+        let authKey: RezolveAuthKey?
         do {
             authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text) }
         } catch {
             throw node.problem("the auth key cannot be used: \(error)")
         }
+        self.init(
+            id: try entry.required("id").string(), apiKey: try entry.required("api_key").string(), authKey: authKey)
     }
 }
 

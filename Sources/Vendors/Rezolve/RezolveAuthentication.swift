@@ -99,10 +99,11 @@ extension Rezolve {
 
     /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1).
     private static func strippingBearer(_ text: Substring) -> Substring? {
-        guard text.prefix(6).lowercased() == "bearer" else { return nil }
-        let rest = text.dropFirst(6)
-        guard rest.isEmpty || rest.first == " " else { return nil }
-        return rest.drop { $0 == " " }
+        let (bytes, scheme) = (text.utf8, "bearer".utf8)
+        guard bytes.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 }) else { return nil }
+        let rest = bytes.dropFirst(scheme.count)
+        guard rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
+        return Substring(rest.drop { $0 == UInt8(ascii: " ") })
     }
 
     /// Rows 5 to 8.

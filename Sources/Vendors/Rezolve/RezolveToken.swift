@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 /// A token as Rezolve reads it; its members are what it says, whether or not it deserves trust.
-struct RezolveToken: Sendable {
+final class RezolveToken: Sendable {
     /// What a token is for. `rezolve_entity_id` alone decides it, since a sample app forgets the header `auth` (ours).
     enum Kind: String, Sendable {
         case registration

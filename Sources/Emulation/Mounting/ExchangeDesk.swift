@@ -1,0 +1,128 @@
+public import HTTPTypes
+public import Wire
+
+/// Where a vendor's exchanges are dealt with: authentication, faults, handler, failure, finish.
+///
+/// Inlinable throughout, so that a vendor's own target compiles it for its own types: unspecialized, a third of a
+/// request's time went into looking up generic metadata and copying values through witness tables.
+@usableFromInline
+struct ExchangeDesk<V: Vendor>: Sendable {
+    @usableFromInline let vendor: V
+    @usableFromInline let table: [Route<V>]
+    @usableFromInline let catalog: FailureCatalog<V.Failure>
+    /// What any route masks.
+    @usableFromInline let secrets: Set<String>
+
+    @inlinable
+    init(vendor: V, table: [Route<V>], catalog: FailureCatalog<V.Failure>) {
+        self.vendor = vendor
+        self.table = table
+        self.catalog = catalog
+        secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
+    }
+
+    /// Answers an exchange whose path leads to the vendor.
+    @inlinable
+    func answer(_ exchange: Exchange, at destination: Destination) -> ExchangeStep {
+        let cell = VendorCell<V>.typed(exchange.sandbox.cell(destination.vendor))
+        switch destination.place {
+        case .route(let index, let parameters): return arrive(exchange, at: table[index], parameters, in: cell)
+        case .nowhere: return refuse(exchange, with: V.unrouted.routeNotFound, in: cell)
+        case .otherMethods(let allow):
+            let failure = V.unrouted.methodNotAllowed
+            let reason = "the path knows \(allow), not \(exchange.request.method.rawValue)"
+            guard failure != V.unrouted.routeNotFound else {
+                return refuse(exchange, with: failure, because: reason, in: cell)
+            }
+            return refuse(exchange, with: failure, because: reason, in: cell) { $0.fields[.allow] = allow }
+        }
+    }
+
+    @inlinable
+    func arrive(
+        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>
+    ) -> ExchangeStep {
+        if exchange.request.bodyExceedsLimit {
+            return refuse(
+                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route,
+                in: cell)
+        }
+        let arrival = Arrival(
+            vendor: vendor, route: route, request: exchange.request, parameters: parameters,
+            moment: exchange.moment, switches: cell.switches)
+        var findings = Findings<V.Failure>()
+        let credentials = vendor.authenticate(arrival, &findings)
+        var call = Call(
+            arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
+        if let fault = exchange.sandbox.fault(vendor: V.identity.id, route: route.id),
+            let failure = V.Failure(rawValue: fault.failure)
+        {
+            var record = record(of: call)
+            record.intervention = "armed fault: \(fault.failure) at call \(fault.call)"
+            return finish(exchange, Refusal(failure, because: "armed by a fault"), record, in: cell)
+        }
+        return handle(exchange, &call, in: cell)
+    }
+
+    /// Runs the handler, and again after whatever it has to wait for.
+    @inlinable
+    func handle(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
+        let judged = call.findings.all.count
+        switch cell.run(&call) {
+        case .success(.respond(let response)):
+            return finish(exchange, response, record(of: call))
+        case .success(.wait(let job)):
+            call.findings.rewind(to: judged)
+            return .waiting(job) { [call] in
+                var call = call
+                return handle(exchange, &call, in: cell)
+            }
+        case .failure(let refusal):
+            return finish(exchange, refusal, record(of: call), in: cell)
+        }
+    }
+
+    @inlinable
+    func record(of call: Call<V>) -> ExchangeRecord {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.route = call.route.id
+        record.findings = call.findings.all
+        record.secrets = call.route.secrets
+        return record
+    }
+
+    @inlinable
+    func refuse(
+        _ exchange: Exchange, with failure: V.Failure, because reason: String? = nil, at route: Route<V>? = nil,
+        in cell: VendorCell<V>, amend: (inout Response) -> Void = { _ in }
+    ) -> ExchangeStep {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.route = route?.id
+        // A request that missed its route by a letter carries what that route would have masked.
+        record.secrets = route?.secrets ?? secrets
+        return finish(exchange, Refusal(failure, because: reason), record, in: cell, amend: amend)
+    }
+
+    @inlinable
+    func finish(
+        _ exchange: Exchange, _ refusal: Refusal<V.Failure>, _ record: ExchangeRecord, in cell: VendorCell<V>,
+        amend: (inout Response) -> Void = { _ in }
+    ) -> ExchangeStep {
+        var record = record
+        record.failure = refusal.failure.rawValue
+        record.reason = refusal.reason
+        var response = catalog.response(
+            refusal.failure, refusal.parameters, route: record.route, switches: cell.switchValues)
+        amend(&response)
+        return finish(exchange, response, record)
+    }
+
+    @inlinable
+    func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) -> ExchangeStep {
+        var response = response
+        vendor.finish(&response, to: exchange.request)
+        return .finished(response, record)
+    }
+}
