@@ -58,7 +58,10 @@ struct TokenCommandTests {
         arguments: [
             (["token", "mint", "rezolv", "login"], "no vendor is called rezolv; did you mean “rezolve”?"),
             (["token", "mint", "rezolve", "logn"], "rezolve has no token of kind logn; did you mean “login”?"),
-            (["token", "mint", "rezolve", "login", "--defect", "expird"], "a token of kind login has no defect expird; did you mean “expired”?"),
+            (
+                ["token", "mint", "rezolve", "login", "--defect", "expird"],
+                "a token of kind login has no defect expird; did you mean “expired”?"
+            ),
             (
                 ["token", "mint", "rezolve", "login", "--with", "partnr=3"],
                 "has no member partnr; did you mean “partner”?"

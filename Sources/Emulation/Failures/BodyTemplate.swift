@@ -46,7 +46,7 @@ struct BodyTemplate: Sendable {
     private static func part(
         text: String, at node: FixtureNode, _ parameters: [String]
     ) throws(FixtureProblem) -> Part {
-        let names = text.matches(of: /\{\{([^{}]*)\}\}/).map { String($0.1) }
+        let names = parameterNames(in: text)
         for name in names where !parameters.contains(name) {
             throw node.problem("“{{\(name)}}” names no parameter\(Nearest.hint(to: name, among: parameters))")
         }
@@ -55,6 +55,14 @@ struct BodyTemplate: Sendable {
             return .text(try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + text))
         } catch {
             throw node.problem("“\(text)” is no Mustache template: \(error)")
+        }
+    }
+
+    /// What stands between `{{` and `}}`; a regular expression would take a tenth of the whole start to be made.
+    private static func parameterNames(in text: String) -> [String] {
+        text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst().compactMap { rest in
+            let name = rest.prefix { $0 != "}" && $0 != "{" }
+            return rest[name.endIndex...].hasPrefix("}}") ? String(name) : nil
         }
     }
 

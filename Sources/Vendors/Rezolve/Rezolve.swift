@@ -18,6 +18,7 @@ final class Rezolve: Vendor {
     typealias Credentials = RezolveCredentials
 
     let accounts: RezolveAccounts
+    let recentTokens = RecentTokens<RezolveToken>()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try RezolveAccounts(fixtures)

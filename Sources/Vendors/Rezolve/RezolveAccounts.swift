@@ -19,7 +19,7 @@ final class RezolvePartner: Sendable {
 }
 
 /// The secret that a partner shares with Rezolve: the UTF-8 bytes of a text, nothing decoded.
-struct RezolveAuthKey: Sendable {
+final class RezolveAuthKey: Sendable {
     /// The text as printed, from which wrong encodings are diagnosed.
     let text: String
     let signing: SigningKey

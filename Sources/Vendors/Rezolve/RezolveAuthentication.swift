@@ -81,7 +81,7 @@ extension Rezolve {
                 found: value == nil ? .absent : text == nil ? .text("no token after a Bearer scheme") : nil,
                 source: "seed, 403: token not found; switch bearer-scheme"),
             orFail: failure)
-        return text.map(RezolveToken.init)
+        return text.map { recentTokens.reading(of: $0, RezolveToken.init) }
     }
 
     /// The token in the field's value; `nil` when the scheme is not accepted or nothing follows it.

@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Synchronization
 import Tokens
 
 /// A token as Rezolve reads it; its members are what it says, whether or not it deserves trust.
@@ -18,6 +19,8 @@ final class RezolveToken: Sendable {
     let entityID: String
     let partnerEntityID: String
     let deviceID: String
+    /// With the key that they were made with; a list, since nearly every token meets one key only.
+    private let verifications = Mutex<[(key: RezolveAuthKey, findings: [Finding])]>([])
 
     init(_ text: String) {
         compact = CompactToken(text)
@@ -26,6 +29,28 @@ final class RezolveToken: Sendable {
         partnerEntityID = claims?["partner_entity_id"].flatMap(Self.partnerEntityID) ?? ""
         deviceID = claims?["device_id"]?.string ?? ""
         kind = entityID == Self.noEntity ? .registration : .login
+    }
+
+    /// The findings of row 5, which depend on nothing but the token and the key, and so are made once.
+    func verification(by key: RezolveAuthKey?) -> [Finding] {
+        guard let key else {
+            return form + [Finding("signature", .notJudged, note: "No key is known to judge it by.")]
+        }
+        if let known = verifications.withLock({ $0.first { $0.key === key }?.findings }) { return known }
+        var findings = form
+        findings.append(compact.signature(by: key.verification, algorithm: .hs512, source: "seed, Signature"))
+        if let weakness = key.verification.strengthFinding(for: .hs512) { findings.append(weakness) }
+        verifications.withLock { [findings] in $0.append((key, findings)) }
+        return findings
+    }
+
+    private var form: [Finding] {
+        var findings = compact.structure
+        findings.append(compact.algorithm(is: .hs512, source: "seed, JWT Header"))
+        findings.append(compact.type(is: "JWT", source: "seed, JWT Header; case and absence ours"))
+        findings.append(compact.critical())
+        if let references = compact.keyReferences() { findings.append(references) }
+        return findings
     }
 
     /// A JSON integer is turned into its decimal string (ours): the vendor calls the id "numerical, or a string". Its
@@ -48,19 +73,7 @@ struct RezolveTokenRules {
         of token: RezolveToken, by key: RezolveAuthKey?, _ findings: inout Findings<RezolveFailure>,
         orFail failure: RezolveFailure
     ) {
-        findings.add(token.compact.structure, orFail: failure)
-        findings.add(token.compact.algorithm(is: .hs512, source: "seed, JWT Header"), orFail: failure)
-        findings.add(token.compact.type(is: "JWT", source: "seed, JWT Header; case and absence ours"), orFail: failure)
-        findings.add(token.compact.critical(), orFail: failure)
-        if let references = token.compact.keyReferences() { findings.note(references) }
-        guard let key else {
-            findings.add(Finding("signature", .notJudged, note: "No key is known to judge it by."), orFail: failure)
-            return
-        }
-        findings.add(
-            token.compact.signature(by: key.verification, algorithm: .hs512, source: "seed, Signature"),
-            orFail: failure)
-        if let weakness = key.verification.strengthFinding(for: .hs512) { findings.note(weakness) }
+        findings.add(token.verification(by: key), orFail: failure)
     }
 
     /// Row 6: every member that this kind of token needs is there and of the right type.

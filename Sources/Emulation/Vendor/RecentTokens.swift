@@ -1,0 +1,73 @@
+public import Synchronization
+
+/// What was made of tokens that came more than once, since a client sends one token with many requests.
+///
+/// Only what a token says of itself may be kept here: what depends on the moment, on switches or on the state is judged
+/// anew for each request.
+public final class RecentTokens<Reading: Sendable>: Sendable {
+    /// A place of the table. A token that came once leaves its hash there, and takes the place when it comes again, so
+    /// that tokens which are used once neither push out the others nor cost more than a look.
+    @usableFromInline
+    struct Slot {
+        @usableFromInline var hash = 0
+        @usableFromInline var candidate = 0
+        @usableFromInline var entry: (token: String, reading: Reading)?
+
+        @inlinable
+        init(hash: Int = 0, entry: (token: String, reading: Reading)? = nil) {
+            self.hash = hash
+            candidate = hash
+            self.entry = entry
+        }
+    }
+
+    @usableFromInline
+    final class Table: Sendable {
+        @usableFromInline let slots = Mutex([Slot](repeating: Slot(), count: slotsPerTable))
+    }
+
+    /// Tables with a lock each, so that event loops seldom wait for each other.
+    @usableFromInline let tables: [Table]
+    /// The longest token that is kept, in bytes, so that the memory stays within a few megabytes.
+    @usableFromInline static var longest: Int { 4096 }
+    @usableFromInline static var tableCount: Int { 16 }
+    @usableFromInline static var slotsPerTable: Int { 32 }
+
+    /// Nothing is known yet.
+    public init() {
+        tables = (0..<Self.tableCount).map { _ in Table() }
+    }
+
+    /// What was made of the token before, or what `read` makes of it now.
+    @inlinable
+    public func reading(of token: String, _ read: (String) -> Reading) -> Reading {
+        // Beyond ASCII two texts with different bytes can be equal.
+        guard token.utf8.count <= Self.longest, token.utf8.allSatisfy({ $0 < 0x80 }) else { return read(token) }
+        let hash = Self.hash(of: token)
+        let table = tables[hash & (Self.tableCount - 1)]
+        let place = hash / Self.tableCount & (Self.slotsPerTable - 1)
+        let known = table.slots.withLock { slots -> Reading? in
+            guard slots[place].hash == hash, let entry = slots[place].entry, entry.token == token else { return nil }
+            return entry.reading
+        }
+        if let known { return known }
+        let reading = read(token)
+        let forgotten = table.slots.withLock { slots -> (token: String, reading: Reading)? in
+            guard slots[place].candidate == hash else {
+                slots[place].candidate = hash
+                return nil
+            }
+            defer { slots[place] = Slot(hash: hash, entry: (token, reading)) }
+            return slots[place].entry
+        }
+        // What had the place is destroyed behind the lock.
+        return withExtendedLifetime(forgotten) { reading }
+    }
+
+    /// Made of the last bytes: those of a signature are as good as random, and whoever makes tokens that collide only
+    /// has them read anew.
+    @inlinable
+    static func hash(of token: String) -> Int {
+        Int(truncatingIfNeeded: token.utf8.suffix(16).reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) } >> 1)
+    }
+}
