@@ -46,10 +46,11 @@ let mounting: [Target] = [
 ]
 
 let tests: [Target] = [
-    .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+    .target(name: "Mutations", path: "Tests/Mutations"),
+    .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
-    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", httpTypes]),
-    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON"]),
+    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", httpTypes]),
+    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations"]),
     .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
     .target(
         name: "Support",

@@ -1,3 +1,4 @@
+import Mutations
 import Testing
 
 @testable import HTTPEngine
@@ -109,20 +110,5 @@ private enum RequestMutation {
         case 3: bytes.replaceSubrange(start..<end, with: (pieces.randomElement(using: &random) ?? "").utf8)
         default: if start < bytes.count { bytes[start] = UInt8.random(in: 0...255, using: &random) }
         }
-    }
-}
-
-/// A generator that gives the same numbers for the same seed on every machine: SplitMix64.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import Mutations
 import Testing
 import Tokens
 

@@ -42,13 +42,6 @@ public struct TokenDraft: Sendable, Hashable {
     }
 }
 
-/// Signs a draft, or makes a token that is wrong in one way; see ``TokenDraft/mint(key:algorithm:defect:at:)``.
-public func mint(
-    _ draft: TokenDraft, key: SigningKey, algorithm: Algorithm, defect: Defect? = nil, at moment: Double = 0
-) throws(MintError) -> String {
-    try draft.mint(key: key, algorithm: algorithm, defect: defect, at: moment)
-}
-
 /// The parts of a token as text.
 struct TokenText {
     var header: String

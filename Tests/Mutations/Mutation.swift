@@ -1,24 +1,10 @@
-/// A small generator with a good spread (SplitMix64), so that a run can be repeated.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// One change to some bytes.
-enum Mutation {
+public enum Mutation {
     private static let telling: [UInt8] =
         Array("{}[]\",:.=+/-_ \n\r\t0123456789eEaAzZ\\u".utf8) + [0, 0x7F, 0x80, 0xC0, 0xED, 0xFF]
 
-    static func apply(to bytes: inout [UInt8], using random: inout SeededGenerator) {
+    /// Changes the bytes in one random way.
+    public static func apply(to bytes: inout [UInt8], using random: inout SeededGenerator) {
         guard !bytes.isEmpty else { return bytes.append(UInt8.random(in: 0...255, using: &random)) }
         let place = Int.random(in: 0..<bytes.count, using: &random)
         let other = Int.random(in: 0..<bytes.count, using: &random)
