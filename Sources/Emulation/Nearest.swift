@@ -1,9 +1,11 @@
 /// Finds what somebody who mistyped a name may have meant.
 public enum Nearest {
+    private static let longest = 64
+
     /// The candidates that are close to a name, the closest first, at most `count`.
     public static func names(to name: String, among candidates: some Sequence<String>, count: Int = 3) -> [String] {
         candidates.map { (candidate: $0, distance: distance(name, $0)) }
-            .filter { $0.distance <= max(2, name.count / 3) }
+            .filter { $0.distance <= max(2, min(name.count, longest) / 3) }
             .sorted { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }
             .prefix(count).map(\.candidate)
     }
@@ -15,8 +17,11 @@ public enum Nearest {
     }
 
     /// The number of insertions, deletions and replacements that turn one text into the other.
+    ///
+    /// Names are short; of longer texts only the beginnings are compared, since the time grows with both lengths.
     public static func distance(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
-        let right = Array(right)
+        let left = left.prefix(longest)
+        let right = Array(right.prefix(longest))
         var row = Array(0...right.count)
         for (i, character) in left.enumerated() {
             var diagonal = row[0]

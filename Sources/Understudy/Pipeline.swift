@@ -14,7 +14,8 @@ public struct Pipeline: RequestHandler {
 
     private let emulator: Emulator
     private let control: ControlAPI
-    private let hasOwnBodyLimits: Bool
+    /// By vendor and route.
+    private let bodyLimits: [[Int]]
     /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
     private let secrets: Set<String>
 
@@ -23,15 +24,17 @@ public struct Pipeline: RequestHandler {
         self.emulator = emulator
         control = ControlAPI(emulator)
         secrets = emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) }
-        hasOwnBodyLimits = emulator.vendors.contains { $0.routes.contains { $0.bodyLimit != nil } }
+        bodyLimits = emulator.vendors.map { vendor in
+            vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
+        }
     }
 
     /// The longest content that the route of the request takes.
     public func bodyLimit(for request: Request) -> Int {
-        guard hasOwnBodyLimits, case .success(let selection) = SandboxSelection.of(request),
+        guard case .success(let selection) = SandboxSelection.of(request),
             case .route(let vendor, let route, _) = emulator.routes.match(request.method, selection.request.path)
         else { return Self.standardBodyLimit }
-        return emulator.vendors[vendor].routes[route].bodyLimit ?? Self.standardBodyLimit
+        return bodyLimits[vendor][route]
     }
 
     /// The answer to a request.

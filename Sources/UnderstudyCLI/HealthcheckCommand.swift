@@ -25,7 +25,8 @@ struct HealthcheckCommand: ParsableCommand {
         }
         let sources = try OptionSources(configurationFile: nil)
         let port = try sources.text("port", flag: nil) ?? "8080"
-        let url = (server ?? "http://127.0.0.1:\(port)") + "/_understudy/health"
+        let base = server ?? "http://127.0.0.1:\(port)"
+        let url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/_understudy/health"
         do {
             let answer = try Waiting.until { () async throws(ClientError) in
                 try await HTTPClient.send(url: url, within: limit)

@@ -22,7 +22,7 @@ enum Main {
     }
 
     private static func fail(_ message: String, code: Int32) -> Never {
-        FileHandle.standardError.write(Data((message + "\n").utf8))
+        Output.complaint(message)
         exit(code)
     }
 }

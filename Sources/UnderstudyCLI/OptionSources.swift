@@ -56,7 +56,7 @@ struct OptionSources {
                 throw Misuse(
                     "UNDERSTUDY_PROFILE=\(text) is not a profile (documented, observed). Set in the environment.")
             }
-            settings.profile = profile
+            settings.setProfile(profile)
         }
         return settings
     }

@@ -1,12 +1,18 @@
-import Foundation
 import JSON
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// How commands write.
 enum Output {
     /// Writes a line to standard output at once, also when it is a pipe.
-    static func line(_ text: String = "") {
-        FileHandle.standardOutput.write(Data((text + "\n").utf8))
-    }
+    static func line(_ text: String = "") { write(text + "\n", to: STDOUT_FILENO) }
+
+    /// Writes a line to standard error.
+    static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
     /// Writes a value for programs.
     static func json(_ value: JSON) { line(value.prettyText) }
@@ -22,6 +28,33 @@ enum Output {
                 column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
             }
             line(cells.joined(separator: "  "))
+        }
+    }
+
+    /// The text without control characters, C1 and the separators of lines among them, so that what a client sent can
+    /// neither write lines of its own nor steer a terminal.
+    static func printable(_ text: String) -> String {
+        text.unicodeScalars.reduce(into: "") { shown, scalar in
+            switch scalar.value {
+            case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: shown += scalar.escaped(asASCII: true)
+            default: shown.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    /// One write a line, so that lines of several threads never mix. A reader that has gone or a full disk loses the
+    /// line, and that must not end a server.
+    private static func write(_ text: String, to descriptor: Int32) {
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            #if canImport(Darwin)
+                let written = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
+            #else
+                let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            #endif
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { return }
+            rest = rest.dropFirst(written)
         }
     }
 }

@@ -38,7 +38,7 @@ struct WorldOptions: ParsableArguments {
                 if parts.count == 2 {
                     try settings.setProfile(profile, of: parts[0], among: Catalog.vendors)
                 } else {
-                    settings.profile = profile
+                    settings.setProfile(profile)
                 }
             }
             for text in switches {

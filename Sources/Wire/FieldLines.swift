@@ -41,6 +41,9 @@ public struct FieldLines: Sendable {
         self.init(bytes: bytes, lines: lines)
     }
 
+    /// The bytes of the buffer, which is kept as long as the field lines are.
+    public var byteCount: Int { bytes.count }
+
     /// The value of the field; several lines of that name are joined by `, ` as RFC 9110 section 5.3 allows.
     public subscript(name: HTTPField.Name) -> String? {
         var joined: String?

@@ -12,7 +12,10 @@ from servers import Nginx, Process, Understudy, first_answer, free_port
 
 REGISTER = "/api/v1/authentication/register"
 # As long as what Understudy answers there.
-HEALTH_CONTENT = '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30}]}'
+HEALTH_CONTENT = (
+    '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30,"failures":33}],'
+    '"fixtures":"0123456789abcdef"}'
+)
 REGISTER_CONTENT = '{"entity_id":"01234567-89ab-cdef-0123-456789abcdef","partner_id":"317"}'
 
 
@@ -136,6 +139,8 @@ def memory(binary: Path, scale: Scale) -> list[Result]:
         done = refused = 0
         while done < scale.requests:
             result = drive(server.url(REGISTER), scale.seconds, load)
+            if result.requests == 0:
+                raise RuntimeError("a round without a single answer")
             done, refused = done + result.requests, refused + result.refused
         after = server.resident_kilobytes()
         server.call("DELETE", "/_understudy/journal")

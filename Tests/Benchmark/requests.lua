@@ -1,4 +1,4 @@
--- Sends registrations: the lines of the file TOKENS in turn, to the sandboxes 1 … SANDBOXES in turn (0: the standard one).
+-- Sends registrations: the lines of the file TOKENS in turn, to the sandboxes 0 … SANDBOXES - 1 in turn (0: the standard one).
 -- Each of wrk's threads starts at another place.
 local requests, position = {}, 0
 

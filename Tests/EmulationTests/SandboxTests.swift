@@ -67,7 +67,7 @@ struct SandboxTests {
         var changed = settings
         changed.profile = .observed
         changed.seed = 6
-        sandbox.apply(changed)
+        _ = sandbox.adjustSettings { [changed] in $0 = changed }
         sandbox.arm([ArmedFault(vendor: "v", route: "r", failure: "f")])
         _ = sandbox.adjustClock { $0.advance(by: .seconds(60)) }
         sandbox.journal.append(JournalTests.entry("x"))

@@ -140,6 +140,29 @@ struct ServeTests {
         #expect(refused.complaint == "understudy: The control API asks for its bearer token.\n")
     }
 
+    @Test("a log that nobody reads any more does not end the server")
+    func closedLog() async throws {
+        let server = try await RunningServer()
+        defer { server.process.terminate() }
+        try server.log.fileHandleForReading.close()
+        try server.output.fileHandleForReading.close()
+        for _ in 0..<3 {
+            let answer = try await HTTPClient.send(url: server.base + "/v2/credentials/ping", within: .seconds(10))
+            #expect(answer.status == .unauthorized)
+        }
+    }
+
+    @Test("a profile for all that is set by a flag beats the file's profile of one vendor")
+    func profilePrecedence() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("profile: { rezolve: observed }\n", to: "c.yaml")
+        let server = try await RunningServer(
+            "--log", "off", "--config", folder.path + "/c.yaml", "--profile", "documented")
+        defer { server.process.terminate() }
+        let settings = try await HTTPClient.send(url: server.base + "/_understudy/settings", within: .seconds(10))
+        #expect(try JSON.parse(settings.body)["switches"]?["rezolve.device-check"] == "enforce")
+    }
+
     @Test("switches and profiles of flags, environment and file hold from the first request on")
     func behaviour() async throws {
         let server = try await RunningServer(

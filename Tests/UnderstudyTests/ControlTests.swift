@@ -81,14 +81,12 @@ struct ControlTests {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
         let world = try await World(depth, on: stage, at: nil)
         #expect(try await world.control(.get, "health").status == 200)
-        for value in [nil, "Bearer wrong", "steer", "Bearer steer ", "bearer steer"] as [String?] {
+        for value in [nil, "Bearer wrong", "steer", "Basic steer", "Bearer steer x"] as [String?] {
             let fields = value.map { [("authorization", $0)] } ?? []
-            // Blanks around a field's value are no part of it, which only the engine knows.
-            if depth == .socket, value == "Bearer steer " { continue }
             try await world.control(.get, "clock", fields: fields)
                 .expectProblem(401, "control-token-wrong", "asks for its bearer token")
         }
-        let right = [("authorization", "Bearer steer")]
+        let right = [("authorization", "bearer  steer")]
         #expect(try await world.control(.get, "clock", fields: right).status == 200)
         #expect(try await world.control(.post, "reset", fields: right).status == 204)
         #expect(try await world.call(.get, "/v1/user/x").status == 404, "vendors ask for no control token")

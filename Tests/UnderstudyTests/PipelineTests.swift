@@ -48,9 +48,11 @@ struct PipelineTests {
     @Test("content of exactly the limit is taken", arguments: Depth.allCases)
     func fittingBody(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let body = String(repeating: " ", count: Pipeline.standardBodyLimit - 2) + "{}"
+        let limit = try #require(Catalog.vendors.first?.identity.bodyLimit)
+        let body = String(repeating: " ", count: limit - 2) + "{}"
         let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
         #expect(try await world.call(.post, "/v2/credentials/register/guest", key, body).status == 200)
+        #expect(try await world.call(.post, "/v2/credentials/register/guest", key, " " + body).status == 413)
     }
 
     @Test("an emulator begins with the settings that it is given, and comes back to them")

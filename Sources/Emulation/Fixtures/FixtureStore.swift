@@ -104,7 +104,8 @@ extension FixtureStore {
             mix(path.utf8)
             mix(bytes)
         }
-        return String(hash, radix: 16)
+        let digits = String(hash, radix: 16)
+        return String(repeating: "0", count: 16 - digits.count) + digits
     }
 
     private func paths(below folder: String) -> [String] {

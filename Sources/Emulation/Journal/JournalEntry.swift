@@ -47,8 +47,10 @@ public struct JournalEntry: Sendable {
             self.response = response
             self.record = record
             self.omitsBodies = omitsBodies
-            // A finding takes some 200 bytes; a head is kept with its buffer.
-            size = 1024 + request.body.count + response.body.count + 200 * record.findings.count
+            // A finding takes some 200 bytes, and so does the room for one. The target stands in the head once more.
+            size =
+                1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
+                + response.body.count + 200 * record.findings.capacity
         }
     }
 

@@ -10,7 +10,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
     @usableFromInline let vendor: V
     @usableFromInline let table: [Route<V>]
     @usableFromInline let catalog: FailureCatalog<V.Failure>
-    /// What any route masks.
+    /// What any route masks: a body that was sent to a neighbouring route by mistake holds the same secrets.
     @usableFromInline let secrets: Set<String>
 
     @inlinable
@@ -88,7 +88,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
         record.vendor = V.identity.id
         record.route = call.route.id
         record.findings = call.findings.all
-        record.secrets = call.route.secrets
+        record.secrets = secrets
         return record
     }
 
@@ -100,8 +100,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
         var record = ExchangeRecord()
         record.vendor = V.identity.id
         record.route = route?.id
-        // A request that missed its route by a letter carries what that route would have masked.
-        record.secrets = route?.secrets ?? secrets
+        record.secrets = secrets
         return finish(exchange, Refusal(failure, because: reason), record, in: cell, amend: amend)
     }
 

@@ -113,7 +113,8 @@ public struct RouteTable: Sendable {
 
     /// The endpoints that come closest to a method and path, for people who look for their mistake.
     public func nearest(to method: HTTPRequest.Method, _ path: Substring, count: Int = 3) -> [String] {
-        let sought = path.split(separator: "/")
+        // More segments than any route has make nothing nearer.
+        let sought = path.split(separator: "/", maxSplits: 20)
         let candidates = members.flatMap { member in
             member.routes.flatMap { route in
                 route.endpoints.map { endpoint in

@@ -72,14 +72,17 @@ public final class Sandbox: Sendable {
     /// The settings.
     public var settings: Settings { control.withLock { $0.settings } }
 
-    /// Replaces the settings; a new seed starts the ids again.
-    public func apply(_ settings: Settings) {
-        let old = control.withLock { control in
-            defer { control.settings = settings }
+    /// Changes the settings, for every vendor before anybody else can change them again; a new seed starts the ids again.
+    public func adjustSettings<Failure: Error>(
+        _ change: (inout Settings) throws(Failure) -> Void
+    ) throws(Failure) -> Settings {
+        try control.withLock { (control) throws(Failure) in
+            let old = control.settings
+            try change(&control.settings)
+            if control.settings.seed != old.seed { identifiers.reseed(control.settings.seed) }
+            for cell in cells { cell.apply(control.settings) }
             return control.settings
         }
-        if settings.seed != old.seed { identifiers.reseed(settings.seed) }
-        for cell in cells { cell.apply(settings) }
     }
 
     /// The armed faults.
@@ -96,7 +99,7 @@ public final class Sandbox: Sendable {
 
     /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again.
     public func reset() {
-        apply(initialSettings)
+        _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
             control.clock = SandboxClock()
             control.faults.arm([])

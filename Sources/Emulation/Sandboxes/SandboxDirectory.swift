@@ -80,7 +80,8 @@ public final class SandboxDirectory: Sendable {
 
     /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every newcomer.
     private static func dropOldest(_ sandboxes: inout [String: Sandbox]) {
-        let oldest = sandboxes.values.sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100))
+        let oldest = sandboxes.values.map { (name: $0.name, lastUsed: $0.lastUsed) }
+            .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100))
         for sandbox in oldest { sandboxes[sandbox.name] = nil }
     }
 }

@@ -40,6 +40,12 @@ public struct Settings: Sendable, Hashable {
         switches[name] = value
     }
 
+    /// Sets the profile of all vendors; those that had one of their own lose it.
+    public mutating func setProfile(_ profile: BehaviourProfile) {
+        self.profile = profile
+        vendorProfiles = [:]
+    }
+
     /// Sets the profile of a vendor, or with `nil` leaves it to the profile of all.
     ///
     /// - Throws: a problem when no vendor has that id.

@@ -46,5 +46,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     @inlinable
     mutating func rewind(to count: Int) {
         entries.removeSubrange(count...)
+        // A handler runs only when nothing failed before it.
+        first = nil
     }
 }

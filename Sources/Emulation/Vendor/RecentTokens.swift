@@ -29,7 +29,7 @@ public final class RecentTokens<Reading: Sendable>: Sendable {
     /// Tables with a lock each, so that event loops seldom wait for each other.
     @usableFromInline let tables: [Table]
     /// The longest token that is kept, in bytes, so that the memory stays within a few megabytes.
-    @usableFromInline static var longest: Int { 4096 }
+    @usableFromInline static var longest: Int { 2048 }
     @usableFromInline static var tableCount: Int { 16 }
     @usableFromInline static var slotsPerTable: Int { 32 }
 

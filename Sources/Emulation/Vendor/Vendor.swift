@@ -71,13 +71,16 @@ public struct VendorIdentity: Sendable {
     public let prefixes: [String]
     /// How the vendor reads paths.
     public let pathRules: PathRules
+    /// The longest request content in bytes on routes that say nothing else; `nil` for the server's limit.
+    public let bodyLimit: Int?
 
     /// An identity of these parts.
-    public init(id: String, title: String, prefixes: [String], pathRules: PathRules) {
+    public init(id: String, title: String, prefixes: [String], pathRules: PathRules, bodyLimit: Int? = nil) {
         self.id = id
         self.title = title
         self.prefixes = prefixes
         self.pathRules = pathRules
+        self.bodyLimit = bodyLimit
     }
 }
 

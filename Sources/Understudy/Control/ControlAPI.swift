@@ -100,7 +100,8 @@ struct ControlAPI: Sendable {
     /// Health stays open, so that a container's probe needs no secret.
     private func authenticate(_ request: Request) throws(ControlProblem) {
         guard let token = emulator.controlToken else { return }
-        guard request.fields[.authorization] == "Bearer \(token)" else {
+        let words = (request.fields[.authorization] ?? "").split(separator: " ")
+        guard words.count == 2, words[0].lowercased() == "bearer", String(words[1]).hasSameBytes(as: token) else {
             throw ControlProblem(.unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
         }
     }

@@ -11,11 +11,13 @@ extension ControlAPI {
     /// Changes what the content names; `null` takes a switch, a vendor's profile or the seed back.
     @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("profile", "switches", "seed")
-        var settings = call.sandbox.settings
-        if let profile = body["profile"] { try setProfile(profile, &settings, call) }
-        if let switches = body["switches"] { try setSwitches(switches, &settings, call) }
-        if let seed = body["seed"] { settings.seed = try self.seed(seed, call) }
-        call.sandbox.apply(settings)
+        let settings = try call.sandbox.adjustSettings { (settings) throws(ControlProblem) in
+            var changed = settings
+            if let profile = body["profile"] { try setProfile(profile, &changed, call) }
+            if let switches = body["switches"] { try setSwitches(switches, &changed, call) }
+            if let seed = body["seed"] { changed.seed = try self.seed(seed, call) }
+            settings = changed
+        }
         return .ready(.json(json(settings, call)))
     }
 
@@ -23,8 +25,7 @@ extension ControlAPI {
         _ value: JSON, _ settings: inout Settings, _ call: ControlCall
     ) throws(ControlProblem) {
         guard let vendors = value.object else {
-            settings.profile = try profile(value, call)
-            settings.vendorProfiles = [:]
+            settings.setProfile(try profile(value, call))
             return
         }
         for member in vendors {

@@ -1,5 +1,4 @@
 import Emulation
-import Foundation
 import JSON
 import Logging
 
@@ -33,8 +32,7 @@ struct LineLogHandler: LogHandler {
             case .json: json(event, fields, time)
             case .text, .off: text(event, fields, time)
             }
-        // One write a line: lines of several loops never mix.
-        FileHandle.standardError.write(Data((line + "\n").utf8))
+        Output.complaint(line)
     }
 
     private static let order = [
@@ -53,15 +51,12 @@ struct LineLogHandler: LogHandler {
         return JSON.object(object).text
     }
 
-    /// Control characters of a request are escaped, so that no request can write lines of its own.
     private func text(_ event: LogEvent, _ fields: [String: String], _ time: String) -> String {
         guard let status = fields["status"] else { return "\(time) \(event.level) \(event.message)" }
         var words = [time, status, fields["vendor"] ?? "-", fields["route"] ?? "-"]
         words += [fields["method"], fields["path"]].compactMap { $0 }
         if let sandbox = fields["sandbox"], sandbox != SandboxName.standard { words.append("~\(sandbox)") }
         if let failure = fields["failure"] { words.append("\(failure): \(fields["reason"] ?? "")") }
-        return words.joined(separator: " ").unicodeScalars.reduce(into: "") { line, scalar in
-            line += scalar.value < 0x20 || scalar.value == 0x7F ? scalar.escaped(asASCII: true) : String(scalar)
-        }
+        return Output.printable(words.joined(separator: " "))
     }
 }

@@ -12,8 +12,8 @@ struct ServeCommand: ParsableCommand {
         discussion: """
             Example: understudy serve --port 8080 --profile observed --switch rezolve.device-check=enforce
 
-            Each option can also come from the environment (UNDERSTUDY_PORT=8080) or from the configuration file
-            (port: 8080); the flag goes first, then the environment, then the file.
+            Each option but --switch can also come from the environment (UNDERSTUDY_PORT=8080), and each from the
+            configuration file (port: 8080); the flag goes first, then the environment, then the file.
             """)
 
     @Option(help: "The address to listen at (127.0.0.1).")

@@ -22,7 +22,7 @@ struct ServerOptions: ParsableArguments {
         var fields: HTTPFields = [.contentType: "application/json"]
         if let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
         if let controlToken { fields[.authorization] = "Bearer \(controlToken)" }
-        let url = "\(server)/_understudy/\(path)"
+        let url = "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
         do {
             let answer = try Waiting.until { [fields] () async throws(ClientError) in
                 try await HTTPClient.send(

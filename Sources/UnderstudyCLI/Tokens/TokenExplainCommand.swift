@@ -102,5 +102,5 @@ enum FindingList {
         return ([parts.joined(separator: ", ")].filter { !$0.isEmpty } + note + source).joined(separator: " ")
     }
 
-    private static func text(_ value: JSON) -> String { value.string ?? value.text }
+    private static func text(_ value: JSON) -> String { Output.printable(value.string ?? value.text) }
 }

@@ -39,6 +39,7 @@ extension Rezolve {
     ) throws(RezolveRefusal) -> Reply {
         let draft = try AddressDraft(call)
         let phone = try draft.phone(of: customer)
+        try RezolveCustomer.checkRoom(for: customer.addresses.count)
         let address = draft.address(id: call.identifiers.uuid(), phone: phone)
         customer.addresses.append(address)
         return .json(address.json, status: .created)

@@ -46,7 +46,7 @@ extension Rezolve {
     private static func createGuest(
         of partner: RezolvePartner, _ call: RezolveCall, _ state: inout RezolveState
     ) -> RUAUser {
-        let entity = call.identifiers.uuid()
+        let entity = state.freshEntityID(call.identifiers)
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)
         var guest = RUAUser(

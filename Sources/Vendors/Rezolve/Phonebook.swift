@@ -22,6 +22,7 @@ extension Rezolve {
         _ call: inout RezolveCall, _ customer: inout RezolveCustomer
     ) throws(RezolveRefusal) -> Reply {
         let draft = try PhoneDraft(call)
+        try RezolveCustomer.checkRoom(for: customer.phones.count)
         let phone = RezolvePhone(id: call.identifiers.uuid(), name: draft.name, phone: draft.phone)
         customer.phones.append(phone)
         return .json(phone.json, status: .created)

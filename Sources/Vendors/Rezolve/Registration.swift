@@ -24,7 +24,8 @@ extension Rezolve {
             return answer(known)
         }
         let customer = RezolveCustomer(
-            entityID: call.identifiers.uuid(), partnerID: partner.id, partnerEntityID: token.partnerEntityID,
+            entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
+            partnerEntityID: token.partnerEntityID,
             email: email ?? "", created: call.moment)
         state.register(customer)
         return answer(customer)

@@ -18,13 +18,14 @@ final class Rezolve: Vendor {
     typealias Credentials = RezolveCredentials
 
     let accounts: RezolveAccounts
+    /// Made once: sandboxes share it until they change it.
+    let initialState: RezolveState
     let recentTokens = RecentTokens<RezolveToken>()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try RezolveAccounts(fixtures)
+        initialState = RezolveState(accounts)
     }
-
-    var initialState: RezolveState { RezolveState(accounts) }
 
     static let identity = VendorIdentity(
         id: "rezolve", title: "Rezolve",
@@ -34,7 +35,9 @@ final class Rezolve: Vendor {
             "/admin/inventory",
         ],
         // Collapsing is observed: the vendor's tests send `phonebook//{id}`. The trailing slash is ours.
-        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true),
+        // ours: the vendor's bodies have some hundred bytes, and a sandbox keeps what is in them.
+        bodyLimit: 64 * 1024)
 
     /// A known path with another method answers 404, never 405 (observed).
     static let unrouted = UnroutedFailures<RezolveFailure>(
@@ -130,7 +133,7 @@ final class Rezolve: Vendor {
             "rua.login", .post("/v2/credentials/login"), access: .signIn, evidence: .observed,
             source: "and, ios, qa", secrets: ["password"], handler: logIn),
         Route(
-            "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true), evidence: .documented,
+            "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true), evidence: .observed,
             source: "use: seed; path: and", secrets: ["accessToken"], handler: ping),
         Route(
             "rua.guest", .post("/v2/credentials/register/guest"), access: .signIn, evidence: .observed, source: "qa",

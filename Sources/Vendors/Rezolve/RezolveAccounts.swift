@@ -55,17 +55,40 @@ extension RezolveAccounts {
         let document = try fixtures.document("accounts.yaml").mapping("partners", "customers", "users", "device_id")
         sampleDeviceID = try document.required("device_id").string()
         var partners: [RezolvePartner] = []
-        for node in try document.required("partners").elements() { partners.append(try RezolvePartner(node)) }
+        for node in try document.required("partners").elements() {
+            let partner = try RezolvePartner(node)
+            guard !partners.contains(where: { $0.id == partner.id || $0.apiKey == partner.apiKey }) else {
+                throw node.problem("another partner has the id \(partner.id) or its api key")
+            }
+            partners.append(partner)
+        }
         var customers: [RezolveCustomer] = []
         for node in try document.required("customers").elements() {
             let customer = try RezolveCustomer(node, fixtures)
             guard partners.contains(where: { $0.id == customer.partnerID }) else {
                 throw node.problem("customer \(customer.entityID) has the unknown partner \(customer.partnerID)")
             }
+            let isTaken = customers.contains {
+                $0.entityID == customer.entityID
+                    || $0.partnerID == customer.partnerID && $0.partnerEntityID == customer.partnerEntityID
+            }
+            guard !isTaken else {
+                throw node.problem(
+                    "another customer is \(customer.entityID) or \(customer.partnerEntityID) of the partner")
+            }
             customers.append(customer)
         }
         var users: [RUAUser] = []
-        for node in try document.required("users").elements() { users.append(try RUAUser(node, customers)) }
+        for node in try document.required("users").elements() {
+            let user = try RUAUser(node, customers)
+            guard (1...1_000_000_000).contains(user.id) else {
+                throw node.problem("user id \(user.id) is not between 1 and 1000000000")
+            }
+            guard !users.contains(where: { $0.id == user.id || $0.entityID == user.entityID }) else {
+                throw node.problem("another user has the id \(user.id) or stands for the same customer")
+            }
+            users.append(user)
+        }
         self.partners = partners
         self.customers = customers
         self.users = users

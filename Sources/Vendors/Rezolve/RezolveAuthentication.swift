@@ -59,7 +59,11 @@ extension Rezolve {
                 expected: .text("x-rezolve-partner-apikey of a known partner"),
                 found: credentials.apiKey.map(Fact.text) ?? .absent, source: "seed, 403: invalid partner api key"),
             orFail: .maskedAPIKey)
-        guard let partner = credentials.partner else { return }
+        if let partner = credentials.partner { judgeAuthKey(of: partner, &findings) }
+    }
+
+    /// Row 3.
+    func judgeAuthKey(of partner: RezolvePartner, _ findings: inout Findings<RezolveFailure>) {
         findings.add(
             Finding(
                 "auth-key", partner.authKey == nil ? .failed : .passed,

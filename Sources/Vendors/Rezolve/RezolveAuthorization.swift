@@ -41,10 +41,11 @@ extension Rezolve {
                 found: .text(token.entityID), source: "qa"),
             orFail: .ruaTokenInvalid)
         let partner = customer.flatMap { accounts.partner(id: $0.partnerID) }
+        // A key that is sent must match before the token is looked at any closer.
+        judgeKeyOwner(partner, &call)
         let rules = RezolveTokenRules(switches: call.switches, moment: call.moment)
         rules.judgeSignature(of: token, by: partner?.authKey, &call.findings, orFail: .ruaTokenInvalid)
         rules.judgeMembers(of: token, &call.findings, orFail: .ruaTokenInvalid)
-        judgeKeyOwner(partner, &call)
         if !acceptsExpired {
             call.findings.add(
                 token.compact.expiry(at: call.moment.unixSeconds, source: "qa"), orFail: .ruaTokenExpired)

@@ -17,6 +17,18 @@ struct RezolveCustomer: Sendable {
     var addresses: [RezolveAddress] = []
     var cards: [RezolveCard] = []
 
+    /// ours: a bound of each book and of the wallet, so that a client in a loop cannot fill the machine.
+    private static let maximumEntries = 1000
+
+    /// Refuses another entry where a book is full.
+    ///
+    /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: nothing is known of the vendor's own limits).
+    static func checkRoom(for count: Int) throws(RezolveRefusal) {
+        guard count < maximumEntries else {
+            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(maximumEntries) entries of a customer's book")
+        }
+    }
+
     /// A customer who has nothing but an email address, perhaps.
     init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
         self.entityID = entityID

@@ -10,8 +10,10 @@ extension Rezolve {
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Rezolve>
     ) -> TokenVerdict<RezolveFailure> {
         let token = RezolveToken(text)
-        let partner = context["partner"]?.string.flatMap(accounts.partner(id:)) ?? signer(of: token)
+        let signer = signer(of: token)
+        let partner = context["partner"]?.string.flatMap(accounts.partner(id:)) ?? signer
         var findings = Findings<RezolveFailure>()
+        if let partner { judgeAuthKey(of: partner, &findings) }
         let rules = RezolveTokenRules(switches: setting.switches, moment: setting.moment)
         // Any partner's key will do to show that none fits.
         let key = (partner ?? accounts.partners.first { $0.authKey != nil })?.authKey
@@ -22,7 +24,7 @@ extension Rezolve {
         if token.kind == .login { ownership(of: token, partner, context, setting).judge(&findings) }
         return TokenVerdict(
             kind: token.compact.claims == nil ? nil : token.kind.rawValue,
-            account: partner.map { "partner \($0.id)" }, findings: findings)
+            account: signer.map { "partner \($0.id)" }, findings: findings)
     }
 
     /// The partner whose key made the signature.

@@ -27,6 +27,14 @@ struct RezolveState: Sendable {
         entities[PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID)].flatMap { customers[$0] }
     }
 
+    /// An entity id that nobody has; a seed that is set again gives out ids again.
+    func freshEntityID(_ identifiers: IdentifierSource) -> String {
+        while true {
+            let id = identifiers.uuid()
+            if customers[id] == nil { return id }
+        }
+    }
+
     /// Adds a customer who registers.
     mutating func register(_ customer: RezolveCustomer) {
         insert(customer)

@@ -1,9 +1,6 @@
 import Emulation
 
 /// Documented and observed differences in Rezolve's behaviour.
-///
-/// Source: `error-envelope` to `profile-dates` differ between the vendor's pages and its tests and sample apps; the
-/// rest are choices of ours for what nothing is known about.
 struct RezolveSwitches: VendorSwitches {
     enum ErrorEnvelope: String, CaseIterable { case bare, errorsArray = "errors-array" }
     enum MessageStyle: String, CaseIterable { case errorPage = "error-page", staging }

@@ -28,7 +28,7 @@ extension Rezolve {
         if let taken { throw Refusal(.ruaUserExists, because: "user \(taken.id) has this username, email or phone") }
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
-            entityID: call.identifiers.uuid(), partnerID: partner.id,
+            entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
             partnerEntityID: RezolveState.partnerEntityID(ofUser: id),
             email: email ?? "", created: call.moment)
         let user = RUAUser(
@@ -41,7 +41,9 @@ extension Rezolve {
 
     static func confirmUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         let id = call.parameters["user"]
-        guard var user = Int(id).flatMap({ state.users[$0] }), user.partnerID == call.credentials.partner?.id else {
+        guard var user = Int(id).flatMap({ state.users[$0] }), String(user.id) == id,
+            user.partnerID == call.credentials.partner?.id
+        else {
             throw Refusal(.ruaUserNotFound, because: "no user of the partner has the id \(id)")
         }
         guard call.parameters["code"] == confirmationCode else {

@@ -10,7 +10,7 @@ import Tokens
 
 /// A payment card of a customer; its number is never kept.
 struct RezolveCard: Sendable {
-    let id: String
+    var id: String
     var type: String
     var brand: String
     /// The first six digits of the number.
@@ -56,12 +56,15 @@ extension Rezolve {
         let addressID = reader.string("address_id", isRequired: true)
         let validFrom = reader.string("valid_from", isRequired: true, acceptsNull: true)
         try call.refuse(reader.problems)
-        let card = RezolveCard(
-            id: call.identifiers.uuid(), type: type ?? "", brand: brand ?? "", pan6: pan6 ?? "", pan4: pan4 ?? "",
+        var card = RezolveCard(
+            id: "", type: type ?? "", brand: brand ?? "", pan6: pan6 ?? "", pan4: pan4 ?? "",
             shortName: shortName ?? "", nameOnCard: nameOnCard ?? "", validFrom: validFrom,
             expiresOn: expiresOn ?? "", addressID: addressID ?? "")
         if let wait = try check(pan, of: card, call, customer) { return wait }
         try checkAddress(of: card, customer)
+        try RezolveCustomer.checkRoom(for: customer.cards.count)
+        // Drawn last: a refused request must not move the ids of a sandbox with a seed.
+        card.id = call.identifiers.uuid()
         customer.cards.append(card)
         return .json(card.json, status: .created)
     }
@@ -147,6 +150,7 @@ extension Rezolve {
         return nil
     }
 
+    /// The staging servers' form of words is used; that they say this is ours.
     private static func wrongPAN(_ reason: String) -> RezolveRefusal {
         Refusal(
             .bodyWrongType,
