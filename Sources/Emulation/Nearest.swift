@@ -5,7 +5,9 @@ public enum Nearest {
     /// The candidates that are close to a name, the closest first, at most `count`.
     public static func names(to name: String, among candidates: some Sequence<String>, count: Int = 3) -> [String] {
         candidates.map { (candidate: $0, distance: distance(name, $0)) }
-            .filter { $0.distance <= max(2, min(name.count, longest) / 3) }
+            .filter {
+                $0.distance <= max(2, min(name.count, longest) / 3) && $0.distance < max(name.count, $0.candidate.count)
+            }
             .sorted { ($0.distance, $0.candidate) < ($1.distance, $1.candidate) }
             .prefix(count).map(\.candidate)
     }

@@ -14,6 +14,8 @@ public enum Fact: Sendable, Hashable {
     case timeAfter(Double)
     /// That moment or one before it, in Unix seconds.
     case timeUpTo(Double)
+    /// So many bytes or fewer.
+    case bytesUpTo(Int)
     /// A span of seconds.
     case seconds(Double)
     /// A number of things.
@@ -42,10 +44,11 @@ extension Fact: CustomStringConvertible {
     /// The fact for people; a moment as number and as RFC 3339 text.
     public var description: String {
         switch self {
-        case .text(let text): text
+        case .text(let text): text.isEmpty ? "“”" : text
         case .json(let value): value.text
-        case .time(let seconds): "\(JSONNumber(seconds)) (\(UnixTime.text(of: seconds)))"
+        case .time(let seconds): "\(JSONNumber((seconds * 1000).rounded(.down) / 1000)) (\(UnixTime.text(of: seconds)))"
         case .timeAfter(let seconds): "later than \(Fact.time(seconds))"
+        case .bytesUpTo(let count): "at most \(count) bytes"
         case .timeUpTo(let seconds): "no later than \(Fact.time(seconds))"
         case .seconds(let seconds): "\(JSONNumber(seconds)) s"
         case .count(let count): String(count)
@@ -67,12 +70,12 @@ extension Fact: CustomStringConvertible {
         switch self {
         case .json(let value): value
         case .count(let count): JSON(count)
-        case .seconds(let seconds): .number(JSONNumber(seconds))
         case .anyOf(let texts): .array(texts.map(JSON.string))
         case .algorithms(let algorithms): .array(algorithms.map { .string($0.rawValue) })
         case .absent: nil
         case .repeated(let names): .array(names.map(JSON.string))
-        case .text, .time, .timeAfter, .timeUpTo, .encoding, .syntax, .types, .key, .algorithm: .string(description)
+        case .text, .time, .timeAfter, .timeUpTo, .seconds, .bytesUpTo, .encoding, .syntax, .types, .key, .algorithm:
+            .string(description)
         }
     }
 }

@@ -68,6 +68,7 @@ public struct Pipeline: RequestHandler {
         case .unowned:
             var record = ExchangeRecord()
             record.secrets = secrets
+            record.reason = "no vendor owns this path"
             return .finished(Self.unowned, record)
         }
         return emulator.vendors[vendor].answer(exchange, Destination(vendor: vendor, place: place))

@@ -19,6 +19,13 @@ struct FixturesCommand: ParsableCommand {
         func run() throws {
             let store = try FixtureStore.layered(folder: folder)
             let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
+            let usage = store.usage(of: folder)
+            guard !usage.read.isEmpty else {
+                let example = emulator.vendors.first.map { "\($0.identity.id)/accounts.yaml" } ?? ""
+                throw Misuse("\(folder) holds no file that would be read; expected one such as \(example).")
+            }
+            Output.line("read: \(usage.read.joined(separator: ", "))")
+            if !usage.unread.isEmpty { Output.line("not read: \(usage.unread.joined(separator: ", "))") }
             for vendor in emulator.vendors {
                 Output.line(
                     "\(vendor.identity.id): \(vendor.routes.count) routes, \(vendor.failures.count) failures, good")

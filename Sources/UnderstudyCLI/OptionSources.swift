@@ -9,7 +9,8 @@ struct OptionSources {
 
     /// Reads the configuration file: the named one, else `UNDERSTUDY_CONFIG`, else `./understudy.yaml` if it exists.
     init(configurationFile: String?) throws {
-        let environment = ProcessInfo.processInfo.environment
+        // An empty variable is what an unset one of a CI system or a container file looks like.
+        let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         let standard = "understudy.yaml"
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
         let path = named ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil)
@@ -21,7 +22,8 @@ struct OptionSources {
 
     /// The text of an option; `nil` when nobody sets it.
     func text(_ name: String, flag: String?) throws -> String? {
-        flag ?? environment[variable(name)] ?? file?.values[name]
+        if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
+        return flag ?? environment[variable(name)] ?? file?.values[name]
     }
 
     /// An option of another type.

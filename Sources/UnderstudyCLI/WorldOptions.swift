@@ -65,7 +65,7 @@ extension FixtureStore {
     static func layered(folder: String?) throws -> FixtureStore {
         if let folder, !isFolder(folder) {
             throw Misuse(
-                "the fixture folder \(folder) does not exist (set by --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
+                "the fixture folder \(folder) does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
             )
         }
         let over = folder ?? (isFolder("Fixtures") ? "Fixtures" : nil)

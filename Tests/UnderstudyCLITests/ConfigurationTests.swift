@@ -25,7 +25,7 @@ struct ConfigurationTests {
             (["--switch", "rezolve"], "understudy: --switch rezolve is not of the form VENDOR.NAME=VALUE.\n"),
             (
                 ["--fixtures", "nowhere"],
-                "understudy: the fixture folder nowhere does not exist (set by --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
+                "understudy: the fixture folder nowhere does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
             ),
             (["--host", "no such host"], "understudy: \"no such host\" is no address of this machine"),
         ])
@@ -94,10 +94,24 @@ struct FixturesCheckTests {
     @Test("good fixtures are called good")
     func good() throws {
         let folder = TemporaryFolder()
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
+        let installed = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
+        try folder.write(installed, to: "rezolve/failures.yaml")
         try folder.write("", to: "rezolve/notes.txt")
         let run = try Program.run("fixtures", "check", folder.path)
         #expect(run.status == 0)
-        #expect(run.output == "rezolve: 30 routes, 33 failures, good\n")
+        #expect(
+            run.output
+                == "read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\nrezolve: 30 routes, 33 failures, good\n")
+    }
+
+    @Test("a folder of which nothing would be read is no set of fixtures")
+    func nothingRead() throws {
+        let folder = TemporaryFolder()
+        try folder.write("", to: "rezolve/account.yaml")
+        let run = try Program.run("fixtures", "check", folder.path)
+        #expect(run.status == 2)
+        #expect(run.complaint.contains("holds no file that would be read; expected one such as rezolve/accounts.yaml."))
     }
 
     private static let head = "device_id: \"d\"\ncustomers: []\nusers: []\n"

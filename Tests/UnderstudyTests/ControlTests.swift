@@ -52,7 +52,7 @@ struct ControlTests {
     @Test(
         "content that is no object, or none of the call's, is refused", arguments: ["clock", "settings", "faults"],
         [
-            ("", "not JSON"), ("{", "not JSON"), ("[]", "a JSON array"), ("1", "a JSON number"),
+            ("", "content is empty"), ("{", "not JSON"), ("[]", "a JSON array"), ("1", "a JSON number"),
             (#"{"x":1} "#, "no member x"),
         ])
     func malformed(_ path: String, _ example: (body: String, message: String)) async throws {

@@ -54,7 +54,7 @@ struct BodyTemplate: Sendable {
         do {
             return .text(try MustacheTemplate(string: "{{% CONTENT_TYPE:TEXT}}" + text))
         } catch {
-            throw node.problem("“\(text)” is no Mustache template: \(error)")
+            throw node.problem("“\(text)” is no Mustache template; each {{ needs a name and its }}")
         }
     }
 

@@ -1,5 +1,6 @@
 import HTTPTypes
 import JSON
+import Wire
 
 /// One failure of `failures.yaml`.
 struct FailureTemplate: Sendable {
@@ -64,7 +65,7 @@ struct FailureTemplate: Sendable {
         guard (200...599).contains(code) else {
             throw node.problem("status \(code) is not a number between 200 and 599")
         }
-        return HTTPResponse.Status(code: code)
+        return HTTPResponse.Status(standard: code)
     }
 
     private static func fields(_ node: FixtureNode?) throws(FixtureProblem) -> HTTPFields {

@@ -1,3 +1,5 @@
+import Synchronization
+
 #if canImport(FoundationEssentials)
     import FoundationEssentials
 #else
@@ -16,6 +18,12 @@ public struct FixtureStore: Sendable {
 
     /// Folders, the topmost first.
     public let layers: [String]
+    private let reads = Reads()
+
+    /// What was read, so that somebody can tell which files of a layer count.
+    private final class Reads: Sendable {
+        let paths = Mutex<Set<String>>([])
+    }
 
     /// A store over these folders; a file of an earlier one hides the same file of a later one.
     public init(layers: [String]) {
@@ -26,13 +34,20 @@ public struct FixtureStore: Sendable {
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     public func file(_ path: String) throws(FixtureProblem) -> File {
+        let (full, file) = try contents(path)
+        reads.paths.withLock { _ = $0.insert(full) }
+        return file
+    }
+
+    private func contents(_ path: String) throws(FixtureProblem) -> (full: String, File) {
         for layer in layers {
             let full = Self.join(layer, path)
             guard FileManager.default.fileExists(atPath: full) else { continue }
             do {
-                return File(path: shown(full), bytes: [UInt8](try Data(contentsOf: URL(filePath: full))))
+                return (full, File(path: shown(full), bytes: [UInt8](try Data(contentsOf: URL(filePath: full)))))
             } catch {
-                throw FixtureProblem(file: shown(full), message: "cannot be read: \(error)")
+                throw FixtureProblem(
+                    file: shown(full), message: "cannot be read; is it a file, and may it be read?")
             }
         }
         throw FixtureProblem(
@@ -100,12 +115,21 @@ extension FixtureStore {
         }
         for path in folders.flatMap(paths(below:)) {
             // A file that went away meanwhile counts by its name alone.
-            let bytes = (try? file(path))?.bytes ?? []
+            let bytes = (try? contents(path))?.1.bytes ?? []
             mix(path.utf8)
             mix(bytes)
         }
         let digits = String(hash, radix: 16)
         return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+
+    /// The files below a layer that were read, and those that nobody asked for, by their paths in it.
+    public func usage(of layer: String) -> (read: [String], unread: [String]) {
+        let read = reads.paths.withLock { $0 }
+        let all = FixtureStore(layers: [layer]).paths(below: ".")
+            .map { $0.hasPrefix("./") ? String($0.dropFirst(2)) : $0 }
+        let isRead = { (path: String) in read.contains(Self.join(layer, path)) }
+        return (all.filter(isRead), all.filter { !isRead($0) })
     }
 
     private func paths(below folder: String) -> [String] {

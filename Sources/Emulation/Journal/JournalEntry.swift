@@ -89,8 +89,9 @@ public struct JournalEntry: Sendable {
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
     public var explanation: String? {
+        if let reason = record.reason { return reason }
         guard record.failure != nil else { return nil }
-        return record.reason ?? record.findings.first { $0.outcome == .failed }?.description
+        return record.findings.first { $0.outcome == .failed }?.description
     }
 }
 

@@ -27,7 +27,10 @@ struct ExchangeDesk<V: Vendor>: Sendable {
         let cell = VendorCell<V>.typed(exchange.sandbox.cell(destination.vendor))
         switch destination.place {
         case .route(let index, let parameters): return arrive(exchange, at: table[index], parameters, in: cell)
-        case .nowhere: return refuse(exchange, with: V.unrouted.routeNotFound, in: cell)
+        case .nowhere:
+            return refuse(
+                exchange, with: V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path",
+                in: cell)
         case .otherMethods(let allow):
             let failure = V.unrouted.methodNotAllowed
             let reason = "the path knows \(allow), not \(exchange.request.method.rawValue)"

@@ -97,6 +97,8 @@ final class Connection {
 
     /// Has the connection end as soon as nothing is in flight on it.
     func stop(_ loop: EventLoop) {
+        // Whoever merely waits for something to happen stops waiting and answers with what there is.
+        if case .answering(let task) = phase { task.cancel() }
         // A request may have arrived that nobody has looked at.
         if parser.isIdle, case .reading = phase { receive(loop) }
         proceed(loop)

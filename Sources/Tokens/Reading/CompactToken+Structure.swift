@@ -37,7 +37,7 @@ extension CompactToken {
 
     private var sizeFinding: Finding {
         Finding(
-            "size", bytes.count <= limits.bytes ? .passed : .failed, expected: .count(limits.bytes),
+            "size", bytes.count <= limits.bytes ? .passed : .failed, expected: .bytesUpTo(limits.bytes),
             found: .count(bytes.count))
     }
 

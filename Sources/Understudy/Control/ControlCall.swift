@@ -11,6 +11,9 @@ struct ControlCall {
 
     /// The content, which must be a JSON object without repeated members.
     func object() throws(ControlProblem) -> JSONObject {
+        guard !request.body.isEmpty else {
+            throw ControlProblem(.badRequest, "body-malformed", "The content is empty; expected a JSON object.")
+        }
         let value: JSON
         do {
             value = try JSON.parse(request.body)

@@ -9,6 +9,7 @@ extension ControlAPI {
 
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let query = try call.query("vendor", "route", "status", "failure", "since", "after", "wait", "count")
+        try checkNames(query, call)
         var filter = JournalFilter()
         filter.vendor = query["vendor"]
         filter.route = query["route"]
@@ -28,6 +29,19 @@ extension ControlAPI {
         }
         return .deferred { [filter] in
             list(await call.sandbox.journal.entries(filter, atLeast: count, within: duration), call)
+        }
+    }
+
+    /// A mistyped name would look as if nothing had happened.
+    private static func checkNames(_ query: [String: String], _ call: ControlCall) throws(ControlProblem) {
+        let vendors = call.emulator.vendors
+        let known = [
+            "vendor": vendors.map(\.identity.id), "route": vendors.flatMap { $0.routes.map(\.id) },
+            "failure": vendors.flatMap { $0.failures.map(\.name) },
+        ]
+        for (parameter, names) in known.sorted(by: { $0.key < $1.key }) {
+            guard let name = query[parameter], !names.contains(name) else { continue }
+            throw call.invalid("no \(parameter) is called \(name)\(Nearest.hint(to: name, among: names))")
         }
     }
 

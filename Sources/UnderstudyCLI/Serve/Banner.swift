@@ -7,6 +7,16 @@ import Understudy
 struct Banner {
     let emulator: Emulator
     let addresses: [BoundAddress]
+    /// Whether the control API asks for a token.
+    let asksForToken: Bool
+
+    /// Where a client on this machine reaches the server.
+    private var base: String? {
+        addresses.first.map { address in
+            let isWildcard = address.host == "0.0.0.0" || address.host == "::"
+            return "http://\(isWildcard ? "127.0.0.1:\(address.port)" : "\(address)")"
+        }
+    }
 
     func show() {
         for address in addresses { Output.line("Understudy \(Emulator.version) at http://\(address)") }
@@ -18,17 +28,21 @@ struct Banner {
             showSampleRequest(of: vendor)
         }
         Output.line()
-        if let address = addresses.first {
-            Output.line("Why was a request refused? curl -s http://\(address)/_understudy/journal")
+        if let base {
+            let token = asksForToken ? " -H 'authorization: Bearer CONTROL_TOKEN'" : ""
+            Output.line("Why was a request refused? curl -s\(token) \(base)/_understudy/journal")
+        }
+        if addresses.contains(where: { $0.host == "0.0.0.0" || $0.host == "::" }) {
+            Output.line("It listens at every address of this machine; its keys and passwords are public.")
         }
         Output.line("Stop with Control-C.")
     }
 
     private func showSampleRequest(of vendor: any MountedVendor) {
-        guard let address = addresses.first else { return }
+        guard let base else { return }
         // Fixtures of one's own may leave a vendor without anything to sign with; then there is no line to show.
         guard let request = try? vendor.sampleRequest(at: SandboxClock.machine) else { return }
-        var command = "curl -i -X \(request.endpoint.method.rawValue) http://\(address)\(request.endpoint.pattern)"
+        var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H '\(name): \(value)'" }
         if !request.body.isEmpty { command += " -d '\(request.body)'" }
         Output.line("  Try it:")

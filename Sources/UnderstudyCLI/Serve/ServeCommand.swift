@@ -48,10 +48,14 @@ struct ServeCommand: ParsableCommand {
             try Server(ServerConfiguration(listeners: [listener]), handler: Pipeline(emulator))
         }
         server.start()
-        if let path = try sources.text("port-file", flag: portFile) { try writePorts(server, to: path) }
-        Banner(emulator: emulator, addresses: server.addresses).show()
+        let portFile = try sources.text("port-file", flag: portFile)
+        if let portFile { try writePorts(server, to: portFile) }
+        let token = try sources.text("control-token", flag: controlToken)
+        Banner(emulator: emulator, addresses: server.addresses, asksForToken: token != nil).show()
         _ = Signals.waitForTermination()
         Waiting.until { await server.stop(within: .seconds(10)) }
+        // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
+        if let portFile { unlink(portFile) }
     }
 
     private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {

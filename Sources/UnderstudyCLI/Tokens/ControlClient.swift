@@ -9,8 +9,8 @@ struct ServerOptions: ParsableArguments {
     @Option(help: "Ask this running server, such as http://127.0.0.1:8080, instead of the fixtures.")
     var server: String?
 
-    @Option(help: "The sandbox of the running server.")
-    var sandbox = SandboxName.standard
+    @Option(help: "The sandbox of the running server (the one that the address names, else default).")
+    var sandbox: String?
 
     @Option(help: "The token of the server's control API.")
     var controlToken: String?
@@ -20,7 +20,7 @@ struct ServerOptions: ParsableArguments {
     /// - Throws: ``AnswerIsNo`` when the server does not answer or refuses.
     func post(_ path: String, _ body: JSON, to server: String) throws -> JSON {
         var fields: HTTPFields = [.contentType: "application/json"]
-        if let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
+        if let sandbox, let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
         if let controlToken { fields[.authorization] = "Bearer \(controlToken)" }
         let url = "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
         do {

@@ -39,6 +39,7 @@ enum TokenInput {
     static func read(_ argument: String?) throws -> String {
         let text = argument == nil || argument == "-" ? try standardInput() : argument ?? ""
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        if trimmed.isEmpty { throw Misuse("no token: the argument or standard input is empty.") }
         let prefix = "bearer "
         return trimmed.lowercased().hasPrefix(prefix) ? String(trimmed.dropFirst(prefix.count)) : trimmed
     }

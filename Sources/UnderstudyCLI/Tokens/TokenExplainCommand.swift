@@ -94,10 +94,12 @@ enum FindingList {
         var parts: [String] = []
         // What a passed check found is what it expected.
         if finding["outcome"] != "passed" {
-            if let expected = finding["expected"] { parts.append("expected \(text(expected))") }
+            if let expected = finding["expected"] {
+                parts.append("expected \(expected.isNull ? "nothing" : text(expected))")
+            }
             if let found = finding["found"] { parts.append("found \(found.isNull ? "nothing" : text(found))") }
         }
-        let note = finding["note"]?.string.map { [$0] } ?? []
+        let note = finding["note"]?.string.map { [parts.isEmpty ? $0 : "— \($0)"] } ?? []
         let source = finding["source"]?.string.map { ["[\($0)]"] } ?? []
         return ([parts.joined(separator: ", ")].filter { !$0.isEmpty } + note + source).joined(separator: " ")
     }

@@ -68,7 +68,10 @@ struct TokenVerifyCommand: ParsableCommand {
             Output.line(isValid ? "valid" : "not valid")
             FindingList.show(findings.map(\.json))
         }
-        if !isValid { throw AnswerIsNo() }
+        if !isValid {
+            let endsLine = token.bytes.last == UInt8(ascii: "\n")
+            throw AnswerIsNo(message: endsLine ? "the input ends with a line break, which is no part of a token." : nil)
+        }
     }
 
     private func judgement(of token: CompactToken, by keys: [VerificationKey]) throws -> TokenJudgement {

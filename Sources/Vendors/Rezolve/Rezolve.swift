@@ -50,7 +50,7 @@ final class Rezolve: Vendor {
     private static let registrationRoutes: [Route<Rezolve>] = [
         Route(
             "register", .post("/api/v1/authentication/register"), access: .registration, evidence: .documented,
-            source: "seed; status inferred", secrets: ["access_token"], handler: register),
+            source: "JWT page; status inferred", secrets: ["access_token"], handler: register),
         Route(
             "register-v2", .post("/api/v2/authentication/register"), access: .registration, evidence: .documented,
             source: "wiki", handler: register),
@@ -61,92 +61,95 @@ final class Rezolve: Vendor {
             "guest.login", .post("/api/v2/authentication/login/guest"), access: .guestLogin, evidence: .documented,
             source: "wiki; which JWT ours", handler: logInGuest),
         Route(
-            "publickey.get", .get(customer + "/publickey"), access: .customer, evidence: .observed, source: "qa",
+            "publickey.get", .get(customer + "/publickey"), access: .customer, evidence: .observed, source: "QA tests",
             handler: forCustomer(readPublicKey)),
         Route(
-            "profile.get", .get(customer + "/profile"), access: .customer, evidence: .observed, source: "qa",
+            "profile.get", .get(customer + "/profile"), access: .customer, evidence: .observed, source: "QA tests",
             handler: forCustomer(readProfile)),
         Route(
-            "profile.update", .put(customer + "/profile"), access: .customer, evidence: .observed, source: "qa",
+            "profile.update", .put(customer + "/profile"), access: .customer, evidence: .observed, source: "QA tests",
             handler: forCustomer(updateProfile)),
     ]
 
     private static let bookRoutes: [Route<Rezolve>] = [
         Route(
-            "phonebook.list", .get(customer + "/phonebook"), access: .customer, evidence: .observed, source: "qa",
+            "phonebook.list", .get(customer + "/phonebook"), access: .customer, evidence: .observed, source: "QA tests",
             handler: forCustomer(listPhones)),
         Route(
-            "phonebook.create", .post(customer + "/phonebook"), access: .customer, evidence: .observed, source: "qa",
+            "phonebook.create", .post(customer + "/phonebook"), access: .customer, evidence: .observed,
+            source: "QA tests",
             handler: forCustomer(createPhone)),
         Route(
             "phonebook.get", .get(customer + "/phonebook/{id}"), access: .customer, evidence: .ours, source: "ours",
             handler: forCustomer(readPhone)),
         Route(
             "phonebook.update", .put(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
-            source: "qa", handler: forCustomer(updatePhone)),
+            source: "QA tests", handler: forCustomer(updatePhone)),
         Route(
             "phonebook.delete", .delete(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
-            source: "qa", handler: forCustomer(deletePhone)),
+            source: "QA tests", handler: forCustomer(deletePhone)),
         Route(
             "addressbook.list", .get(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "qa; the call: seed", handler: forCustomer(listAddresses)),
+            source: "QA tests; the call: JWT page", handler: forCustomer(listAddresses)),
         Route(
             "addressbook.create", .post(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "qa", handler: forCustomer(createAddress)),
+            source: "QA tests", handler: forCustomer(createAddress)),
         Route(
             "addressbook.get", .get(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
-            source: "docs: SDK call get", handler: forCustomer(readAddress)),
+            source: "older docs: SDK call get", handler: forCustomer(readAddress)),
         Route(
             "addressbook.update", .put(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
-            source: "docs: SDK call update", handler: forCustomer(updateAddress)),
+            source: "older docs: SDK call update", handler: forCustomer(updateAddress)),
         Route(
             "addressbook.delete", .delete(customer + "/addressbook/{id}"), access: .customer, evidence: .observed,
-            source: "qa", handler: forCustomer(deleteAddress)),
+            source: "QA tests", handler: forCustomer(deleteAddress)),
     ]
 
     private static let walletRoutes: [Route<Rezolve>] = [
         Route(
-            "wallet.list", .get(customer + "/wallet"), access: .customer, evidence: .observed, source: "qa",
+            "wallet.list", .get(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
             handler: forCustomer(listCards)),
         Route(
-            "wallet.create", .post(customer + "/wallet"), access: .customer, evidence: .observed, source: "qa",
+            "wallet.create", .post(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
             secrets: ["pan"], handler: forCustomer(createCard)),
         Route(
             "wallet.get", .get(customer + "/wallet/{id}"), access: .customer, evidence: .inferred,
-            source: "docs: SDK call get", handler: forCustomer(readCard)),
+            source: "older docs: SDK call get", handler: forCustomer(readCard)),
         Route(
-            "wallet.update", .put(customer + "/wallet/{id}"), access: .customer, evidence: .observed, source: "qa",
+            "wallet.update", .put(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
+            source: "QA tests",
             secrets: ["pan"], handler: forCustomer(updateCard)),
         Route(
             "wallet.delete", .delete(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
-            source: "qa", handler: forCustomer(deleteCard)),
+            source: "QA tests", handler: forCustomer(deleteCard)),
     ]
 
     private static let signInRoutes: [Route<Rezolve>] = [
         Route(
-            "rua.register", .post("/v2/credentials/register"), access: .signIn, evidence: .observed, source: "qa",
+            "rua.register", .post("/v2/credentials/register"), access: .signIn, evidence: .observed, source: "QA tests",
             secrets: ["password"], handler: registerUser),
         Route(
             "rua.confirm", .get("/v1/credentials/confirm/{code}/{user}"), access: .signIn, evidence: .observed,
             source: "load scripts of the vendor", handler: confirmUser),
         Route(
             "rua.login", .post("/v2/credentials/login"), access: .signIn, evidence: .observed,
-            source: "and, ios, qa", secrets: ["password"], handler: logIn),
+            source: "Android sample, iOS sample, QA tests", secrets: ["password"], handler: logIn),
         Route(
             "rua.ping", .get("/v2/credentials/ping"), access: .session(acceptsExpired: true), evidence: .observed,
-            source: "use: seed; path: and", secrets: ["accessToken"], handler: ping),
+            source: "use: JWT page; path: Android sample", secrets: ["accessToken"], handler: ping),
         Route(
-            "rua.guest", .post("/v2/credentials/register/guest"), access: .signIn, evidence: .observed, source: "qa",
+            "rua.guest", .post("/v2/credentials/register/guest"), access: .signIn, evidence: .observed,
+            source: "QA tests",
             handler: guest),
         Route(
-            "rua.forgot", .post("/v1/credentials/forget"), access: .signIn, evidence: .observed, source: "qa",
+            "rua.forgot", .post("/v1/credentials/forget"), access: .signIn, evidence: .observed, source: "QA tests",
             handler: forgotPassword),
         Route(
             "rua.password", .post("/v1/user/password"), access: .session(acceptsExpired: false), evidence: .observed,
-            source: "qa", secrets: ["currentPassword", "newPassword"], handler: changePassword),
+            source: "QA tests", secrets: ["currentPassword", "newPassword"], handler: changePassword),
         Route(
             "rua.logout", .post("/v1/user/logout"), access: .session(acceptsExpired: false), evidence: .observed,
-            source: "qa", handler: logOut),
+            source: "QA tests", handler: logOut),
     ]
 }
 

@@ -57,6 +57,9 @@ extension RezolveAccounts {
         var partners: [RezolvePartner] = []
         for node in try document.required("partners").elements() {
             let partner = try RezolvePartner(node)
+            guard !partner.id.isEmpty, partner.id.allSatisfy({ $0.isASCII && $0.isNumber }) else {
+                throw node.problem("the partner id “\(partner.id)” is not made of digits")
+            }
             guard !partners.contains(where: { $0.id == partner.id || $0.apiKey == partner.apiKey }) else {
                 throw node.problem("another partner has the id \(partner.id) or its api key")
             }

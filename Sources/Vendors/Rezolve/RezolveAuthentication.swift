@@ -57,7 +57,7 @@ extension Rezolve {
             Finding(
                 "api-key", credentials.partner == nil ? .failed : .passed,
                 expected: .text("x-rezolve-partner-apikey of a known partner"),
-                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "seed, 403: invalid partner api key"),
+                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "JWT page, 403: invalid partner api key"),
             orFail: .maskedAPIKey)
         if let partner = credentials.partner { judgeAuthKey(of: partner, &findings) }
     }
@@ -68,7 +68,7 @@ extension Rezolve {
             Finding(
                 "auth-key", partner.authKey == nil ? .failed : .passed,
                 expected: .text("a partner with an auth key"), found: .text("partner \(partner.id)"),
-                source: "seed, 403: partner doesn't have an auth key"),
+                source: "JWT page, 403: partner doesn't have an auth key"),
             orFail: .maskedNoAuthKey)
     }
 
@@ -82,8 +82,8 @@ extension Rezolve {
         findings.add(
             Finding(
                 "token-present", text == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
-                found: value == nil ? .absent : text == nil ? .text("no token after a Bearer scheme") : nil,
-                source: "seed, 403: token not found; switch bearer-scheme"),
+                found: text == nil ? value.map(Self.schemeFact) ?? .absent : nil,
+                source: "JWT page, 403: token not found; switch bearer-scheme"),
             orFail: failure)
         return text.map { recentTokens.reading(of: $0, RezolveToken.init) }
     }
@@ -99,6 +99,13 @@ extension Rezolve {
         }
         if scheme == .required, prefixes == 0 { return nil }
         return rest.isEmpty ? nil : String(rest)
+    }
+
+    /// What stands where `Bearer TOKEN` should, without anything that may be secret.
+    private static func schemeFact(of value: String) -> Fact {
+        let words = value.split(separator: " ")
+        if words.count == 1, words[0].lowercased() != "bearer" { return .text("a value without the scheme Bearer") }
+        return .text(words.count > 1 ? "the scheme \(words[0])" : "no token behind Bearer")
     }
 
     /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1).
@@ -128,7 +135,7 @@ extension Rezolve {
             Finding(
                 "token-kind", token.kind == .registration ? .passed : .failed,
                 expected: .text("rezolve_entity_id \(RezolveToken.noEntity)"), found: .text(token.entityID),
-                source: "seed, JWT Payload: use :NONE: when registering"),
+                source: "JWT page, JWT Payload: use :NONE: when registering"),
             orFail: .maskedMissingFields)
     }
 
@@ -159,7 +166,7 @@ extension Rezolve {
             Finding(
                 "api-key", partner == nil ? .failed : .passed,
                 expected: .text("x-rezolve-partner-apikey of a known partner; none while there is only one partner"),
-                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "qa; wiki for guests"),
+                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "QA tests; wiki for guests"),
             orFail: credentials.apiKey == nil ? missing : wrong)
         return partner
     }
@@ -170,7 +177,7 @@ extension Rezolve {
         findings.add(
             Finding(
                 "api-key", credentials.partner == nil ? .failed : .passed, expected: .text("a known api key, or none"),
-                found: .text(apiKey), source: "qa; and pings without one"),
+                found: .text(apiKey), source: "QA tests; Android sample pings without one"),
             orFail: .ruaAPIKeyWrong)
     }
 

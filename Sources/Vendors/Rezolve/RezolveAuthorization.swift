@@ -37,8 +37,9 @@ extension Rezolve {
         let customer = state.customers[token.entityID]
         call.findings.add(
             Finding(
-                "customer-known", customer == nil ? .failed : .passed, expected: .text("a registered customer"),
-                found: .text(token.entityID), source: "qa"),
+                "customer-known", token.compact.claims == nil ? .notJudged : customer == nil ? .failed : .passed,
+                expected: .text("a registered customer"),
+                found: .text(token.entityID), source: "QA tests"),
             orFail: .ruaTokenInvalid)
         let partner = customer.flatMap { accounts.partner(id: $0.partnerID) }
         // A key that is sent must match before the token is looked at any closer.
@@ -48,7 +49,7 @@ extension Rezolve {
         rules.judgeMembers(of: token, &call.findings, orFail: .ruaTokenInvalid)
         if !acceptsExpired {
             call.findings.add(
-                token.compact.expiry(at: call.moment.unixSeconds, source: "qa"), orFail: .ruaTokenExpired)
+                token.compact.expiry(at: call.moment.unixSeconds, source: "QA tests"), orFail: .ruaTokenExpired)
         }
         if let customer { judgeSession(token, customer, &call, state, isRenewal: acceptsExpired) }
     }
@@ -58,7 +59,7 @@ extension Rezolve {
         call.findings.add(
             Finding(
                 "api-key-partner", sent.id == partner.id ? .passed : .failed, expected: .text(partner.id),
-                found: .text(sent.id), source: "qa"),
+                found: .text(sent.id), source: "QA tests"),
             orFail: .ruaAPIKeyWrong)
     }
 
@@ -78,7 +79,7 @@ extension Rezolve {
         call.findings.add(
             Finding(
                 "session-open", user.isLoggedOut(on: token.deviceID) ? .failed : .passed,
-                expected: .text("a session that was not logged out"), source: "seed; switch ping-after-logout"),
+                expected: .text("a session that was not logged out"), source: "JWT page; switch ping-after-logout"),
             orFail: .ruaTokenInvalid)
     }
 }

@@ -61,7 +61,7 @@ struct RezolveOwnership {
                 "registration-token-reuse", isAccepted ? .passed : .failed,
                 expected: .text(isAccepted ? "any JWT of the customer" : "a login JWT"),
                 found: .text("a registration JWT"),
-                source: "seed, Create the Session; switch registration-token-reuse"),
+                source: "JWT page, Create the Session; switch registration-token-reuse"),
             orFail: .maskedOtherUser)
     }
 
@@ -75,7 +75,7 @@ struct RezolveOwnership {
         if switches.partnerEntityID == .mustMatch {
             compare(
                 "partner-entity-id", expected: customer.partnerEntityID, .value(token.partnerEntityID), &findings,
-                source: "seed, Login JWT: your_partner_entity_id; switch partner-entity-id")
+                source: "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id")
         }
     }
 
@@ -86,7 +86,8 @@ struct RezolveOwnership {
             isAdopted = token.entityID.hasSameBytes(as: entity)
         }
         return Finding(
-            "customer-known", isAdopted ? .noted : .failed, expected: .text("a registered customer"),
+            "customer-known", token.compact.claims == nil ? .notJudged : isAdopted ? .noted : .failed,
+            expected: .text("a registered customer"),
             found: .text(token.kind == .login ? token.entityID : token.partnerEntityID),
             note: isAdopted ? "Switch unknown-entity creates the customer." : nil,
             source: "ours; switch unknown-entity")
@@ -103,13 +104,14 @@ struct RezolveOwnership {
         }
         compare(
             "device", expected: token.deviceID, device, &findings, orFail: .maskedDeviceMismatch,
-            source: "seed, Terminology: deviceId; switch device-check")
+            note: "The header x-rezolve-device-id must say the same as the claim device_id.",
+            source: "JWT page, Terminology: deviceId; switch device-check")
     }
 
     private func compare(
         _ check: String, expected: String?, _ presented: Presented, _ findings: inout Findings<RezolveFailure>,
-        orFail failure: RezolveFailure = .maskedOtherUser,
-        source: String = "seed, 403: token belongs to another user"
+        orFail failure: RezolveFailure = .maskedOtherUser, note: String? = nil,
+        source: String = "JWT page, 403: token belongs to another user"
     ) {
         let (isSame, found): (Bool?, Fact?) =
             switch presented {
@@ -120,7 +122,7 @@ struct RezolveOwnership {
         findings.add(
             Finding(
                 check, isSame.map { $0 ? .passed : .failed } ?? .notJudged, expected: expected.map(Fact.text),
-                found: found, source: source),
+                found: found, note: isSame == false ? note : nil, source: source),
             orFail: failure)
     }
 }

@@ -64,40 +64,43 @@ struct RezolveSwitches: VendorSwitches {
         SwitchDeclaration(
             "error-envelope", documented: ErrorEnvelope.bare, observed: .errorsArray,
             about: "whether error objects come bare or inside {\"errors\":[…]}",
-            source: "seed; docs _errorhandling.md and qa for errors-array"),
+            source: "JWT page; older docs _errorhandling.md and QA tests for errors-array"),
         SwitchDeclaration(
             "message-style", documented: MessageStyle.errorPage, observed: .staging,
-            about: "the messages of the error page, or those of the staging servers", source: "docs; qa"),
+            about: "the messages of the error page, or those of the staging servers", source: "older docs; QA tests"),
         SwitchDeclaration(
             "auth-header", documented: AuthHeader.required, observed: .ignored,
-            about: "whether a login JWT needs auth: v2 in its header", source: "seed; and"),
+            about: "whether a login JWT needs auth: v2 in its header", source: "JWT page; Android sample"),
         SwitchDeclaration(
             "partner-entity-id", documented: PartnerEntityID.mustMatch, observed: .any,
-            about: "whether partner_entity_id must be the registered one", source: "seed; and, ios"),
+            about: "whether partner_entity_id must be the registered one",
+            source: "JWT page; Android sample, iOS sample"),
         SwitchDeclaration(
             "device-check", documented: DeviceCheck.enforce, observed: .off,
-            about: "whether the device header must equal the claim device_id", source: "seed; qa"),
+            about: "whether the device header must equal the claim device_id", source: "JWT page; QA tests"),
         SwitchDeclaration(
             "bearer-scheme", documented: BearerScheme.required, observed: .lenient,
-            about: "whether Authorization must start with Bearer exactly once", source: "seed; and, qa"),
+            about: "whether Authorization must start with Bearer exactly once",
+            source: "JWT page; Android sample, QA tests"),
         SwitchDeclaration(
             "registration-token-reuse", documented: RegistrationTokenReuse.accept, observed: .refuse,
-            about: "whether the registration JWT may open the session", source: "seed; later docs and wiki"),
+            about: "whether the registration JWT may open the session", source: "JWT page; later older docs and wiki"),
         SwitchDeclaration(
             "exp-number", documented: ExpiryNumber.any, observed: .any,
-            about: "whether exp may have a fraction", source: "ours, after RFC 7519; ios"),
+            about: "whether exp may have a fraction", source: "ours, after RFC 7519; iOS sample"),
         SwitchDeclaration(
             "max-lifetime-seconds", .count(orWord: "off"), documented: "off", observed: "off",
-            about: "how far ahead exp may lie", source: "seed gives advice only"),
+            about: "how far ahead exp may lie", source: "JWT page gives advice only"),
         SwitchDeclaration(
             "leeway-seconds", .count(orWord: nil), documented: "0", observed: "0",
-            about: "how long after exp a token is still accepted", source: "qa: the sign-in server's library reports 0"),
+            about: "how long after exp a token is still accepted",
+            source: "QA tests: the sign-in server's library reports 0"),
         SwitchDeclaration(
             "profile-dates", documented: ProfileDates.unixSeconds, observed: .iso,
-            about: "the form of date_created and date_updated", source: "docs; qa"),
+            about: "the form of date_created and date_updated", source: "older docs; QA tests"),
         SwitchDeclaration(
             "ping-after-logout", documented: PingAfterLogout.expiredToken, observed: .unauthorized,
-            about: "what a renewal answers after a logout", source: "seed; ours"),
+            about: "what a renewal answers after a logout", source: "JWT page; ours"),
         SwitchDeclaration(
             "duplicate-registration", documented: DuplicateRegistration.fail, observed: .fail,
             about: "what a second registration of one user answers", source: "ours"),
@@ -112,12 +115,13 @@ struct RezolveSwitches: VendorSwitches {
             about: "whether a well-signed login JWT for an unknown entity creates that customer", source: "ours"),
         SwitchDeclaration(
             "address-required-fields", documented: AddressRequiredFields.none, observed: .none,
-            about: "whether an address needs the five members that the shop needs", source: "docs"),
+            about: "whether an address needs the five members that the shop needs", source: "older docs"),
         SwitchDeclaration(
             "pan-check", documented: PANCheck.anyString, observed: .anyString,
             about: "whether pan must decrypt to a card number that agrees with pan6 and pan4", source: "ours"),
         SwitchDeclaration(
             "ios-sample-renewal", documented: OnOff.off, observed: .off,
-            about: "whether register answers the renewal of the seed's iOS sample", source: "shape seed; mapping ours"),
+            about: "whether register answers the renewal of the seed's iOS sample",
+            source: "shape JWT page; mapping ours"),
     ]
 }

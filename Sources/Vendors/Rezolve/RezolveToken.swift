@@ -38,7 +38,7 @@ final class RezolveToken: Sendable {
         }
         if let known = verifications.withLock({ $0.first { $0.key === key }?.findings }) { return known }
         var findings = form
-        findings.append(compact.signature(by: key.verification, algorithm: .hs512, source: "seed, Signature"))
+        findings.append(compact.signature(by: key.verification, algorithm: .hs512, source: "JWT page, Signature"))
         if let weakness = key.verification.strengthFinding(for: .hs512) { findings.append(weakness) }
         verifications.withLock { [findings] in $0.append((key, findings)) }
         return findings
@@ -46,8 +46,8 @@ final class RezolveToken: Sendable {
 
     private var form: [Finding] {
         var findings = compact.structure
-        findings.append(compact.algorithm(is: .hs512, source: "seed, JWT Header"))
-        findings.append(compact.type(is: "JWT", source: "seed, JWT Header; case and absence ours"))
+        findings.append(compact.algorithm(is: .hs512, source: "JWT page, JWT Header"))
+        findings.append(compact.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"))
         findings.append(compact.critical())
         if let references = compact.keyReferences() { findings.append(references) }
         return findings
@@ -82,19 +82,19 @@ struct RezolveTokenRules {
     ) {
         let compact = token.compact
         findings.add(
-            compact.claim("rezolve_entity_id", is: .nonEmptyString, source: "seed, JWT Payload"), orFail: failure)
+            compact.claim("rezolve_entity_id", is: .nonEmptyString, source: "JWT page, JWT Payload"), orFail: failure)
         judgePartnerEntityID(of: token, &findings, orFail: failure)
         judgeExpiryForm(of: compact, &findings, orFail: failure)
         guard token.kind == .login else { return }
         if switches.authHeader == .required {
             findings.add(
                 compact.headerMember(
-                    "auth", equals: "v2", source: "seed, JWT Header of the login JWT; switch auth-header"),
+                    "auth", equals: "v2", source: "JWT page, JWT Header of the login JWT; switch auth-header"),
                 orFail: failure)
         }
         if switches.deviceCheck == .enforce {
             findings.add(
-                compact.claim("device_id", is: .nonEmptyString, source: "seed, JWT Payload of the login JWT"),
+                compact.claim("device_id", is: .nonEmptyString, source: "JWT page, JWT Payload of the login JWT"),
                 orFail: failure)
         }
     }
@@ -110,7 +110,7 @@ struct RezolveTokenRules {
                 token.compact.claims == nil ? .notJudged : (1...255).contains(length) ? .passed : .failed,
                 expected: .text("a string of 1 to 255 characters, or an integer"),
                 found: length > 255 ? .count(length) : claim.map(Fact.json) ?? .absent,
-                source: "seed, JWT Payload; length ours"),
+                source: "JWT page, JWT Payload; length ours"),
             orFail: failure)
     }
 
@@ -119,18 +119,18 @@ struct RezolveTokenRules {
     ) {
         switch switches.expiryNumber {
         case .any:
-            findings.add(compact.claim("exp", is: .number, source: "seed, JWT Payload"), orFail: failure)
+            findings.add(compact.claim("exp", is: .number, source: "JWT page, JWT Payload"), orFail: failure)
             if compact.date("exp").form == .fraction {
                 findings.note(
                     Finding(
                         "exp-fraction", .noted, expected: .text("an integer"),
                         found: compact.claims?["exp"].map(Fact.json),
                         note: "RFC 7519 allows a fraction; switch exp-number decides.",
-                        source: "seed: unix timestamp integer"))
+                        source: "JWT page: unix timestamp integer"))
             }
         case .integer:
             findings.add(
-                compact.claim("exp", is: .integer, source: "seed: unix timestamp integer; switch exp-number"),
+                compact.claim("exp", is: .integer, source: "JWT page: unix timestamp integer; switch exp-number"),
                 orFail: failure)
         }
     }
@@ -141,7 +141,7 @@ struct RezolveTokenRules {
     ) {
         let advice = token.compact.lifetime(
             atMost: Double(switches.maximumLifetimeSeconds ?? 1800), from: .moment(moment.unixSeconds),
-            source: "seed: 30 minutes or less; switch max-lifetime-seconds")
+            source: "JWT page: 30 minutes or less; switch max-lifetime-seconds")
         if switches.maximumLifetimeSeconds != nil {
             findings.add(advice, orFail: .tokenLifetimeTooLong)
         } else if advice.outcome == .failed {
@@ -150,7 +150,7 @@ struct RezolveTokenRules {
         findings.add(
             token.compact.expiry(
                 at: moment.unixSeconds, leeway: Double(switches.leewaySeconds),
-                source: "seed, HTTP Error Responses, 401"),
+                source: "JWT page, HTTP Error Responses, 401"),
             orFail: failure)
     }
 }
