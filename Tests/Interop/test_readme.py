@@ -1,0 +1,37 @@
+"""The README's shell blocks, run as they are printed, against the running server."""
+
+import json
+import re
+import subprocess
+
+import pytest
+from world import BINARY, ROOT
+
+BLOCKS = [
+    block
+    for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    # The two first commands build and serve; CI runs them by themselves.
+    if "bootstrap.sh" not in block
+]
+
+
+def run(server, block: str) -> str:
+    block = block.replace("http://127.0.0.1:8080", server.url).replace("swift run understudy", str(BINARY))
+    # Nobody answers the README's example of waiting, so it need not wait.
+    block = block.replace("wait=5s", "wait=0s")
+    return subprocess.run(["bash", "-euo", "pipefail", "-c", block], check=True, capture_output=True, text=True).stdout
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.split("\n")[0])
+def test_a_block_of_the_readme_runs_and_prints_json(server, block):
+    decoder, rest = json.JSONDecoder(), run(server, block).strip()
+    assert rest
+    while rest:
+        value, end = decoder.raw_decode(rest)
+        assert "error" not in value
+        rest = rest[end:].strip()
+
+
+def test_the_readme_reads_an_address_book(server):
+    block = next(block for block in BLOCKS if "addressbook" in block)
+    assert [address["id"] for address in json.loads(run(server, block))] == ["address-1"]
