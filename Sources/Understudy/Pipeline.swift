@@ -16,6 +16,7 @@ public struct Pipeline: RequestHandler {
     private let control: ControlAPI
     /// By vendor and route.
     private let bodyLimits: [[Int]]
+    private let smallestBodyLimit: Int
     /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
     private let secrets: Set<String>
 
@@ -27,26 +28,38 @@ public struct Pipeline: RequestHandler {
         bodyLimits = emulator.vendors.map { vendor in
             vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
         }
+        smallestBodyLimit = bodyLimits.joined().min() ?? Self.standardBodyLimit
     }
 
     /// The longest content that the route of the request takes.
     public func bodyLimit(for request: Request) -> Int {
-        guard case .success(let selection) = SandboxSelection.of(request),
-            case .route(let vendor, let route, _) = emulator.routes.match(request.method, selection.request.path)
-        else { return Self.standardBodyLimit }
+        // Without content, or with one that says to be shorter than any limit, no route needs to be looked for.
+        let length = request.fields[.contentLength].map { Int($0) ?? .max } ?? 0
+        if length <= smallestBodyLimit, request.fields.count(of: .transferEncoding) == 0 { return smallestBodyLimit }
+        // A request that selects no sandbox is refused, whatever its content.
+        let path = (try? SandboxSelection.of(request))?.request.path ?? request.path
+        guard case .route(let vendor, let route, _) = emulator.routes.match(request.method, path) else {
+            return Self.standardBodyLimit
+        }
         return bodyLimits[vendor][route]
     }
 
     /// The answer to a request.
     public func answer(_ request: Request) -> Answer {
-        switch SandboxSelection.of(request) {
-        case .failure(let problem): return .ready(problem.response)
-        case .success(let selection):
-            let sandbox = emulator.sandboxes.sandbox(selection.name)
-            if ControlAPI.owns(selection.request.path) { return control.answer(selection.request, in: sandbox) }
-            let exchange = Exchange(request: selection.request, sandbox: sandbox, moment: sandbox.beginExchange())
-            return advance(exchange, step(exchange))
+        do {
+            guard let selection = try SandboxSelection.of(request) else {
+                return answer(request, in: emulator.sandboxes.standard)
+            }
+            return answer(selection.request, in: emulator.sandboxes.sandbox(selection.name))
+        } catch {
+            return .ready(error.response)
         }
+    }
+
+    private func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
+        if ControlAPI.owns(request.path) { return control.answer(request, in: sandbox) }
+        let exchange = Exchange(request: request, sandbox: sandbox, moment: sandbox.beginExchange())
+        return advance(exchange, step(exchange))
     }
 
     /// The answer to a request, once it is there.

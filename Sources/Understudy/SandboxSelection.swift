@@ -13,30 +13,27 @@ struct SandboxSelection {
     let name: String
     let request: Request
 
-    static func of(_ request: Request) -> Result<SandboxSelection, ControlProblem> {
+    /// What the request selects; `nil` when it names no sandbox, which is the usual case and copies nothing.
+    static func of(_ request: Request) throws(ControlProblem) -> SandboxSelection? {
         let prefix = prefixName(request.target)
         let header = request.fields[.sandbox]
         let host = hostName(request.authority)
-        guard let name = prefix ?? header ?? host else {
-            return .success(SandboxSelection(name: SandboxName.standard, request: request))
-        }
+        guard let name = prefix ?? header ?? host else { return nil }
         let others = [header, host].compactMap { $0 }.filter { $0 != name }
         if let other = others.first {
-            return .failure(
-                ControlProblem(.badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other).")
-            )
+            throw ControlProblem(
+                .badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other).")
         }
         guard SandboxName.isValid(name) else {
-            return .failure(
-                ControlProblem(
-                    .badRequest, "sandbox-name-invalid",
-                    "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen."))
+            throw ControlProblem(
+                .badRequest, "sandbox-name-invalid",
+                "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
         }
-        guard let prefix else { return .success(SandboxSelection(name: name, request: request)) }
+        guard let prefix else { return SandboxSelection(name: name, request: request) }
         var request = request
         let rest = request.target.dropFirst(2 + prefix.count)
         request.target = rest.hasPrefix("/") ? String(rest) : "/" + rest
-        return .success(SandboxSelection(name: name, request: request))
+        return SandboxSelection(name: name, request: request)
     }
 
     private static func prefixName(_ target: String) -> String? {

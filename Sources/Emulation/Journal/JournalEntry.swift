@@ -47,10 +47,10 @@ public struct JournalEntry: Sendable {
             self.response = response
             self.record = record
             self.omitsBodies = omitsBodies
-            // A finding takes some 200 bytes, and so does the room for one. The target stands in the head once more.
+            // The room that findings could take counts as well as what they do. The target stands in the head once more.
             size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
-                + response.body.count + 200 * record.findings.capacity
+                + response.body.count + MemoryLayout<Finding>.stride * record.findings.capacity
         }
     }
 

@@ -71,9 +71,12 @@ public final class SandboxDirectory: Sendable {
     /// Looks after the bound of all journals together; called once an entry was added.
     public func boundJournals() {
         guard journalTotal.bytes.load(ordering: .relaxed) > journalLimits.totalBytes else { return }
-        for sandbox in all.sorted(by: { $0.lastUsed < $1.lastUsed }) {
-            // Down to nine tenths, so that the next entries do not search again.
-            if journalTotal.bytes.load(ordering: .relaxed) <= journalLimits.totalBytes / 10 * 9 { return }
+        let sandboxes = [standard] + sandboxes.withLock { Array($0.values) }
+        // Each clock is read once: a comparison that took two locks would cost more than all the rest.
+        let byAge = sandboxes.map { (sandbox: $0, lastUsed: $0.lastUsed) }.sorted { $0.lastUsed < $1.lastUsed }
+        for (sandbox, _) in byAge {
+            // Down to three quarters, so that the next entries do not search again.
+            if journalTotal.bytes.load(ordering: .relaxed) <= journalLimits.totalBytes / 4 * 3 { return }
             sandbox.journal.shed()
         }
     }

@@ -80,7 +80,7 @@ struct ControlAPI: Sendable {
         switch table?.match(request.method, request.path) {
         case .route(_, let index, let parameters):
             let operation = operations[index]
-            if operation.id != "health" { try authenticate(request) }
+            if let token = emulator.controlToken, operation.id != "health" { try authenticate(request, token) }
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
@@ -98,8 +98,7 @@ struct ControlAPI: Sendable {
     }
 
     /// Health stays open, so that a container's probe needs no secret.
-    private func authenticate(_ request: Request) throws(ControlProblem) {
-        guard let token = emulator.controlToken else { return }
+    private func authenticate(_ request: Request, _ token: String) throws(ControlProblem) {
         let words = (request.fields[.authorization] ?? "").split(separator: " ")
         guard words.count == 2, words[0].lowercased() == "bearer", String(words[1]).hasSameBytes(as: token) else {
             throw ControlProblem(.unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
