@@ -8,8 +8,8 @@ internal import Synchronization
 
 /// Accepts the connections of all listeners and deals them out: each to the loop that has the fewest.
 ///
-/// One loop accepts for all. Letting the kernel choose a loop (a listener for each of them) spreads some dozen
-/// connections so unevenly that one core idles.
+/// One loop accepts for all. A listener for each loop would have the kernel choose by a hash of the addresses, and a hash
+/// may give most of some dozen connections to one of them.
 final class Acceptor {
     private let listeners: [ListeningSocket]
     private let mailboxes: [LoopMailbox]
