@@ -14,7 +14,7 @@ public final class Route<V: Vendor>: Sendable {
     public let endpoints: [Endpoint]
     /// What a caller must present.
     public let access: V.Access
-    /// Where the route is known from.
+    /// Where its method and path are known from; what is known of the rest stands in ``source``.
     public let evidence: Evidence
     /// The source of that knowledge, in the short names of the vendor's documents.
     public let source: String
