@@ -58,6 +58,17 @@ public struct FieldLines: Sendable {
         lines.lazy.filter { matches($0, name.canonicalName) }.map { text($0.value) }
     }
 
+    /// The elements of a field whose value is a list, over all its lines. RFC 9110 section 5.6.1.
+    ///
+    /// Meant for lists of tokens: a comma inside a quoted string also separates.
+    public func elements(of name: HTTPField.Name) -> [String] {
+        values(of: name).flatMap { $0.split(separator: ",") }.compactMap { element in
+            let isBlank = { (character: Character) in character == " " || character == "\t" }
+            guard let last = element.lastIndex(where: { !isBlank($0) }) else { return nil }
+            return String(element[...last].drop(while: isBlank))
+        }
+    }
+
     /// How many lines have that name.
     public func count(of name: HTTPField.Name) -> Int {
         lines.count { matches($0, name.canonicalName) }

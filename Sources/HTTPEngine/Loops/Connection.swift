@@ -218,7 +218,7 @@ extension Connection {
         if loop.isStopping, case .reading = phase, parser.isIdle, output.count == 0 { return loop.close(self) }
         if case .finishing = phase, output.count == 0 {
             guard !hasReadToEnd else { return loop.close(self) }
-            transport.finishWriting()
+            _ = transport.finishWriting()
             phase = .lingering
         }
         if case .lingering = phase, hasReadToEnd { return loop.close(self) }

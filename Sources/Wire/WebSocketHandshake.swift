@@ -1,0 +1,68 @@
+internal import HTTPTypes
+
+/// The opening handshake of a client, checked. RFC 6455 section 4.2.1.
+///
+/// Only a valid one can be made, so nothing else can be accepted.
+public struct WebSocketHandshake: Sendable, Hashable {
+    /// Why a request opens no WebSocket; the order is that of the checks.
+    public enum Problem: Error, Hashable, CaseIterable {
+        /// `Upgrade` does not name `websocket`, or `Connection` does not name `upgrade`.
+        case notOffered
+        /// The method is not GET.
+        case notGet
+        /// The version is HTTP/1.0.
+        case oldHTTP
+        /// The request has content.
+        case hasContent
+        /// `Sec-WebSocket-Version` is not 13.
+        case unsupportedVersion
+        /// `Sec-WebSocket-Key` does not come once with 16 bytes in base64.
+        case invalidKey
+    }
+
+    /// `Sec-WebSocket-Key` as it was sent.
+    public let key: String
+    /// The subprotocols that the client offers, the preferred one first.
+    public let subprotocols: [String]
+
+    /// Checks the handshake of a request.
+    public init(_ request: Request) throws(Problem) {
+        guard Self.isOffered(in: request.fields) else { throw .notOffered }
+        guard request.method == .get else { throw .notGet }
+        guard request.version == .http1_1 else { throw .oldHTTP }
+        guard request.body.isEmpty, !request.bodyExceedsLimit else { throw .hasContent }
+        guard request.fields.values(of: .secWebSocketVersion) == ["13"] else { throw .unsupportedVersion }
+        let keys = request.fields.values(of: .secWebSocketKey)
+        guard keys.count == 1, Self.isKey(keys[0]) else { throw .invalidKey }
+        key = keys[0]
+        subprotocols = request.fields.elements(of: .secWebSocketProtocol)
+    }
+
+    private static func isOffered(in fields: FieldLines) -> Bool {
+        fields.elements(of: .upgrade).contains { $0.lowercased() == "websocket" }
+            && fields.elements(of: .connection).contains { $0.lowercased() == "upgrade" }
+    }
+
+    /// 16 bytes are 22 characters of base64, the last of which carries four bits, and two of padding.
+    private static func isKey(_ text: String) -> Bool {
+        let bytes = Array(text.utf8)
+        guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
+        return bytes[..<22].allSatisfy(base64.contains) && "AQgw".utf8.contains(bytes[21])
+    }
+
+    private static let base64 = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+}
+
+extension WebSocketHandshake.Problem {
+    /// The answer that RFC 6455 and RFC 9110 ask for; a vendor may have its own.
+    public var response: Response {
+        switch self {
+        case .notOffered: Response(status: .upgradeRequired, fields: [.upgrade: "websocket"])
+        case .unsupportedVersion:
+            Response(
+                status: .upgradeRequired,
+                fields: [.upgrade: "websocket", .secWebSocketVersion: "13"])
+        case .notGet, .oldHTTP, .hasContent, .invalidKey: Response(status: .badRequest)
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// A message of a WebSocket, complete and checked. RFC 6455 section 5.6.
+public enum WebSocketMessage: Sendable, Hashable {
+    /// Text; what arrives is valid UTF-8.
+    case text(String)
+    /// Bytes.
+    case binary([UInt8])
+}
+
+/// Why a WebSocket ended. RFC 6455 section 7.4.
+public struct WebSocketClosure: Sendable, Hashable {
+    /// A close code.
+    public struct Code: RawRepresentable, Sendable, Hashable {
+        /// The number.
+        public let rawValue: UInt16
+
+        /// The code of that number.
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        /// The purpose is fulfilled.
+        public static let normal = Code(rawValue: 1000)
+        /// The server goes down or gives up on a silent client.
+        public static let goingAway = Code(rawValue: 1001)
+        /// The frames break RFC 6455.
+        public static let protocolError = Code(rawValue: 1002)
+        /// The kind of message is not accepted.
+        public static let unsupportedData = Code(rawValue: 1003)
+        /// A close frame came without a code; never sent.
+        public static let noStatus = Code(rawValue: 1005)
+        /// The connection ended without a close frame; never sent.
+        public static let abnormal = Code(rawValue: 1006)
+        /// A text is not UTF-8.
+        public static let invalidPayload = Code(rawValue: 1007)
+        /// The message breaks a rule that no other code names.
+        public static let policyViolation = Code(rawValue: 1008)
+        /// The message is too large.
+        public static let messageTooBig = Code(rawValue: 1009)
+        /// Something unexpected kept the server from going on.
+        public static let internalError = Code(rawValue: 1011)
+    }
+
+    /// The code.
+    public var code: Code
+    /// The reason; at most 123 bytes of UTF-8 are sent.
+    public var reason: String
+
+    /// A closure for that reason.
+    public init(_ code: Code, reason: String = "") {
+        self.code = code
+        self.reason = reason
+    }
+}
