@@ -1,11 +1,15 @@
 /// Why there is no answer; the description is one line for the user.
 public enum ClientError: Error, Hashable, CustomStringConvertible {
-    /// The text is no absolute `http` URL.
+    /// The text is no absolute `http` or `https` URL.
     case invalidURL(String)
     /// The host has no address.
     case unknownHost(String)
     /// Nobody accepts connections at the host and port.
     case notReachable(String, reason: String)
+    /// The server's certificate is not believed.
+    case notTrusted(String)
+    /// No TLS came about.
+    case tlsFailed(String)
     /// The answer was not complete in time.
     case timedOut
     /// The answer's content is longer than the limit.
@@ -20,9 +24,12 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
     /// What was found, and what would be right.
     public var description: String {
         switch self {
-        case .invalidURL(let url): "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path]."
+        case .invalidURL(let url):
+            "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path], or the same with https."
         case .unknownHost(let host): "\(host) has no address."
         case .notReachable(let authority, let reason): "\(authority) cannot be reached: \(reason)."
+        case .notTrusted(let reason): "the server's certificate is not trusted: \(reason)."
+        case .tlsFailed(let reason): "no TLS with the server: \(reason)."
         case .timedOut: "the answer did not arrive in time."
         case .tooLarge: "the answer is larger than allowed."
         case .connectionLost: "the connection ended before the answer was complete."

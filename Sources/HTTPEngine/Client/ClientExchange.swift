@@ -19,17 +19,19 @@ final class ClientExchange: Sendable {
     private let target: ClientTarget
     private let bytes: [UInt8]
     private let isHead: Bool
+    private let trust: TLSTrust
     private let limit: Duration
     private let deadline: Moment
     private let maximumBody: Int
     private let state = Mutex(State())
 
     init(
-        _ target: ClientTarget, bytes: [UInt8], isHead: Bool, within limit: Duration, maximumBody: Int
+        _ target: ClientTarget, bytes: [UInt8], isHead: Bool, trust: TLSTrust, within limit: Duration, maximumBody: Int
     ) {
         self.target = target
         self.bytes = bytes
         self.isHead = isHead
+        self.trust = trust
         self.limit = limit
         deadline = .now + limit
         self.maximumBody = maximumBody
@@ -77,9 +79,11 @@ extension ClientExchange {
         guard !hasEnded else { return }
         do throws(ClientError) {
             let socket = try connect()
-            defer { close(socket) }
-            try send(on: socket)
-            end(.success(try receive(on: socket)))
+            let transport = try transport(over: socket)
+            defer { close(transport) }
+            try establish(transport)
+            try send(on: transport)
+            end(.success(try receive(on: transport)))
         } catch {
             end(.failure(error))
         }
@@ -96,7 +100,8 @@ extension ClientExchange {
             }
             let reason = try start(socket, address)
             if reason == 0 { return socket }
-            close(socket)
+            forget()
+            socket.close()
             failure = .notReachable(target.authority, reason: OperatingSystem.errorText(reason))
         }
         throw failure
@@ -109,35 +114,50 @@ extension ClientExchange {
         do throws(ClientError) {
             try wait(for: Int16(POLLOUT), on: socket)
         } catch {
-            close(socket)
+            forget()
+            socket.close()
             throw error
         }
         return socket.pendingError
     }
 
-    private func send(on socket: Socket) throws(ClientError) {
+    private func transport(over socket: Socket) throws(ClientError) -> ClientTransport {
+        guard target.isSecure else { return ClientTransport(socket) }
+        guard let session = TLSSession(socket, trust: trust, host: target.host) else {
+            forget()
+            socket.close()
+            throw .tlsFailed("OpenSSL has no room for a connection, or \(target.host) is no name for it")
+        }
+        return ClientTransport(socket, session)
+    }
+
+    private func establish(_ transport: ClientTransport) throws(ClientError) {
+        while let events = try transport.establish() { try wait(for: events, on: transport.socket) }
+    }
+
+    private func send(on transport: ClientTransport) throws(ClientError) {
         var sent = 0
         while sent < bytes.count {
-            let transfer = bytes.withUnsafeBytes { socket.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
+            let transfer = bytes.withUnsafeBytes { transport.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
             switch transfer {
             case .moved(let count): sent += count
-            case .wouldBlock: try wait(for: Int16(POLLOUT), on: socket)
+            case .wouldBlock: try wait(for: Int16(POLLOUT), on: transport.socket)
             // A server may answer before it has read everything, and close.
             case .ended, .broken: return
             }
         }
     }
 
-    private func receive(on socket: Socket) throws(ClientError) -> ClientResponse {
+    private func receive(on transport: ClientTransport) throws(ClientError) -> ClientResponse {
         var parser = ResponseParser(isHead: isHead, maximumBody: maximumBody)
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16 * 1024, alignment: 16)
         defer { buffer.deallocate() }
         while true {
-            switch socket.read(into: buffer) {
+            switch transport.read(into: buffer) {
             case .moved(let count):
                 let received = UnsafeRawBufferPointer(rebasing: buffer[..<count])
                 if let response = try parser.feed(received) { return response }
-            case .wouldBlock: try wait(for: Int16(POLLIN), on: socket)
+            case .wouldBlock: try wait(for: transport.events, on: transport.socket)
             case .ended: return try parser.finish()
             case .broken: throw .connectionLost
             }
@@ -162,10 +182,13 @@ extension ClientExchange {
         }
     }
 
-    private func close(_ socket: Socket) {
-        state.withLock { $0.socket = nil }
-        socket.close()
+    private func close(_ transport: ClientTransport) {
+        forget()
+        transport.close()
     }
+
+    /// Has nobody touch the descriptor any more: once it is closed, its number may be another's.
+    private func forget() { state.withLock { $0.socket = nil } }
 }
 
 /// `connect`, which a method of that name would hide.

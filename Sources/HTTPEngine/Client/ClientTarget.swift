@@ -1,5 +1,7 @@
 /// Where a request of the client goes.
 struct ClientTarget: Sendable {
+    /// Whether the way there is TLS.
+    let isSecure: Bool
     /// Host with port as the URL has it, for `Host`.
     let authority: String
     /// The host without brackets.
@@ -8,29 +10,30 @@ struct ClientTarget: Sendable {
     /// The path, at least `/`, and the query.
     let pathAndQuery: String
 
-    /// Reads an absolute URL with the scheme `http`.
+    /// Reads an absolute URL with the scheme `http` or `https`.
     init(_ url: String) throws(ClientError) {
         let bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
         let targets = ByteSet.target
-        guard bytes.count > 7, bytes[..<7].equals(ignoringCase: "http://"), bytes.allSatisfy(targets.contains) else {
+        isSecure = bytes.prefix(8).equals(ignoringCase: "https://")
+        guard isSecure || bytes.prefix(7).equals(ignoringCase: "http://"), bytes.allSatisfy(targets.contains) else {
             throw .invalidURL(url)
         }
-        let rest = bytes[7...]
+        let rest = bytes[(isSecure ? 8 : 7)...]
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         let authority = rest[..<end]
         guard Authority.isValid(authority) else { throw .invalidURL(url) }
         let path = String(decoding: rest[end...], as: UTF8.self)
         self.authority = String(decoding: authority, as: UTF8.self)
         pathAndQuery = path.hasPrefix("/") ? path : "/" + path
-        (host, port) = Self.split(authority)
+        (host, port) = Self.split(authority, standardPort: isSecure ? 443 : 80)
     }
 
     /// Host and port of a valid authority.
-    private static func split(_ authority: ArraySlice<UInt8>) -> (String, Int) {
+    private static func split(_ authority: ArraySlice<UInt8>, standardPort: Int) -> (String, Int) {
         let bracket = authority.lastIndex(of: UInt8(ascii: "]"))
         let colon = authority.lastIndex(of: UInt8(ascii: ":")).flatMap { $0 > (bracket ?? -1) ? $0 : nil }
         let host = authority[..<(colon ?? authority.endIndex)].filter { $0 != 0x5B && $0 != 0x5D }
-        let port = colon.flatMap { authority[($0 + 1)...].decimalNumber } ?? 80
+        let port = colon.flatMap { authority[($0 + 1)...].decimalNumber } ?? standardPort
         return (String(decoding: host, as: UTF8.self), port)
     }
 }

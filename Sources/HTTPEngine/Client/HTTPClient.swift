@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// The one small client: single requests over plain HTTP, for key URLs, health probes and contract runs.
+/// The one small client: single requests over HTTP and HTTPS, for key URLs, health probes and contract runs.
 ///
 /// It follows no redirect, keeps no connection, and bounds time and size of the answer. Its exchanges run on few
 /// threads of its own, never on a loop of a server.
@@ -9,19 +9,20 @@ public enum HTTPClient {
     ///
     /// - Parameters:
     ///   - method: The method.
-    ///   - url: An absolute `http` URL; a fragment is not sent.
+    ///   - url: An absolute `http` or `https` URL; a fragment is not sent.
     ///   - fields: Further fields; `Host`, `Content-Length` and `Connection` are the client's own.
     ///   - body: The content.
+    ///   - trust: Whose certificates are believed over `https`.
     ///   - limit: The time for everything, from looking up the name to the last byte.
     ///   - maximumBody: The largest content of an answer in bytes.
     public static func send(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
-        within limit: Duration, maximumBody: Int = 1024 * 1024
+        trust: TLSTrust = .system, within limit: Duration, maximumBody: Int = 1024 * 1024
     ) async throws(ClientError) -> ClientResponse {
         let target = try ClientTarget(url)
         let exchange = ClientExchange(
             target, bytes: request(method, target, fields, body), isHead: method == .head,
-            within: limit, maximumBody: maximumBody)
+            trust: trust, within: limit, maximumBody: maximumBody)
         let outcome = await withTaskCancellationHandler {
             await exchange.outcome()
         } onCancel: {

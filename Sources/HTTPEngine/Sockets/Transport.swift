@@ -1,40 +1,73 @@
 /// The way of a connection's bytes: reads and writes go through here, in the clear or by TLS.
 struct Transport {
     private let socket: Socket
+    private let session: TLSSession?
 
     /// A transport that sends and receives in the clear.
-    init(_ socket: Socket) { self.socket = socket }
+    init(_ socket: Socket) { self.init(socket, nil) }
+
+    /// A transport that speaks TLS as a server of that identity; `nil` when OpenSSL has no room for it.
+    init?(_ socket: Socket, identity: TLSIdentity) {
+        guard let session = TLSSession(socket, identity: identity) else { return nil }
+        self.init(socket, session)
+    }
+
+    private init(_ socket: Socket, _ session: TLSSession?) {
+        self.socket = socket
+        self.session = session
+    }
 
     var descriptor: Int32 { socket.descriptor }
 
-    /// Whether requests can come and answers go: over TLS only after the handshake.
-    var isEstablished: Bool { true }
+    /// Whether requests can come and answers go: over TLS only after the handshake, which reading brings on.
+    var isEstablished: Bool { session?.isEstablished ?? true }
 
     /// What TLS waits for by itself, besides what the connection waits for: the writing of a handshake, say.
-    var needs: Interest { [] }
+    ///
+    /// Once the socket is ready for that, ``read(into:)`` goes on with it.
+    var needs: Interest { session?.needs ?? [] }
 
     /// Whether input has been received already that a further read gives, and that no poller reports.
-    var hasBufferedInput: Bool { false }
+    ///
+    /// It may also be the connection's end, and at worst a record of which the rest has not arrived.
+    var hasBufferedInput: Bool { session?.hasBufferedInput ?? false }
 
     /// Whether the client turned out to speak HTTP where TLS is spoken: ``read(into:)`` says that the connection is
     /// broken, and what is written goes in the clear.
-    var hasFallenBack: Bool { false }
+    var hasFallenBack: Bool { session?.hasFallenBack ?? false }
 
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer { socket.read(into: buffer) }
+    /// Why the handshake failed, in words for whoever runs the server; `nil` when it did not.
+    var handshakeProblem: String? { session?.handshakeProblem }
 
-    func write(_ buffer: UnsafeRawBufferPointer) -> Socket.Transfer { socket.write(buffer) }
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+        if let session { return session.read(into: buffer) }
+        return socket.read(into: buffer)
+    }
 
-    /// Reads what nobody looks at any more.
+    /// Writes some of the bytes; what could not be written comes first, unchanged, in the next call.
+    func write(_ buffer: UnsafeRawBufferPointer) -> Socket.Transfer {
+        if let session { return session.write(buffer) }
+        return socket.write(buffer)
+    }
+
+    /// Reads what nobody looks at any more, as it comes: behind ``finishWriting()`` TLS is over.
     func drain(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer { socket.read(into: buffer) }
 
     /// Tells the client that nothing more comes; false when that must be tried again once the socket takes more.
     func finishWriting() -> Bool {
+        if let session { return session.finishWriting() }
         socket.shutdownWriting()
         return true
     }
 
     /// Has ``close()`` drop what the client has not taken, and reset the connection.
-    func discardUnsent() { socket.discardUnsent() }
+    func discardUnsent() {
+        if let session { return session.discardUnsent() }
+        socket.discardUnsent()
+    }
 
-    func close() { socket.close() }
+    func close() {
+        if let session { return session.close() }
+        socket.close()
+    }
 }

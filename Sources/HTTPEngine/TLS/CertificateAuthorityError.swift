@@ -1,0 +1,28 @@
+/// Why an authority cannot be used or does not issue; the description is one line for the user.
+public enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible {
+    /// Its certificate or key cannot be read.
+    case unreadable(TLSIdentityError)
+    /// The certificate is not an authority's.
+    case noAuthority
+    /// A certificate is asked for without a name.
+    case noName
+    /// The text is neither a host name nor an IP address.
+    case invalidName(String)
+    /// A certificate is asked for more than 397 days.
+    case tooLong
+    /// OpenSSL fails for another reason.
+    case failed(String)
+
+    /// What was found, and what would be right.
+    public var description: String {
+        switch self {
+        case .unreadable(let error): error.description
+        case .noAuthority: "the certificate is not an authority's: it would need CA:TRUE among its constraints."
+        case .noName: "there is no name to issue a certificate for: give a host name or an IP address."
+        case .invalidName(let name):
+            "\"\(name)\" is no name for a certificate: give a host name such as localhost or *.example.test, or an IP address."
+        case .tooLong: "a server's certificate may be valid for 397 days at most."
+        case .failed(let reason): "OpenSSL cannot make the certificate: \(reason)."
+        }
+    }
+}

@@ -1,0 +1,59 @@
+internal import COpenSSL
+
+/// A certificate on its way: fields and extensions, until it is signed.
+struct CertificateDraft {
+    private let certificate: Certificate
+    private let issuer: Certificate
+
+    /// A draft that is its own issuer unless another one is given.
+    ///
+    /// - Parameter validity: From when until when, in seconds since 1970.
+    init(
+        name: String, key: PrivateKey, validity: Range<Int>, issuer: Certificate? = nil
+    ) throws(CertificateAuthorityError) {
+        guard let pointer = X509_new() else { throw .lastFailure }
+        certificate = Certificate(owning: pointer)
+        self.issuer = issuer ?? certificate
+        // The last instant is part of the time, RFC 5280 section 4.1.2.5.
+        guard X509_set_version(pointer, 2) == 1, Self.setSerialNumber(of: pointer),
+            ASN1_TIME_set(X509_getm_notBefore(pointer), validity.lowerBound) != nil,
+            ASN1_TIME_set(X509_getm_notAfter(pointer), validity.upperBound - 1) != nil,
+            X509_set_pubkey(pointer, key.pointer) == 1, let subject = X509_get_subject_name(pointer),
+            X509_NAME_add_entry_by_NID(subject, NID_commonName, Self.utf8, name, -1, -1, 0) == 1,
+            X509_set_issuer_name(pointer, X509_get_subject_name(self.issuer.pointer)) == 1
+        else { throw .lastFailure }
+    }
+
+    /// Adds an extension in OpenSSL's notation.
+    mutating func add(_ kind: Int32, _ value: String) throws(CertificateAuthorityError) {
+        var context = X509V3_CTX()
+        X509V3_set_ctx(&context, issuer.pointer, certificate.pointer, nil, nil, 0)
+        guard let made = X509V3_EXT_conf_nid(nil, &context, kind, value) else { throw .lastFailure }
+        defer { X509_EXTENSION_free(made) }
+        guard X509_add_ext(certificate.pointer, made, -1) == 1 else { throw .lastFailure }
+    }
+
+    /// The certificate, signed with its issuer's key.
+    consuming func sign(with key: PrivateKey) throws(CertificateAuthorityError) -> Certificate {
+        guard X509_sign(certificate.pointer, key.pointer, EVP_sha256()) > 0 else { throw .lastFailure }
+        return certificate
+    }
+
+    /// A random number of 127 bits: RFC 5280 section 4.1.2.2 wants it positive, and browsers want it not to be guessed.
+    private static func setSerialNumber(of certificate: OpaquePointer) -> Bool {
+        var bytes = [UInt8](repeating: 0, count: 16)
+        guard RAND_bytes(&bytes, Int32(bytes.count)) == 1 else { return false }
+        bytes[0] = bytes[0] & 0x7F | 0x40
+        guard let number = BN_bin2bn(bytes, Int32(bytes.count), nil) else { return false }
+        defer { BN_free(number) }
+        return BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
+    }
+
+    /// `MBSTRING_UTF8`, which Swift cannot see.
+    private static let utf8: Int32 = 0x1000
+}
+
+extension CertificateAuthorityError {
+    /// The failure of a call that has just been made.
+    static var lastFailure: CertificateAuthorityError { .failed(OpenSSL.firstReasonText) }
+}

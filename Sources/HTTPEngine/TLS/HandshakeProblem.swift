@@ -1,0 +1,46 @@
+internal import COpenSSL
+
+/// Puts in plain words why a handshake failed, for whoever reads a log.
+enum HandshakeProblem {
+    /// Reads it off a connection whose last call has just failed, before the queue of errors is emptied.
+    static func describe(_ ssl: OpaquePointer) -> String {
+        let other = SSL_is_server(ssl) == 1 ? "the client" : "the server"
+        let reason = OpenSSL.firstReason
+        switch reason {
+        case 0: return "\(other) broke the connection off"
+        case SSL_R_UNEXPECTED_EOF_WHILE_READING: return "\(other) closed the connection during the handshake"
+        case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW:
+            return "no shared version: \(other) offers at most \(version(of: ssl)), needed is TLS 1.2 or 1.3"
+        case SSL_R_NO_SHARED_CIPHER: return "no shared cipher suite"
+        case SSL_R_NO_APPLICATION_PROTOCOL: return "no shared protocol (ALPN): \(other) does not offer http/1.1"
+        case SSL_R_CERTIFICATE_VERIFY_FAILED: return "the certificate cannot be verified"
+        case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
+            return "\(other) does not speak TLS"
+        case firstAlertReason...: return "\(other) gave up: \(alert(reason - firstAlertReason))"
+        default: return OpenSSL.firstReasonText
+        }
+    }
+
+    /// Reasons from here on are alerts of the other side, by their numbers in RFC 8446 section 6.
+    private static let firstAlertReason: Int32 = 1000
+
+    private static func alert(_ number: Int32) -> String {
+        let name = SSL_alert_desc_string_long(number).map { String(cString: $0) } ?? "alert \(number)"
+        switch number {
+        case SSL_AD_BAD_CERTIFICATE, SSL_AD_UNSUPPORTED_CERTIFICATE, SSL_AD_CERTIFICATE_REVOKED,
+            SSL_AD_CERTIFICATE_EXPIRED, SSL_AD_CERTIFICATE_UNKNOWN, SSL_AD_UNKNOWN_CA:
+            return "it refused the certificate (\(name))"
+        default: return name
+        }
+    }
+
+    private static func version(of ssl: OpaquePointer) -> String {
+        switch SSL_is_server(ssl) == 1 ? SSL_client_version(ssl) : SSL_version(ssl) {
+        case SSL3_VERSION: "SSL 3.0"
+        case TLS1_VERSION: "TLS 1.0"
+        case TLS1_1_VERSION: "TLS 1.1"
+        case TLS1_2_VERSION: "TLS 1.2"
+        default: "an unknown version"
+        }
+    }
+}

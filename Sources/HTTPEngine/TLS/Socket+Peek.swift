@@ -1,0 +1,17 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension Socket {
+    /// Looks at the next byte and leaves it where it is.
+    func peek(at byte: inout UInt8) -> Transfer {
+        while true {
+            let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK))
+            if count > 0 { return .moved(count) }
+            if count == 0 { return .ended }
+            if errno != EINTR { return errno == EAGAIN || errno == EWOULDBLOCK ? .wouldBlock : .broken }
+        }
+    }
+}

@@ -1,0 +1,228 @@
+internal import COpenSSL
+
+/// One connection's TLS: OpenSSL between what is read and written here and the socket.
+///
+/// Used by one thread at a time. OpenSSL keeps its errors in a queue for each thread, so each call whose outcome is asked
+/// for begins with an empty one.
+final class TLSSession {
+    let socket: Socket
+    /// Whether the socket gave its end; OpenSSL asks for it to tell an end from a failure.
+    var hasSocketEnded = false
+    /// Whether the handshake is complete.
+    private(set) var isEstablished = false
+    /// Whether a client speaks HTTP without TLS: what is written goes in the clear, so that it can be told.
+    private(set) var hasFallenBack = false
+    /// Whether a further read gives something that no poller reports: content, or how the connection ended.
+    ///
+    /// At worst the read finds that the last record has not arrived in full.
+    private(set) var hasBufferedInput = false
+    /// What OpenSSL waits for by itself; once the socket is ready for it, the next read goes on with it.
+    private(set) var needs: Interest = []
+    /// Why the handshake failed, for whoever reads a log.
+    private(set) var handshakeProblem: String?
+
+    private var ssl: OpaquePointer?
+    private var hasBegun = false
+    private var hasSentEnd = false
+    private var isDiscarding = false
+    /// How reading ended for good.
+    private var ending: Socket.Transfer?
+    private var hasFailed = false
+
+    /// The server's side; `nil` when OpenSSL has no room.
+    convenience init?(_ socket: Socket, identity: TLSIdentity) {
+        self.init(socket, identity.context)
+        guard let ssl else { return nil }
+        SSL_set_accept_state(ssl)
+    }
+
+    /// The client's side, which believes only a certificate for that host; `nil` when OpenSSL has no room.
+    convenience init?(_ socket: Socket, trust: TLSTrust, host: String) {
+        guard let context = trust.context else { return nil }
+        self.init(socket, context)
+        guard let ssl, ServerName(host).expect(on: ssl) else { return nil }
+        hasBegun = true
+        SSL_set_connect_state(ssl)
+    }
+
+    private init?(_ socket: Socket, _ context: TLSContext) {
+        self.socket = socket
+        ssl = SSL_new(context.pointer)
+        guard let ssl, let bio = SocketBIO.make(for: self) else {
+            ERR_clear_error()
+            return nil
+        }
+        // One reference serves both directions.
+        SSL_set_bio(ssl, bio, bio)
+    }
+
+    deinit { SSL_free(ssl) }
+
+    /// Asks OpenSSL about the connection; `nil` once it is closed.
+    func ask<Answer>(_ question: (OpaquePointer) -> Answer) -> Answer? { ssl.map(question) }
+
+    /// Fills as much of the buffer as there is content for, and goes on with the handshake before that.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
+        if let ending { return end(by: ending) }
+        if !hasBegun, let other = begin() { return other }
+        guard let ssl, let start = buffer.baseAddress else { return .broken }
+        var filled = 0
+        repeat {
+            ERR_clear_error()
+            let count = SSL_read(ssl, start + filled, Int32(clamping: buffer.count - filled))
+            noteEstablishment(ssl)
+            guard count > 0 else { return stop(outcome(of: count, ssl), filled) }
+            needs = []
+            filled += Int(count)
+            hasBufferedInput = SSL_has_pending(ssl) == 1
+        } while hasBufferedInput && filled < buffer.count
+        return .moved(filled)
+    }
+
+    /// Encrypts and sends one record's worth of the bytes at most.
+    ///
+    /// After ``Socket/Transfer/wouldBlock`` the next call has to begin with the same bytes: their record is under way.
+    func write(_ buffer: UnsafeRawBufferPointer) -> Socket.Transfer {
+        if hasFallenBack { return socket.write(buffer) }
+        guard let ssl, !hasFailed, !hasSentEnd else { return .broken }
+        guard !buffer.isEmpty else { return .moved(0) }
+        ERR_clear_error()
+        let count = SSL_write(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
+        noteEstablishment(ssl)
+        guard count > 0 else { return outcome(of: count, ssl) }
+        needs = []
+        return .moved(Int(count))
+    }
+
+    /// Tells the other side that nothing more comes, first by close_notify (RFC 8446 section 6.1), then by the end of the
+    /// stream; false when the socket has no room for that.
+    func finishWriting() -> Bool {
+        guard sendEnd() else { return false }
+        socket.shutdownWriting()
+        return true
+    }
+
+    /// Has ``close()`` reset the connection, as if it broke.
+    func discardUnsent() {
+        isDiscarding = true
+        socket.discardUnsent()
+    }
+
+    /// Says close_notify if that is still possible, and closes the socket.
+    func close() {
+        guard let ssl else { return }
+        if !isDiscarding { _ = sendEnd() }
+        self.ssl = nil
+        SSL_free(ssl)
+        ERR_clear_error()
+        socket.close()
+    }
+}
+
+// MARK: - The client's side
+
+extension TLSSession {
+    /// How far a handshake is.
+    enum Progress {
+        case complete
+        /// It goes on when the socket is ready for ``TLSSession/needs``, or for reading if that is empty.
+        case waiting
+        case failed
+    }
+
+    /// Goes on with the handshake alone, for a side that has to know the other before it sends anything.
+    func shakeHands() -> Progress {
+        guard let ssl, !hasFailed else { return .failed }
+        ERR_clear_error()
+        let code = SSL_do_handshake(ssl)
+        noteEstablishment(ssl)
+        if code == 1 {
+            needs = []
+            return .complete
+        }
+        if case .wouldBlock = outcome(of: code, ssl) { return .waiting }
+        return .failed
+    }
+
+    /// Why the other side's certificate is not believed; `nil` when it is, or none was seen.
+    var distrust: String? {
+        guard let ssl else { return nil }
+        let code = SSL_get_verify_result(ssl)
+        switch Int32(code) {
+        case X509_V_OK: return nil
+        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: return "it is for another host"
+        default: return String(cString: X509_verify_cert_error_string(code))
+        }
+    }
+}
+
+// MARK: - Parts
+
+extension TLSSession {
+    /// Looks at the first byte before OpenSSL takes it: a client that speaks HTTP by mistake is told so in the clear.
+    ///
+    /// The result is `nil` when a handshake begins.
+    private func begin() -> Socket.Transfer? {
+        var first: UInt8 = 0
+        let transfer = socket.peek(at: &first)
+        guard case .moved = transfer else { return transfer }
+        hasBegun = true
+        // RFC 8446 section 5.1: the first record of a connection is of the type handshake.
+        if first == 0x16 { return nil }
+        hasFallenBack = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first & ~0x20)
+        handshakeProblem = hasFallenBack ? "the client speaks HTTP without TLS" : "the client does not speak TLS"
+        hasFailed = true
+        ending = .broken
+        return .broken
+    }
+
+    private func noteEstablishment(_ ssl: OpaquePointer) {
+        if !isEstablished { isEstablished = SSL_is_init_finished(ssl) == 1 }
+    }
+
+    /// What a call means that moved nothing.
+    private func outcome(of code: Int32, _ ssl: OpaquePointer) -> Socket.Transfer {
+        switch SSL_get_error(ssl, code) {
+        case SSL_ERROR_WANT_READ:
+            needs = []
+            return .wouldBlock
+        case SSL_ERROR_WANT_WRITE:
+            needs = .writing
+            return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN:
+            if !isEstablished { handshakeProblem = "the client closed the connection during the handshake" }
+            return .ended
+        default:
+            if !isEstablished { handshakeProblem = HandshakeProblem.describe(ssl) }
+            needs = []
+            hasFailed = true
+            return .broken
+        }
+    }
+
+    /// Ends a read that has filled so many bytes; an end for good is kept for the next one if there are any.
+    private func stop(_ reason: Socket.Transfer, _ filled: Int) -> Socket.Transfer {
+        switch reason {
+        case .ended, .broken: ending = reason
+        case .moved, .wouldBlock: break
+        }
+        guard filled > 0 else { return end(by: reason) }
+        hasBufferedInput = ending != nil
+        return .moved(filled)
+    }
+
+    private func end(by reason: Socket.Transfer) -> Socket.Transfer {
+        hasBufferedInput = false
+        return reason
+    }
+
+    /// Sends close_notify once; false when the socket has no room for it now.
+    private func sendEnd() -> Bool {
+        guard let ssl, isEstablished, !hasFailed, !hasSentEnd else { return true }
+        ERR_clear_error()
+        let code = SSL_shutdown(ssl)
+        if code < 0, SSL_get_error(ssl, code) == SSL_ERROR_WANT_WRITE { return false }
+        hasSentEnd = true
+        return true
+    }
+}

@@ -1,0 +1,179 @@
+import COpenSSL
+import Testing
+
+@testable import HTTPEngine
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What tests make their certificates with.
+enum TestAuthority {
+    /// The authority of all tests of this process.
+    static let shared = Result { try CertificateAuthority() }
+
+    /// An identity for `localhost` and the loopback addresses.
+    static func identity(_ names: [String] = ["localhost", "127.0.0.1", "::1"]) throws -> TLSIdentity {
+        let issue = try shared.get().issue(for: names)
+        return try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
+    }
+
+    /// A client that believes the authority.
+    static func trust() throws -> TLSTrust { try TLSTrust(alsoIn: shared.get().certificatePEM) }
+}
+
+/// A server's transport and a client's session on two ends of one connection, driven by the test in turn.
+final class TLSPair {
+    let server: Transport
+    let serverSocket: Socket
+    let client: TLSSession
+    let clientSocket: Socket
+    private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+
+    init(_ identity: TLSIdentity, _ trust: TLSTrust, host: String = "localhost", sendBuffer: Int32? = nil) throws {
+        (serverSocket, clientSocket) = try connectedSockets()
+        if var sendBuffer {
+            for socket in [serverSocket, clientSocket] {
+                let size = socklen_t(MemoryLayout<Int32>.size)
+                setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, size)
+                setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVBUF, &sendBuffer, size)
+            }
+        }
+        server = try #require(Transport(serverSocket, identity: identity))
+        client = try #require(TLSSession(clientSocket, trust: trust, host: host))
+    }
+
+    deinit {
+        server.close()
+        client.close()
+        buffer.deallocate()
+    }
+
+    /// Has both sides shake hands; what the server's last read gave is the result.
+    @discardableResult func shakeHands() -> (client: TLSSession.Progress, server: Socket.Transfer) {
+        var serverSide = Socket.Transfer.wouldBlock
+        while true {
+            let progress = client.shakeHands()
+            if case .waiting = progress {
+            } else {
+                if case .wouldBlock = serverSide { serverSide = readAtServer().transfer }
+                return (progress, serverSide)
+            }
+            if case .wouldBlock = serverSide {
+                waitFor(serverSocket, [.reading])
+                serverSide = readAtServer().transfer
+            }
+            waitFor(clientSocket, client.needs.isEmpty ? [.reading] : client.needs)
+        }
+    }
+
+    /// Reads once at the server.
+    func readAtServer() -> (transfer: Socket.Transfer, text: String) { read(server.read) }
+
+    /// Reads once at the client.
+    func readAtClient() -> (transfer: Socket.Transfer, text: String) { read(client.read) }
+
+    private func read(
+        _ read: (UnsafeMutableRawBufferPointer) -> Socket.Transfer
+    ) -> (transfer: Socket.Transfer, text: String) {
+        let transfer = read(buffer)
+        guard case .moved(let count) = transfer else { return (transfer, "") }
+        return (transfer, String(decoding: buffer[..<count], as: UTF8.self))
+    }
+
+    /// Reads at the server until that text is there, or the way ends.
+    func readAtServer(until text: String) -> String { read(until: text, serverSocket, readAtServer) }
+
+    /// Reads at the client until that text is there, or the way ends.
+    func readAtClient(until text: String) -> String { read(until: text, clientSocket, readAtClient) }
+
+    private func read(
+        until end: String, _ socket: Socket, _ read: () -> (transfer: Socket.Transfer, text: String)
+    ) -> String {
+        var text = ""
+        while !text.hasSuffix(end) || end.isEmpty {
+            let (transfer, part) = read()
+            text += part
+            switch transfer {
+            case .moved: break
+            case .wouldBlock: waitFor(socket, [.reading])
+            case .ended: return text + "(ended)"
+            case .broken: return text + "(broken)"
+            }
+        }
+        return text
+    }
+}
+
+/// Both ends of a new connection over loopback.
+func connectedSockets() throws -> (server: Socket, client: Socket) {
+    let listener = try ListeningSocket(.init(port: 0))
+    let address = try #require(SocketAddress.resolve(host: "127.0.0.1", port: listener.address.port).first)
+    let client = try #require(Socket(family: address.family))
+    _ = address.withPointer { connect(client.descriptor, $0, $1) }
+    waitFor(listener.socket, [.reading])
+    let server = try #require(listener.socket.accept()).socket
+    waitFor(client, [.writing])
+    client.setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
+    return (server, client)
+}
+
+/// Waits until a socket is ready; not longer than any test should.
+func waitFor(_ socket: Socket, _ interest: Interest) {
+    let events = (interest.contains(.reading) ? POLLIN : 0) | (interest.contains(.writing) ? POLLOUT : 0)
+    var entry = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
+    let count = poll(&entry, 1, 20_000)
+    #expect(count == 1)
+}
+
+extension Socket.Transfer {
+    /// The transfer as a word, with the count.
+    var text: String {
+        switch self {
+        case .moved(let count): "moved \(count)"
+        case .wouldBlock: "would block"
+        case .ended: "ended"
+        case .broken: "broken"
+        }
+    }
+}
+
+extension TLSSession {
+    /// Writes all of a text that fits.
+    func send(_ text: String) -> String { Array(text.utf8).withUnsafeBytes { write($0).text } }
+}
+
+extension Transport {
+    /// Writes all of a text that fits.
+    func send(_ text: String) -> String { Array(text.utf8).withUnsafeBytes { write($0).text } }
+}
+
+extension Socket {
+    /// Writes all of a text that fits.
+    @discardableResult func send(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { write($0).text } }
+}
+
+extension TLSTrust {
+    /// The same trust with only that version of TLS.
+    func only(_ version: Int32) throws -> TLSTrust {
+        let context = try #require(context)
+        _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)
+        _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(version), nil)
+        if version < TLS1_2_VERSION {
+            // The old versions hash by SHA-1 and MD5, which the level of the others forbids.
+            SSL_CTX_set_security_level(context.pointer, 0)
+            SSL_CTX_set_cipher_list(context.pointer, "ALL:@SECLEVEL=0")
+        }
+        return self
+    }
+
+    /// The same trust with protocols offered by ALPN.
+    func offering(_ names: [String]) throws -> TLSTrust {
+        let context = try #require(context)
+        let list = names.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+        SSL_CTX_set_alpn_protos(context.pointer, list, UInt32(list.count))
+        return self
+    }
+}
