@@ -39,11 +39,18 @@ public struct WebSocketHandshake: Sendable, Hashable {
     }
 
     private static func isOffered(in fields: FieldLines) -> Bool {
-        fields.elements(of: .upgrade).contains { $0.lowercased() == "websocket" }
-            && fields.elements(of: .connection).contains { $0.lowercased() == "upgrade" }
+        fields.elements(of: .upgrade).contains { isToken($0, "websocket") }
+            && fields.elements(of: .connection).contains { isToken($0, "upgrade") }
     }
 
-    /// 16 bytes are 22 characters of base64, the last of which carries four bits, and two of padding.
+    /// Whether the text is that token, which has small letters only, but for the case of letters.
+    ///
+    /// Compared by bytes: as characters, the Kelvin sign would be a `k`.
+    private static func isToken(_ text: String, _ token: String) -> Bool {
+        text.utf8.count == token.utf8.count && zip(text.utf8, token.utf8).allSatisfy { $0 | 0x20 == $1 }
+    }
+
+    /// 16 bytes are 22 characters of base64, the last of which carries two bits and four zeros, and two of padding.
     private static func isKey(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }

@@ -1,0 +1,48 @@
+internal import Wire
+
+/// Writes the frames of a server: one a message, not masked, the length in the fewest bytes. RFC 6455 section 5.
+enum WebSocketEncoder {
+    /// Adds a message to `output`.
+    static func encode(_ message: WebSocketMessage, into output: inout [UInt8]) {
+        switch message {
+        case .text(let text): append(.text, text.utf8, &output)
+        case .binary(let bytes): append(.binary, bytes, &output)
+        }
+    }
+
+    /// Adds a ping; a payload has at most 125 bytes, what is longer is cut.
+    static func encodePing(_ payload: [UInt8], into output: inout [UInt8]) {
+        append(.ping, payload.prefix(WebSocketFrameHeader.controlBytes), &output)
+    }
+
+    /// Adds a pong; a payload has at most 125 bytes, what is longer is cut.
+    static func encodePong(_ payload: [UInt8], into output: inout [UInt8]) {
+        append(.pong, payload.prefix(WebSocketFrameHeader.controlBytes), &output)
+    }
+
+    /// Adds a close frame; a code that no frame may have is left out, a reason over 123 bytes is cut.
+    static func encode(_ closure: WebSocketClosure, into output: inout [UInt8]) {
+        append(.close, closure.payload, &output)
+    }
+
+    private static func append(
+        _ opcode: WebSocketOpcode, _ payload: some Collection<UInt8>, _ output: inout [UInt8]
+    ) {
+        output.append(0x80 | opcode.rawValue)
+        appendLength(payload.count, &output)
+        output.append(contentsOf: payload)
+    }
+
+    private static func appendLength(_ length: Int, _ output: inout [UInt8]) {
+        switch length {
+        case ...125:
+            output.append(UInt8(length))
+        case ...0xFFFF:
+            output.append(126)
+            withUnsafeBytes(of: UInt16(length).bigEndian) { output.append(contentsOf: $0) }
+        default:
+            output.append(127)
+            withUnsafeBytes(of: UInt64(length).bigEndian) { output.append(contentsOf: $0) }
+        }
+    }
+}
