@@ -4,8 +4,10 @@ public struct Limits: Sendable {
     public var headerBytes = 32 * 1024
     /// The field lines of a head.
     public var headerLines = 100
-    /// The connections that are open at one time; further ones wait in the listener's queue.
+    /// The connections that are open at one time; for further ones those are closed that have been idle for longest.
     public var maximumConnections = 10_000
+    /// How long a TLS handshake may take.
+    public var handshake: Duration = .seconds(10)
     /// How long a connection may stay open between two requests.
     public var idle: Duration = .seconds(30)
     /// How long a head may take from its first to its last byte.
@@ -16,6 +18,8 @@ public struct Limits: Sendable {
     public var write: Duration = .seconds(30)
     /// How long a connection that the server has finished stays readable, so that the client gets the last answer.
     public var linger: Duration = .seconds(2)
+    /// The bytes that may wait for a WebSocket's client; one that lets more gather loses its connection.
+    public var webSocketQueueBytes = 1024 * 1024
 
     /// The default limits.
     public init() {}

@@ -2,7 +2,7 @@ public import Wire
 
 /// What the engine asks for every request.
 ///
-/// Both calls run on the loop of the connection: what must wait belongs into ``Wire/Answer/deferred(_:)``.
+/// The calls run on the loop of the connection: what must wait belongs into ``Wire/Answer/deferred(_:)``.
 public protocol RequestHandler: Sendable {
     /// The largest content in bytes that the route of this request takes.
     ///
@@ -14,4 +14,12 @@ public protocol RequestHandler: Sendable {
     /// A content over the limit comes as ``Wire/Request/bodyExceedsLimit`` with an empty body, and the connection
     /// closes after the answer.
     func answer(_ request: Request) -> Answer
+
+    /// Something that the engine dealt with by itself, for an operator's log.
+    func noted(_ note: EngineNote)
+}
+
+extension RequestHandler {
+    /// Does nothing.
+    public func noted(_ note: EngineNote) {}
 }

@@ -28,9 +28,11 @@ struct ResponseEncoder {
 
     /// Adds the response to `output`; the result says whether the connection goes on.
     func encode(_ response: Response, for exchange: Exchange, into output: inout [UInt8]) -> Bool {
-        let code = response.status.code
-        var persists = exchange.persists && code >= 200
+        // An interim status from a handler is none that a client could go on after, unless it opens a WebSocket.
+        let opens = response.upgrade != nil
+        var persists = opens || exchange.persists && response.status.code >= 200
         var isDated = false
+        var hasUpgrade = false
         // Not for a further answer: reserving room for each would move the buffer each time.
         if output.isEmpty { output.reserveCapacity(512 + response.body.count) }
         output.appendStatusLine(response.status)
@@ -38,16 +40,17 @@ struct ResponseEncoder {
             switch Self.role(of: field.name) {
             case .framing: continue
             case .connection:
-                if field.value.lowercased() == "close" { persists = false }
+                if !opens, field.value.lowercased() == "close" { persists = false }
                 continue
+            case .upgrade: hasUpgrade = true
             case .date: isDated = true
             case .other: break
             }
             output.append(field)
         }
         if !isDated { output.append(contentsOf: dateLine.utf8) }
-        Self.appendConnection(persists, exchange.version, &output)
-        Self.appendContent(of: response, isHead: exchange.isHead, &output)
+        Self.appendConnection(persists, hasUpgrade, exchange.version, &output)
+        Self.appendContent(of: response, exchange, &output)
         return persists
     }
 
@@ -65,6 +68,7 @@ struct ResponseEncoder {
         case framing
         case connection
         case date
+        case upgrade
         case other
     }
 
@@ -72,6 +76,7 @@ struct ResponseEncoder {
     private static func role(of name: HTTPField.Name) -> Role {
         switch name.canonicalName.utf8.count {
         case 4 where name.canonicalName == "date": .date
+        case 7 where name.canonicalName == "upgrade": .upgrade
         case 10 where name.canonicalName == "connection": .connection
         case 14 where name.canonicalName == "content-length": .framing
         case 17 where name.canonicalName == "transfer-encoding": .framing
@@ -79,7 +84,11 @@ struct ResponseEncoder {
         }
     }
 
-    private static func appendConnection(_ persists: Bool, _ version: Request.Version, _ output: inout [UInt8]) {
+    /// RFC 9110 section 7.8: `Upgrade` is a field of this connection alone, and `Connection` must say so.
+    private static func appendConnection(
+        _ persists: Bool, _ hasUpgrade: Bool, _ version: Request.Version, _ output: inout [UInt8]
+    ) {
+        if hasUpgrade { output.append(contentsOf: "Connection: upgrade\r\n".utf8) }
         if !persists {
             output.append(contentsOf: "Connection: close\r\n".utf8)
         } else if version == .http1_0 {
@@ -87,17 +96,26 @@ struct ResponseEncoder {
         }
     }
 
-    /// RFC 9110 section 6.4.1: 1xx, 204 and 304 have no content, and RFC 9110 section 8.6 forbids a length on 1xx and 204.
-    private static func appendContent(of response: Response, isHead: Bool, _ output: inout [UInt8]) {
+    /// Whether the content goes out behind the head.
+    static func sendsContent(_ response: Response, _ exchange: Exchange) -> Bool {
+        hasContent(response) && !exchange.isHead
+    }
+
+    /// RFC 9110 section 6.4.1: 1xx, 204 and 304 have no content.
+    private static func hasContent(_ response: Response) -> Bool {
         let code = response.status.code
-        let hasContent = code >= 200 && code != 204 && code != 304
-        if hasContent {
+        return code >= 200 && code != 204 && code != 304
+    }
+
+    /// RFC 9110 section 8.6 forbids a length on 1xx and 204.
+    private static func appendContent(of response: Response, _ exchange: Exchange, _ output: inout [UInt8]) {
+        if hasContent(response) {
             output.append(contentsOf: "Content-Length: ".utf8)
             output.appendDecimal(response.body.count)
             output.append(contentsOf: "\r\n".utf8)
         }
         output.append(contentsOf: "\r\n".utf8)
-        if hasContent, !isHead { output.append(contentsOf: response.body) }
+        if sendsContent(response, exchange) { output.append(contentsOf: response.body) }
     }
 }
 

@@ -56,6 +56,11 @@ public struct Pipeline: RequestHandler {
         }
     }
 
+    /// Logs what the engine refused before there was a request.
+    public func noted(_ note: EngineNote) {
+        emulator.logger?.notice("\(note)")
+    }
+
     private func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
         if ControlAPI.owns(request.path) { return control.answer(request, in: sandbox) }
         let exchange = Exchange(request: request, sandbox: sandbox, moment: sandbox.beginExchange())

@@ -31,8 +31,11 @@ struct RawClient: Sendable {
     }
 
     /// Sends all of the text.
-    func send(_ text: String) throws {
-        var rest = Array(text.utf8)[...]
+    func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+    /// Sends all of the bytes.
+    func send(_ bytes: [UInt8]) throws {
+        var rest = bytes[...]
         while !rest.isEmpty {
             guard case .moved(let count) = rest.withUnsafeBytes(socket.write) else { throw RawClientError.broken }
             rest = rest.dropFirst(count)
@@ -73,6 +76,23 @@ struct RawClient: Sendable {
         return text
     }
 
+    /// Reads exactly so many bytes.
+    func readBytes(_ count: Int) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            guard let part = try readSomeBytes(count - bytes.count) else { throw RawClientError.ended("\(bytes)") }
+            bytes += part
+        }
+        return bytes
+    }
+
+    /// Reads until the server ends the connection.
+    func readBytesToEnd() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while let part = try readSomeBytes(65_536) { bytes += part }
+        return bytes
+    }
+
     /// Waits until the server has cut the connection off, and counts what had arrived by then.
     ///
     /// Nothing is read before, so that the server cannot send more.
@@ -92,16 +112,20 @@ struct RawClient: Sendable {
 
     func close() { socket.close() }
 
-    /// `nil` at the end of the connection. Tests send ASCII only, so no character is cut in two.
+    /// `nil` at the end of the connection. Tests that read text send ASCII only, so no character is cut in two.
     private func readSome(_ count: Int) throws -> String? {
+        try readSomeBytes(count).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func readSomeBytes(_ count: Int) throws -> ArraySlice<UInt8>? {
         var bytes = [UInt8](repeating: 0, count: count)
         let got = recv(descriptor, &bytes, count, 0)
         guard got >= 0 else { throw RawClientError.broken }
-        return got == 0 ? nil : String(decoding: bytes.prefix(got), as: UTF8.self)
+        return got == 0 ? nil : bytes.prefix(got)
     }
 }
 
-enum RawClientError: Error {
+enum RawClientError: Error, Equatable {
     case noSocket
     case refused
     case broken

@@ -70,19 +70,46 @@ import Wire
         }
     }
 
-    @Test func `Clients over the limit wait until another one has gone`() async throws {
-        try await withServer(limits: limits { $0.maximumConnections = 1 }) { port in
+    @Test func `A client over the limit gets the place of the one that has been idle for longest`() async throws {
+        try await withServer(limits: limits { $0.maximumConnections = 2 }, loops: 1) { port in
             try await onThread {
-                let first = try RawClient(port: port)
-                try first.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try first.readAnswer().hasSuffix("GET /1 []"))
-                let second = try RawClient(port: port)
-                defer { second.close() }
-                try second.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
-                try first.send("GET /3 HTTP/1.1\r\nHost: a\r\n\r\n")
-                #expect(try first.readAnswer().hasSuffix("GET /3 []"))
-                first.close()
-                #expect(try second.readAnswer().hasSuffix("GET /2 []"))
+                let idle = try RawClient(port: port)
+                defer { idle.close() }
+                try idle.send("GET /1 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try idle.readAnswer().hasSuffix("GET /1 []"))
+                let next = try RawClient(port: port)
+                defer { next.close() }
+                try next.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try next.readAnswer().hasSuffix("GET /2 []"))
+                let last = try RawClient(port: port)
+                defer { last.close() }
+                try last.send("GET /3 HTTP/1.1\r\nHost: a\r\n\r\n")
+                #expect(try last.readAnswer().hasSuffix("GET /3 []"))
+                #expect(try idle.readToEnd().isEmpty)
+            }
+        }
+    }
+
+    @Test func `A client over the limit waits while all others are being answered`() async throws {
+        let isReleased = Signal()
+        let handler = StubHandler(respond: { request in
+            guard request.path == "/held" else { return .ready(.text(StubHandler.describe(request))) }
+            return .deferred {
+                await isReleased.wait()
+                return .text("held")
+            }
+        })
+        try await withServer(handler, limits: limits { $0.maximumConnections = 1 }) { port in
+            try await onThread {
+                let held = try RawClient(port: port)
+                defer { held.close() }
+                try held.send("GET /held HTTP/1.1\r\nHost: a\r\n\r\n")
+                let next = try RawClient(port: port)
+                defer { next.close() }
+                try next.send("GET /2 HTTP/1.1\r\nHost: a\r\n\r\n")
+                isReleased.give()
+                #expect(try held.readAnswer().hasSuffix("held"))
+                #expect(try next.readAnswer().hasSuffix("GET /2 []"))
             }
         }
     }

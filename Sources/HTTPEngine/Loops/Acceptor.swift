@@ -41,16 +41,16 @@ final class Acceptor {
     /// Whether a client may wait or a pause is over.
     func mustAccept(_ now: Moment) -> Bool { isReady || resumption.map { $0 <= now } ?? false }
 
-    /// Accepts what waits, and gives each connection with its client's address to a mailbox.
+    /// Accepts what waits, and gives each connection to a mailbox.
     func accept(
-        _ poller: Poller, _ now: Moment, give: (LoopMailbox, Socket, String) -> Void
+        _ poller: Poller, _ now: Moment, give: (LoopMailbox, Arrival) -> Void
     ) {
         isReady = false
         let mustPause = !listeners.allSatisfy { acceptAll(of: $0, give) }
         if mustPause, resumption == nil { watch(poller, from: .reading, to: []) }
         if !mustPause, resumption != nil { watch(poller, from: [], to: .reading) }
         // A listener that cannot be served stays readable: watching it further would keep a core busy.
-        resumption = mustPause ? now + .milliseconds(50) : nil
+        resumption = mustPause ? now + .milliseconds(10) : nil
     }
 
     /// Stops listening.
@@ -59,10 +59,11 @@ final class Acceptor {
     }
 
     /// False when the listener has to wait for connections or descriptors to become free.
-    private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Socket, String) -> Void) -> Bool {
-        for _ in 0..<Self.connectionsPerRound {
+    private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Arrival) -> Void) -> Bool {
+        for round in 0..<Self.connectionsPerRound {
             let counts = mailboxes.map { $0.connectionCount.load(ordering: .relaxed) }
-            guard counts.reduce(0, +) < maximumConnections else { return false }
+            // Behind the one that took the last place nobody may wait; if somebody does, the poller says so again.
+            guard counts.reduce(0, +) < maximumConnections else { return round > 0 }
             guard let (socket, client) = listener.socket.accept() else {
                 switch OperatingSystem.lastError {
                 case EMFILE, ENFILE, ENOBUFS, ENOMEM: return false
@@ -71,7 +72,8 @@ final class Acceptor {
                 }
             }
             let fewest = counts.indices.min { counts[$0] < counts[$1] } ?? 0
-            give(mailboxes[fewest], socket, client.host)
+            let arrival = Arrival(socket: socket, remoteAddress: client.host, identity: listener.identity)
+            give(mailboxes[fewest], arrival)
         }
         isReady = true
         return true

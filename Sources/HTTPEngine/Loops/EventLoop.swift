@@ -53,8 +53,8 @@ final class EventLoop {
             // A descriptor that is closed here may be given out again at once, and reports that are still to come in
             // this round would hit the new connection; so connections only begin when all reports are done.
             let isCalled = serve(found)
-            resumeUnfinished()
             if isCalled { readMailbox() }
+            resumeUnfinished()
             acceptWaiting()
             fireTimers()
         }
@@ -89,21 +89,24 @@ extension EventLoop {
         return isCalled
     }
 
-    /// Goes on with connections that have sent more requests than fit into one turn.
+    /// Goes on with connections that have more to do than fits into one turn.
     private func resumeUnfinished() {
         guard !unfinished.isEmpty else { return }
         let waiting = unfinished
         unfinished = []
-        for connection in waiting { connection.proceed(self) }
+        for connection in waiting { connection.resume(self) }
     }
 
     private func readMailbox() {
         for message in mailbox.take() {
             switch message {
             case .accept: acceptor?.begin(poller)
-            case .adopt(let socket, let remoteAddress): adopt(socket, remoteAddress)
+            case .adopt(let arrival): adopt(arrival)
             case .answered(let descriptor, let identifier, let response):
                 connection(descriptor, identifier)?.complete(response, self)
+            case .webSocket(let descriptor, let identifier, let command):
+                connection(descriptor, identifier)?.perform(command, self)
+            case .shed: shed()
             case .stop(let deadline): stop(by: deadline)
             }
         }
@@ -111,14 +114,17 @@ extension EventLoop {
 
     private func acceptWaiting() {
         guard let acceptor, acceptor.mustAccept(now) else { return }
-        acceptor.accept(poller, now) { mailbox, socket, remoteAddress in
+        acceptor.accept(poller, now) { mailbox, arrival in
             mailbox.connectionCount.add(1, ordering: .relaxed)
             if mailbox === self.mailbox {
-                adopt(socket, remoteAddress)
+                adopt(arrival)
             } else {
-                mailbox.post(.adopt(socket, remoteAddress: remoteAddress))
+                mailbox.post(.adopt(arrival))
             }
         }
+        guard acceptor.resumption != nil, !isStopping else { return }
+        shed()
+        for peer in peers { peer.post(.shed) }
     }
 
     private func fireTimers() {
@@ -143,16 +149,16 @@ extension EventLoop {
 // MARK: - Connections
 
 extension EventLoop {
-    private func adopt(_ socket: Socket, _ remoteAddress: String) {
-        let connection = Connection(
-            Transport(socket), identifier: nextIdentifier, limits: limits,
-            Request.Connection(remoteAddress: remoteAddress, isSecure: false))
-        nextIdentifier += 1
-        guard poller.add(socket.descriptor, .reading) else {
+    private func adopt(_ arrival: Arrival) {
+        guard let transport = Transport(arrival), poller.add(transport.descriptor, .reading) else {
             mailbox.connectionCount.subtract(1, ordering: .relaxed)
-            return socket.close()
+            return arrival.socket.close()
         }
-        let place = Int(socket.descriptor)
+        let connection = Connection(
+            transport, identifier: nextIdentifier, self,
+            Request.Connection(remoteAddress: arrival.remoteAddress, isSecure: arrival.identity != nil))
+        nextIdentifier += 1
+        let place = Int(transport.descriptor)
         while connections.count <= place { connections.append(nil) }
         connections[place] = connection
         openCount += 1
@@ -182,6 +188,17 @@ extension EventLoop {
         openCount -= 1
         mailbox.connectionCount.subtract(1, ordering: .relaxed)
         connection.end()
+    }
+
+    /// Closes the connections that lose least by it: idle ones before those at work, and among them the oldest first.
+    private func shed() {
+        let candidates = connections.compactMap { connection in
+            connection.flatMap { connection in
+                connection.expendability.map { (expendability: $0, since: connection.waitBegin, connection) }
+            }
+        }
+        let order = candidates.sorted { ($0.expendability, $0.since) < ($1.expendability, $1.since) }
+        for candidate in order.prefix(1 + openCount / 32) { close(candidate.2) }
     }
 
     private func stop(by deadline: Moment) {

@@ -8,9 +8,13 @@ final class LoopMailbox: Sendable {
         /// Begin to accept connections.
         case accept
         /// Take over a connection that was accepted.
-        case adopt(Socket, remoteAddress: String)
+        case adopt(Arrival)
         /// A deferred answer is there; the connection may be gone or may be another one under the same descriptor.
         case answered(descriptor: Int32, connection: UInt64, Response)
+        /// Do something with a WebSocket, under the same reserve.
+        case webSocket(descriptor: Int32, connection: UInt64, SocketChannel.Command)
+        /// Close some connections that are idle, since others need their places.
+        case shed
         /// Answer what is in flight, accept nothing more, and end at that moment at the latest.
         case stop(deadline: Moment)
     }

@@ -34,12 +34,14 @@ enum Refusal: Error, Hashable, CaseIterable {
     case malformedChunk
     /// RFC 9110 section 15.5.9: head or content did not arrive in time.
     case timedOut
+    /// The request came in the clear to a listener that speaks TLS.
+    case notTLS
 
     /// The status of the bare answer.
     var status: HTTPResponse.Status {
         switch self {
         case .malformedRequestLine, .malformedTarget, .bareLineFeed, .malformedField, .invalidHost,
-            .invalidContentLength, .invalidTransferEncoding, .malformedChunk:
+            .invalidContentLength, .invalidTransferEncoding, .malformedChunk, .notTLS:
             .badRequest
         case .timedOut: .requestTimeout
         case .contentTooLarge: .contentTooLarge
@@ -48,6 +50,29 @@ enum Refusal: Error, Hashable, CaseIterable {
         case .headTooLarge: .requestHeaderFieldsTooLarge
         case .unknownMethod, .unknownTransferCoding: .notImplemented
         case .unsupportedVersion: .httpVersionNotSupported
+        }
+    }
+
+    /// Why, in words, with the section that says so.
+    var reason: String {
+        switch self {
+        case .malformedRequestLine: "the request line is not METHOD TARGET HTTP/1.1 (RFC 9112 section 3)"
+        case .malformedTarget: "the request target is not valid (RFC 9112 section 3.2)"
+        case .targetTooLong: "the request line is too long (RFC 9112 section 3)"
+        case .unknownMethod: "the method is not one that is known here (RFC 9110 section 9.1)"
+        case .unsupportedVersion: "the version is neither HTTP/1.0 nor HTTP/1.1 (RFC 9110 section 2.5)"
+        case .bareLineFeed: "a line ends in LF without CR (RFC 9112 section 2.2)"
+        case .malformedField: "a field line is not a name, a colon and a value (RFC 9112 section 5)"
+        case .headTooLarge: "the head has too many bytes or lines (RFC 6585 section 5)"
+        case .invalidHost: "there is not exactly one valid Host (RFC 9112 section 3.2)"
+        case .invalidContentLength: "Content-Length is not one number (RFC 9112 section 6.3)"
+        case .contentTooLarge: "Content-Length is beyond all bounds (RFC 9110 section 15.5.14)"
+        case .invalidTransferEncoding: "Transfer-Encoding is not chunked alone (RFC 9112 section 6.1)"
+        case .unknownTransferCoding: "the transfer coding is not known (RFC 9112 section 6.1)"
+        case .unknownExpectation: "Expect is not 100-continue (RFC 9110 section 10.1.1)"
+        case .malformedChunk: "the chunked coding is broken (RFC 9112 section 7.1)"
+        case .timedOut: "the request did not arrive in time (RFC 9110 section 15.5.9)"
+        case .notTLS: "a request in the clear came to the port for https"
         }
     }
 }

@@ -83,6 +83,12 @@ struct RequestParser {
         }
     }
 
+    /// Takes all bytes behind the requests that were read, when they are to be read as something else.
+    mutating func takeUnused() -> [UInt8] {
+        defer { input.use(input.count) }
+        return Array(input.unused)
+    }
+
     /// Says how much content the request may have whose head was read.
     mutating func acceptContent(upTo limit: Int) {
         guard case .decision(let framing) = state else { return }

@@ -3,6 +3,15 @@ struct Transport {
     private let socket: Socket
     private let session: TLSSession?
 
+    /// The transport of an accepted connection; `nil` when OpenSSL has no room for it.
+    init?(_ arrival: Arrival) {
+        guard let identity = arrival.identity else {
+            self.init(arrival.socket)
+            return
+        }
+        self.init(arrival.socket, identity: identity)
+    }
+
     /// A transport that sends and receives in the clear.
     init(_ socket: Socket) { self.init(socket, nil) }
 

@@ -1,0 +1,95 @@
+internal import Wire
+
+// What comes in on a connection, and who answers it.
+extension Connection {
+    func receive(_ loop: EventLoop) {
+        if case .lingering = phase { return drain(loop) }
+        switch transport.read(into: loop.scratch) {
+        case .moved(let count):
+            let received = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+            webSocket == nil ? parser.feed(received) : hear(received)
+        case .wouldBlock: break
+        case .ended: hasReadToEnd = true
+        case .broken: giveUp(loop)
+        }
+    }
+
+    private func drain(_ loop: EventLoop) {
+        switch transport.drain(into: loop.scratch) {
+        case .moved, .wouldBlock: break
+        case .ended: hasReadToEnd = true
+        case .broken: loop.close(self)
+        }
+    }
+
+    /// A client that speaks no TLS where TLS is spoken hears of it in its own language.
+    private func giveUp(_ loop: EventLoop) {
+        if transport.hasFallenBack { return refuse(.notTLS, loop) }
+        if let problem = transport.handshakeProblem { note(.handshakeFailed(problem), loop) }
+        loop.close(self)
+    }
+
+    /// Takes the next step of the parser; false when it needs more bytes.
+    func step(_ loop: EventLoop) -> Bool {
+        switch parser.next() {
+        case .more:
+            // The client may have ended its side only, RFC 9112 section 9.6: all that it asked is answered by now.
+            if hasReadToEnd { phase = .finishing }
+            return false
+        case .head:
+            acceptContent(loop)
+        case .request(let request):
+            wait = nil
+            exchange = ResponseEncoder.Exchange(
+                isHead: request.method == .head, version: request.version,
+                persists: parser.persists && !loop.isStopping)
+            answer(request, loop)
+        case .refusal(let refusal):
+            refuse(refusal, loop)
+        }
+        return true
+    }
+
+    /// Answers bytes that are no request, and ends the connection.
+    func refuse(_ refusal: Refusal, _ loop: EventLoop) {
+        note(.refused(status: refusal.status.code, reason: refusal.reason), loop)
+        loop.encoder.encode(refusal, into: &output.bytes)
+        phase = .finishing
+    }
+
+    private func note(_ event: EngineNote.Event, _ loop: EventLoop) {
+        loop.handler.noted(EngineNote(event, remoteAddress: parser.request.connection.remoteAddress))
+    }
+
+    private func acceptContent(_ loop: EventLoop) {
+        let limit = isServerWide(parser.request) ? 0 : loop.handler.bodyLimit(for: parser.request)
+        parser.acceptContent(upTo: limit)
+        // The interim answer is left out when content has arrived already, RFC 9110 section 10.1.1.
+        if parser.expectsContinue, parser.isInContent, parser.bufferedCount == 0 {
+            ResponseEncoder.encodeContinue(into: &output.bytes)
+        }
+    }
+
+    private func answer(_ request: Request, _ loop: EventLoop) {
+        if isServerWide(request) { return send(.serverOptions, loop) }
+        switch loop.handler.answer(request) {
+        case .ready(let response): send(response, loop)
+        case .deferred(let work): phase = .answering(start(work, loop.mailbox))
+        }
+    }
+
+    /// `OPTIONS *` asks about the server and not about a path, so no handler is asked. RFC 9110 section 9.3.7.
+    private func isServerWide(_ request: Request) -> Bool { request.target == "*" }
+
+    private func start(_ work: @escaping @Sendable () async -> Response, _ mailbox: LoopMailbox) -> Task<Void, Never> {
+        Task { [descriptor, identifier] in
+            mailbox.post(.answered(descriptor: descriptor, connection: identifier, await work()))
+        }
+    }
+}
+
+extension Response {
+    /// The answer to `OPTIONS *`.
+    fileprivate static let serverOptions = Response(
+        status: .noContent, fields: [.allow: "GET, HEAD, POST, PUT, DELETE, PATCH, OPTIONS"])
+}

@@ -1,0 +1,144 @@
+internal import Wire
+
+// What a connection waits for, for how long, and what follows when that time is over.
+extension Connection {
+    /// Sends what the client takes; false when the connection has ended or ends by that.
+    func flush(_ loop: EventLoop) -> Bool {
+        if case .ended = phase { return false }
+        guard let sent = output.flush(to: transport) else {
+            loop.close(self)
+            return false
+        }
+        if sent > 0 { wait = nil }
+        return true
+    }
+
+    func settle(_ loop: EventLoop) {
+        if loop.isStopping, case .reading = phase, parser.isIdle, output.count == 0 { return loop.close(self) }
+        if case .finishing = phase, output.count == 0 {
+            guard !hasReadToEnd else { return loop.close(self) }
+            if transport.finishWriting() { phase = .lingering }
+        }
+        if case .lingering = phase, hasReadToEnd { return loop.close(self) }
+        updateInterest(loop)
+        updateDeadline(loop)
+    }
+
+    private func updateInterest(_ loop: EventLoop) {
+        var wanted = transport.needs
+        if output.count > 0 { wanted.insert(.writing) }
+        if case .finishing = phase { wanted.insert(.writing) }
+        if !hasReadToEnd, !isPostponed, wantsToRead { wanted.insert(.reading) }
+        guard wanted != interest else { return }
+        loop.watch(self, from: interest, to: wanted)
+        interest = wanted
+    }
+
+    var wantsToRead: Bool {
+        switch phase {
+        case .reading, .conversing: output.count < Self.unsentBytes
+        case .answering, .holding, .dripping: parser.bufferedCount < Self.pipelineBytes
+        case .lingering: true
+        case .finishing, .ended: false
+        }
+    }
+}
+
+// MARK: - Deadlines
+
+extension Connection {
+    /// Looks whether the client has run out of time; `moment` is the one for which the loop was asked.
+    func timerFired(set moment: Moment, _ loop: EventLoop) {
+        guard reminder == moment else { return }
+        reminder = nil
+        guard let deadline else { return }
+        guard deadline <= loop.now else { return remind(at: deadline, loop) }
+        expire(loop)
+    }
+
+    private func updateDeadline(_ loop: EventLoop) {
+        let current = currentWait
+        guard current != wait else { return }
+        wait = current
+        waitBegin = loop.now
+        deadline = patience(for: current, loop.limits).map { loop.now + $0 }
+        if let deadline, reminder.map({ deadline < $0 }) ?? true { remind(at: deadline, loop) }
+    }
+
+    private var currentWait: Wait {
+        if !transport.isEstablished { return .handshake }
+        if output.count > 0 { return .client }
+        return switch phase {
+        case .reading: parser.isInContent ? .content : parser.isIdle ? .nextRequest : .head
+        case .answering: .answer
+        case .holding, .dripping: .pause
+        case .conversing: webSocket?.conversation.isClosing == true ? .close : .message
+        case .finishing: .client
+        case .lingering, .ended: .close
+        }
+    }
+
+    private func patience(for wait: Wait, _ limits: Limits) -> Duration? {
+        switch wait {
+        case .handshake: limits.handshake
+        case .nextRequest: limits.idle
+        case .head: limits.header
+        case .content: limits.body
+        case .client: limits.write
+        case .close: limits.linger
+        case .message: webSocket?.upgrade.silence
+        case .pause: pause
+        case .answer: nil
+        }
+    }
+
+    private var pause: Duration? {
+        switch phase {
+        case .holding(_, let delay): delay
+        case .dripping(let drip): drip.pause
+        case .reading, .answering, .conversing, .finishing, .lingering, .ended: nil
+        }
+    }
+
+    private func remind(at moment: Moment, _ loop: EventLoop) {
+        reminder = moment
+        loop.remind(self, at: moment)
+    }
+
+    private func expire(_ loop: EventLoop) {
+        switch wait {
+        case .head, .content:
+            // RFC 9110 section 15.5.9: a client that is late with its request hears of it.
+            refuse(.timedOut, loop)
+            proceed(loop)
+        case .pause:
+            wait = nil
+            goOn(loop)
+            proceed(loop)
+        case .message:
+            webSocket?.conversation.close(WebSocketClosure(.goingAway, reason: "silence"), into: &output.bytes)
+            proceed(loop)
+        case .client:
+            // The system would keep the rest of the answer in memory for minutes.
+            reset(loop)
+        case .handshake, .nextRequest, .close, .answer, nil:
+            loop.close(self)
+        }
+    }
+}
+
+// MARK: - Making room
+
+extension Connection {
+    /// How readily the connection is given up when others need its place, 0 the most readily; `nil` for never.
+    ///
+    /// Who has asked nothing loses least; who is at work on a request, or is being answered, loses more.
+    var expendability: Int? {
+        switch wait {
+        case .nextRequest, .close: 0
+        case .handshake, .head: 1
+        case .content, .client: 2
+        case .answer, .pause, .message, nil: nil
+        }
+    }
+}

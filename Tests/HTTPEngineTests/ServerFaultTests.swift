@@ -1,0 +1,151 @@
+import HTTPTypes
+import Testing
+import Wire
+
+@testable import HTTPEngine
+
+/// What a client meets when a response asks for a fault.
+@Suite(.timeLimit(.minutes(1))) struct ServerFaultTests {
+    /// A handler that answers every path but `/plain` with that transmission.
+    private func handler(_ transmission: Transmission, body: String = "0123456789") -> StubHandler {
+        StubHandler(respond: { request in
+            var response = Response.text(body)
+            if request.path != "/plain" { response.transmission = transmission }
+            return .ready(response)
+        })
+    }
+
+    /// What a client gets that sends the text and reads to the end.
+    private func answer(to text: String, _ transmission: Transmission) async throws -> String {
+        try await withServer(handler(transmission)) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                return try client.readToEnd()
+            }
+        }
+    }
+
+    private let get = "GET / HTTP/1.1\r\nHost: a\r\n\r\n"
+    private let getPlain = "GET /plain HTTP/1.1\r\nHost: a\r\n\r\n"
+    private let getLast = "GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
+
+    @Test func `A reset breaks the connection instead of an answer`() async throws {
+        await #expect(throws: RawClientError.broken) {
+            try await answer(to: get, Transmission(fault: .reset))
+        }
+    }
+
+    @Test func `An empty reply closes in good order without a byte`() async throws {
+        #expect(try await answer(to: get, Transmission(fault: .empty)).isEmpty)
+    }
+
+    @Test func `Garbage is no answer, and the connection closes behind it`() async throws {
+        let received = try await withServer(handler(Transmission(fault: .garbage))) { port in
+            try await onThread { [get] in
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(get)
+                return try client.readBytesToEnd()
+            }
+        }
+        #expect(received.count > 64)
+        #expect(!received.contains { $0 < 0x80 })
+    }
+
+    @Test(arguments: [(0, ""), (4, "0123"), (10, "0123456789"), (11, "0123456789"), (-1, "")])
+    func `A truncated answer announces its whole content and ends early`(bytes: Int, content: String) async throws {
+        let text = try await answer(to: get, Transmission(fault: .truncated(bytes: bytes)))
+        #expect(text.contains("Content-Length: 10\r\n"))
+        #expect(text.hasSuffix("\r\n\r\n" + content))
+    }
+
+    @Test func `A truncated answer to HEAD loses nothing, since it has no content`() async throws {
+        let head = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
+        let text = try await answer(to: head, Transmission(fault: .truncated(bytes: 2)))
+        #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
+        #expect(text.hasSuffix("Content-Length: 10\r\n\r\n"))
+    }
+
+    @Test func `What was answered before a fault arrives whole`() async throws {
+        let text = try await answer(to: getPlain + get + getPlain, Transmission(fault: .empty))
+        #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 2)
+        #expect(text.hasSuffix("0123456789"))
+    }
+
+    @Test func `A delayed answer comes whole, in its order, and the connection goes on`() async throws {
+        let text = try await answer(to: getPlain + get + getLast, Transmission(delay: .milliseconds(20)))
+        #expect(text.components(separatedBy: "\r\n\r\n0123456789").count == 4)
+    }
+
+    @Test func `A delay keeps nobody else waiting, and a stop cuts it short`() async throws {
+        let handler = handler(Transmission(delay: .seconds(3600)))
+        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler)
+        server.start()
+        let port = server.addresses[0].port
+        let delayed = try await onThread { [get, getPlain] in
+            let delayed = try RawClient(port: port)
+            // The plain answer shows that the server has read the request behind it, too.
+            try delayed.send(getPlain + get)
+            _ = try delayed.readAnswer()
+            let other = try RawClient(port: port)
+            defer { other.close() }
+            try other.send(getPlain)
+            #expect(try other.readAnswer().hasSuffix("0123456789"))
+            return delayed
+        }
+        defer { delayed.close() }
+        async let stop: Void = server.stop(within: .seconds(30))
+        let text = try await onThread { try delayed.readToEnd() }
+        #expect(text.hasSuffix("0123456789"))
+        #expect(text.contains("Connection: close\r\n"))
+        await stop
+    }
+
+    @Test func `A client that goes away while its answer is kept back frees its place`() async throws {
+        var limits = Limits()
+        limits.maximumConnections = 1
+        try await withServer(handler(Transmission(delay: .seconds(3600))), limits: limits) { port in
+            try await onThread { [get, getPlain] in
+                let gone = try RawClient(port: port)
+                try gone.send(get)
+                gone.reset()
+                let next = try RawClient(port: port)
+                defer { next.close() }
+                try next.send(getPlain)
+                #expect(try next.readAnswer().hasSuffix("0123456789"))
+            }
+        }
+    }
+
+    @Test(arguments: [1, 7, 100_000, 0])
+    func `A dripped answer arrives whole, whatever the portions are`(bytes: Int) async throws {
+        let fault = Transmission.Fault.drip(bytes: bytes, every: .microseconds(100))
+        let text = try await answer(to: get + getLast, Transmission(fault: fault))
+        #expect(text.components(separatedBy: "\r\n\r\n0123456789").count == 3)
+    }
+
+    @Test func `A stop sends what is left of a dripped answer at once`() async throws {
+        let fault = Transmission.Fault.drip(bytes: 20, every: .seconds(3600))
+        let server = try Server(
+            ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler(Transmission(fault: fault)))
+        server.start()
+        let port = server.addresses[0].port
+        let client = try await onThread { [get] in
+            let client = try RawClient(port: port)
+            try client.send(get)
+            #expect(try client.read(until: "\r\nC") == "HTTP/1.1 200 OK\r\nC")
+            return client
+        }
+        defer { client.close() }
+        async let stop: Void = server.stop(within: .seconds(30))
+        #expect(try await onThread { try client.readToEnd() }.hasSuffix("0123456789"))
+        await stop
+    }
+
+    @Test func `A delayed fault happens after the delay`() async throws {
+        let transmission = Transmission(delay: .milliseconds(10), fault: .truncated(bytes: 1))
+        #expect(try await answer(to: get, transmission).hasSuffix("\r\n\r\n0"))
+    }
+}

@@ -1,0 +1,298 @@
+import HTTPTypes
+import Synchronization
+import Testing
+import Wire
+
+@testable import HTTPEngine
+
+/// A handler of WebSockets that keeps what happened, and sends each message back.
+private final class Echo: WebSocketHandler {
+    enum Event: Equatable {
+        case opened
+        case received(WebSocketMessage)
+        case closed(WebSocketClosure)
+    }
+
+    let greeting: String?
+    let ended = Signal()
+    private let state = Mutex((events: [Event](), sockets: [WebSocket]()))
+
+    init(greeting: String? = nil) { self.greeting = greeting }
+
+    var events: [Event] { state.withLock { $0.events } }
+    var sockets: [WebSocket] { state.withLock { $0.sockets } }
+
+    func opened(_ socket: WebSocket) {
+        state.withLock {
+            $0.events.append(.opened)
+            $0.sockets.append(socket)
+        }
+        if let greeting { socket.send(.text(greeting)) }
+    }
+
+    func received(_ message: WebSocketMessage, on socket: WebSocket) {
+        state.withLock { $0.events.append(.received(message)) }
+        socket.send(message)
+    }
+
+    func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {
+        state.withLock { $0.events.append(.closed(closure)) }
+        ended.give()
+    }
+}
+
+/// The WebSocket that a connection becomes.
+@Suite(.timeLimit(.minutes(1))) struct ServerWebSocketTests {
+    private func handler(
+        _ echo: any WebSocketHandler, silence: Duration = .seconds(600), transmission: Transmission = .plain
+    ) -> StubHandler {
+        StubHandler(respond: { request in
+            do {
+                var response = Response.webSocket(
+                    WebSocketUpgrade(
+                        try WebSocketHandshake(request), handler: echo, maximumMessageBytes: 1 << 20, silence: silence))
+                response.transmission = transmission
+                return .ready(response)
+            } catch let problem as WebSocketHandshake.Problem {
+                return .ready(problem.response)
+            } catch {
+                return .ready(.empty(.internalServerError))
+            }
+        })
+    }
+
+    /// Opens a WebSocket, has `body` use it, and waits until the handler knows of the end; what the handler saw.
+    private func events(
+        _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(), behind: [UInt8] = [],
+        transmission: Transmission = .plain, _ body: @escaping @Sendable (WebSocketClient) throws -> Void
+    ) async throws -> [Echo.Event] {
+        try await withServer(
+            handler(echo, silence: silence, transmission: transmission), limits: limits
+        ) { port in
+            try await onThread {
+                let client = try WebSocketClient(port: port, behind: behind)
+                defer { client.close() }
+                try body(client)
+            }
+            await echo.ended.wait()
+        }
+        return echo.events
+    }
+
+    @Test func `A handshake is answered by the sample of RFC 6455 section 1-3, and messages go both ways`() async throws
+    {
+        let events = try await events(Echo(greeting: "hello")) { client in
+            #expect(try client.read() == .text("hello"))
+            try client.send("one")
+            #expect(try client.read() == .text("one"))
+            try client.send(2, [0, 255])
+            #expect(try client.read() == .init(opcode: 2, payload: [0, 255]))
+            try client.send(8, [0x03, 0xE8])
+            #expect(try client.read() == .close(1000))
+            #expect(try client.raw.readBytesToEnd().isEmpty)
+        }
+        #expect(
+            events == [
+                .opened, .received(.text("one")), .received(.binary([0, 255])), .closed(WebSocketClosure(.normal)),
+            ])
+    }
+
+    @Test func `Frames that come with the handshake are not lost`() async throws {
+        let events = try await events(behind: WebSocketClient.frame(1, Array("early".utf8))) { client throws in
+            #expect(try client.read() == .text("early"))
+        }
+        #expect(events == [.opened, .received(.text("early")), .closed(WebSocketClosure(.abnormal))])
+    }
+
+    @Test func `A ping is answered with its payload, also between the frames of a message`() async throws {
+        _ = try await events { client in
+            try client.raw.send(WebSocketClient.frame(1, Array("a".utf8), isFinal: false))
+            try client.send(9, [1, 2, 3])
+            #expect(try client.read() == .init(opcode: 10, payload: [1, 2, 3]))
+            try client.raw.send(WebSocketClient.frame(0, Array("b".utf8)))
+            #expect(try client.read() == .text("ab"))
+        }
+    }
+
+    @Test func `A message of many reads arrives whole`() async throws {
+        let text = String(repeating: "0123456789", count: 100_000)
+        _ = try await events { client in
+            try client.send(text)
+            #expect(try client.read() == .text(text))
+        }
+    }
+
+    @Test func `A frame that breaks the rules is answered with its close code`() async throws {
+        let events = try await events { client in
+            try client.raw.send([0x81, 0x01, 0x61])
+            #expect(try client.read().payload.prefix(2) == [0x03, 0xEA])
+            #expect(try client.raw.readBytesToEnd().isEmpty)
+        }
+        guard case .closed(let closure) = events.last else { return #expect(Bool(false)) }
+        #expect(closure.code == .protocolError)
+    }
+
+    @Test func `A message over the limit closes with 1009 before it has arrived`() async throws {
+        let events = try await events { client in
+            try client.raw.send([0x82, 0xFF, 0, 0, 0, 0, 0x7F, 0, 0, 0, 1, 2, 3, 4])
+            #expect(try client.read().payload.prefix(2) == [0x03, 0xF1])
+        }
+        guard case .closed(let closure) = events.last else { return #expect(Bool(false)) }
+        #expect(closure.code == .messageTooBig)
+    }
+
+    @Test func `A silent client is closed with 1001`() async throws {
+        let events = try await events(silence: .milliseconds(20)) { client in
+            #expect(try client.read() == .close(1001, "silence"))
+            try client.send(8, [0x03, 0xE9])
+            #expect(try client.raw.readBytesToEnd().isEmpty)
+        }
+        #expect(events == [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
+    }
+
+    @Test func `A client that does not answer a close frame is cut off`() async throws {
+        var limits = Limits()
+        limits.linger = .milliseconds(20)
+        let events = try await events(silence: .milliseconds(20), limits: limits) { client throws in
+            #expect(try client.read() == .close(1001, "silence"))
+            _ = try? client.raw.readBytesToEnd()
+        }
+        #expect(events.count == 2)
+    }
+
+    @Test func `A stop closes with 1001 and waits for the client's close frame`() async throws {
+        let echo = Echo(greeting: "hello")
+        let server = try Server(
+            ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler(echo))
+        server.start()
+        let port = server.addresses[0].port
+        let client = try await onThread {
+            let client = try WebSocketClient(port: port)
+            #expect(try client.read() == .text("hello"))
+            return client
+        }
+        defer { client.close() }
+        async let stop: Void = server.stop(within: .seconds(30))
+        try await onThread {
+            #expect(try client.read() == .close(1001))
+            try client.send(8, [0x03, 0xE9])
+            #expect(try client.raw.readBytesToEnd().isEmpty)
+        }
+        await stop
+        #expect(echo.events == [.opened, .closed(WebSocketClosure(.goingAway))])
+    }
+
+    @Test func `Every thread may send; each thread's messages keep their order`() async throws {
+        let echo = Echo(greeting: "ready")
+        try await withServer(handler(echo)) { port in
+            let client = try await onThread {
+                let client = try WebSocketClient(port: port)
+                #expect(try client.read() == .text("ready"))
+                return client
+            }
+            defer { client.close() }
+            let socket = try #require(echo.sockets.first)
+            await withTaskGroup { group in
+                for name in ["a", "b", "c", "d"] {
+                    group.addTask { for number in 0..<200 { socket.send(.text("\(name) \(number)")) } }
+                }
+            }
+            let texts = try await onThread {
+                try (0..<800).map { _ in String(decoding: try client.read().payload, as: UTF8.self) }
+            }
+            for name in ["a", "b", "c", "d"] {
+                #expect(texts.filter { $0.hasPrefix(name) } == (0..<200).map { "\(name) \($0)" })
+            }
+        }
+    }
+
+    @Test func `A client that takes nothing is dropped, and another one goes on`() async throws {
+        var limits = Limits()
+        limits.webSocketQueueBytes = 64 * 1024
+        let echo = Echo(greeting: "ready")
+        try await withServer(handler(echo), limits: limits, loops: 1) { port in
+            let (slow, other) = try await onThread {
+                let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
+                #expect(try slow.read() == .text("ready"))
+                let other = try WebSocketClient(port: port)
+                #expect(try other.read() == .text("ready"))
+                return (slow, other)
+            }
+            defer {
+                slow.close()
+                other.close()
+            }
+            let socket = try #require(echo.sockets.first)
+            // The system takes some megabytes before the queue begins to fill.
+            for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
+                socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
+            }
+            await echo.ended.wait()
+            #expect(
+                echo.events.last
+                    == .closed(WebSocketClosure(.abnormal, reason: "the client takes its messages too slowly")))
+            try await onThread {
+                try other.send("still here")
+                #expect(try other.read() == .text("still here"))
+            }
+        }
+    }
+
+    @Test func `What is sent after the end goes nowhere`() async throws {
+        let echo = Echo()
+        _ = try await events(echo) { client in
+            try client.send(8, [])
+            #expect(try client.read() == .init(opcode: 8, payload: []))
+        }
+        for socket in echo.sockets {
+            socket.send(.text("too late"))
+            socket.close(WebSocketClosure(.normal))
+        }
+        #expect(echo.events == [.opened, .closed(WebSocketClosure(.noStatus))])
+    }
+
+    @Test func `A handshake can be delayed and broken like any answer`() async throws {
+        _ = try await events(Echo(greeting: "hello"), transmission: Transmission(delay: .milliseconds(10))) {
+            client throws in
+            #expect(try client.read() == .text("hello"))
+        }
+        await #expect(throws: RawClientError.broken) {
+            try await withServer(handler(Echo(), transmission: Transmission(fault: .reset))) { port in
+                _ = try await onThread { try WebSocketClient(port: port) }
+            }
+        }
+    }
+
+    @Test func `A request that is no handshake is told how to become one`() async throws {
+        try await withServer(handler(Echo())) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send("GET /socket HTTP/1.1\r\nHost: a\r\n\r\n")
+                let plain = try client.readAnswer()
+                #expect(plain.hasPrefix("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"))
+                #expect(plain.contains("\r\nConnection: upgrade\r\n"))
+                // The connection goes on.
+                let old = WebSocketClient.handshake.replacing("Version: 13", with: "Version: 8")
+                try client.send(old)
+                #expect(try client.readAnswer().contains("\r\nSec-WebSocket-Version: 13\r\n"))
+                try client.send(
+                    WebSocketClient.handshake.replacing("nonceQ==", with: "nonceQ").replacing("==", with: ""))
+                #expect(try client.readAnswer().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+            }
+        }
+    }
+
+    @Test func `A thousand WebSockets live on two loops, and all get a message`() async throws {
+        let echo = Echo(greeting: "hello")
+        try await withServer(handler(echo)) { port in
+            try await onThread {
+                let clients = try (0..<1000).map { _ in try WebSocketClient(port: port) }
+                defer { for client in clients { client.close() } }
+                for client in clients { #expect(try client.read() == .text("hello")) }
+                for socket in echo.sockets { socket.send(.text("to all")) }
+                for client in clients { #expect(try client.read() == .text("to all")) }
+            }
+        }
+    }
+}

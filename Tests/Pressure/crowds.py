@@ -1,0 +1,207 @@
+"""Clients that press: each function plays one kind against the server for a bounded time and returns what it saw.
+
+A crowd lives on one thread with non-blocking sockets; what it leaves open it closes at the end.
+"""
+
+import contextlib
+import selectors
+import socket
+import struct
+import time
+from collections import Counter
+from observer import Server
+
+REGISTER = "/api/v1/authentication/register"
+CONNECTING = 64  # connections that are opened before the crowd looks after those that are open
+
+
+def head(method: str, path: str, *fields: str) -> bytes:
+    return "\r\n".join([f"{method} {path} HTTP/1.1", "Host: localhost", *fields, "", ""]).encode()
+
+
+HEALTH = head("GET", "/_understudy/health")
+
+
+def connect(port: int, receive_buffer: int | None = None) -> socket.socket:
+    client = socket.socket()
+    client.settimeout(10)
+    if receive_buffer:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
+    client.connect(("127.0.0.1", port))
+    client.setblocking(False)
+    return client
+
+
+@contextlib.contextmanager
+def crowd(port: int, count: int, receive_buffer: int | None = None):
+    clients = [connect(port, receive_buffer) for _ in range(count)]
+    try:
+        yield clients
+    finally:
+        for client in clients:
+            client.close()
+
+
+def send(client: socket.socket, data: bytes) -> bool:
+    """False when the server has ended the connection."""
+    try:
+        client.send(data)
+    except BlockingIOError:
+        pass
+    except OSError:
+        return False
+    return True
+
+
+def statuses(clients: list[socket.socket], within: float) -> Counter:
+    """The statuses of what the clients receive until the server closes or the time is over."""
+    received = {client: b"" for client in clients}
+    selector = selectors.DefaultSelector()
+    for client in clients:
+        selector.register(client, selectors.EVENT_READ)
+    end = time.monotonic() + within
+    while selector.get_map() and time.monotonic() < end:
+        for key, _ in selector.select(0.1):
+            try:
+                part = key.fileobj.recv(65536)
+            except OSError:
+                part = b""
+            received[key.fileobj] = (received[key.fileobj] + part)[:64]
+            if not part:
+                selector.unregister(key.fileobj)
+    selector.close()
+    return Counter(text.split(b" ")[1].decode() if text.startswith(b"HTTP/1.1 ") else "none"
+                   for text in received.values())
+
+
+def dribbled_heads(server: Server, count: int, seconds: float) -> str:
+    """Heads of which a byte comes now and then."""
+    text = head("GET", "/_understudy/health", *[f"X-{index}: {'y' * 20}" for index in range(90)])
+    with crowd(server.port, count) as clients:
+        end, place = time.monotonic() + seconds, 0
+        while time.monotonic() < end and place < len(text) - 1:
+            alive = sum(send(client, text[place:place + 1]) for client in clients)
+            place += 1
+            time.sleep(0.05)
+        return f"{count} clients, {place} bytes each, {alive} still connected"
+
+
+def dribbled_bodies(server: Server, count: int, seconds: float) -> str:
+    """Contents of which a byte comes now and then."""
+    with crowd(server.port, count) as clients:
+        for client in clients:
+            send(client, head("POST", REGISTER, "Content-Length: 60000"))
+        end, place = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            for client in clients:
+                send(client, b"x")
+            place += 1
+            time.sleep(0.05)
+        return f"{count} clients, {place} bytes each"
+
+
+def slow_readers(server: Server, count: int, seconds: float) -> str:
+    """Clients that ask for much and take nothing of it."""
+    with crowd(server.port, count, receive_buffer=4096) as clients:
+        end, asked = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            asked += sum(send(client, head("GET", "/_understudy/openapi.json") + HEALTH * 50) for client in clients)
+            time.sleep(0.05)
+        return f"{count} clients, {asked} times some 50 requests"
+
+
+def half_closed(server: Server, count: int, seconds: float) -> str:
+    """Clients that end their direction behind a request, or in the middle of one."""
+    seen = Counter()
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        with crowd(server.port, min(count, 200)) as clients:
+            for index, client in enumerate(clients):
+                send(client, HEALTH if index % 2 else HEALTH[:-3])
+                client.shutdown(socket.SHUT_WR)
+            seen += statuses(clients, 10)
+    return f"answers {dict(seen)}"
+
+
+def connection_flood(server: Server, count: int, seconds: float) -> str:
+    """Connections that are opened and closed or broken at once."""
+    end, opened = time.monotonic() + seconds, 0
+    reset = struct.pack("ii", 1, 0)
+    while time.monotonic() < end:
+        for _ in range(CONNECTING):
+            with contextlib.suppress(OSError), contextlib.closing(connect(server.port)) as client:
+                opened += 1
+                if opened % 2:
+                    client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, reset)
+                if opened % 3 == 0:
+                    send(client, HEALTH)
+    return f"{opened} connections"
+
+
+def idle_connections(server: Server, count: int, seconds: float) -> str:
+    """Connections that asked once and stay."""
+    with crowd(server.port, count) as clients:
+        for client in clients:
+            send(client, HEALTH)
+        time.sleep(seconds)
+        return f"{count} connections, {server.descriptors()} descriptors in the server"
+
+
+def large_bodies(server: Server, count: int, seconds: float) -> str:
+    """50 MB a request against a limit of 64 kB: announced, and in chunks."""
+    seen, part = Counter(), b"x" * 65536
+    for index in range(max(2, count // 50)):
+        with contextlib.closing(connect(server.port)) as client:
+            client.settimeout(10)
+            chunked = index % 2
+            framing = "Transfer-Encoding: chunked" if chunked else f"Content-Length: {50 << 20}"
+            with contextlib.suppress(OSError):
+                client.sendall(head("POST", REGISTER, framing))
+                for _ in range((50 << 20) // len(part)):
+                    client.sendall(b"10000\r\n" + part + b"\r\n" if chunked else part)
+            client.setblocking(False)
+            seen += statuses([client], 10)
+    return f"answers {dict(seen)}"
+
+
+def many_field_lines(server: Server, count: int, seconds: float) -> str:
+    """10,000 field lines in a head."""
+    text = head("GET", "/_understudy/health", *[f"X-{index}: y" for index in range(10_000)])
+    with crowd(server.port, count) as clients:
+        for client in clients:
+            send(client, text)
+        return f"answers {dict(statuses(clients, 10))}"
+
+
+def deep_json(server: Server, count: int, seconds: float) -> str:
+    """Contents of opening brackets alone."""
+    body = b"[" * 60_000
+    seen = Counter()
+    for _ in range(max(1, count // 100)):
+        with crowd(server.port, 100) as clients:
+            for client in clients:
+                client.setblocking(True)
+                client.sendall(head("POST", REGISTER, f"Content-Length: {len(body)}", "Connection: close") + body)
+                client.setblocking(False)
+            seen += statuses(clients, 10)
+    return f"answers {dict(seen)}"
+
+
+def stalled_handshakes(server: Server, count: int, seconds: float) -> str:
+    """TLS connections that send nothing, or half a greeting."""
+    if server.tls_port is None:
+        return "no TLS here"
+    with crowd(server.tls_port, count) as clients:
+        for client in clients[::2]:
+            send(client, bytes([0x16, 3, 1, 2, 0, 1]))
+        time.sleep(seconds)
+        return f"{count} connections"
+
+
+ALL = {
+    "dribbled-heads": (dribbled_heads, 300), "dribbled-bodies": (dribbled_bodies, 300),
+    "slow-readers": (slow_readers, 200), "half-closed": (half_closed, 200), "connection-flood": (connection_flood, 0),
+    "idle-connections": (idle_connections, 9_000), "too-many-connections": (idle_connections, 14_000),
+    "large-bodies": (large_bodies, 200), "many-field-lines": (many_field_lines, 100), "deep-json": (deep_json, 300),
+    "stalled-handshakes": (stalled_handshakes, 300),
+}
