@@ -11,14 +11,17 @@
 /// Use it inside ``onThread(_:)``: the pool on which tests run also has to run the answers that tests wait for.
 struct RawClient: Sendable {
     private let socket: Socket
+    // A test's threads use the client one after the other.
+    nonisolated(unsafe) private let session: TLSSession?
     private var descriptor: Int32 { socket.descriptor }
 
     /// Connects to a port of this machine.
-    init(port: Int, receiveBuffer: Int32? = nil) throws {
+    init(port: Int, over way: Way = .clear, receiveBuffer: Int32? = nil) throws {
         guard let address = SocketAddress.resolve(host: "127.0.0.1", port: port).first,
             let socket = Socket(family: address.family)
         else { throw RawClientError.noSocket }
         self.socket = socket
+        session = way == .clear ? nil : TLSSession(socket, trust: try TestAuthority.trust(), host: "localhost")
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
@@ -37,13 +40,17 @@ struct RawClient: Sendable {
     func send(_ bytes: [UInt8]) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            guard case .moved(let count) = rest.withUnsafeBytes(socket.write) else { throw RawClientError.broken }
+            guard case .moved(let count) = rest.withUnsafeBytes(session?.write ?? socket.write) else {
+                throw RawClientError.broken
+            }
             rest = rest.dropFirst(count)
         }
     }
 
     /// Ends the client's direction; answers can still be read.
-    func finishSending() { socket.shutdownWriting() }
+    func finishSending() {
+        if session?.finishWriting() == nil { socket.shutdownWriting() }
+    }
 
     /// Reads until the text ends with `end`.
     func read(until end: String) throws -> String {
@@ -106,11 +113,12 @@ struct RawClient: Sendable {
 
     /// Closes so that the server is told of a broken connection, as when a client crashes.
     func reset() {
+        session?.discardUnsent()
         socket.discardUnsent()
         close()
     }
 
-    func close() { socket.close() }
+    func close() { session?.close() ?? socket.close() }
 
     /// `nil` at the end of the connection. Tests that read text send ASCII only, so no character is cut in two.
     private func readSome(_ count: Int) throws -> String? {
@@ -119,9 +127,11 @@ struct RawClient: Sendable {
 
     private func readSomeBytes(_ count: Int) throws -> ArraySlice<UInt8>? {
         var bytes = [UInt8](repeating: 0, count: count)
-        let got = recv(descriptor, &bytes, count, 0)
-        guard got >= 0 else { throw RawClientError.broken }
-        return got == 0 ? nil : bytes.prefix(got)
+        switch bytes.withUnsafeMutableBytes(session?.read ?? socket.read) {
+        case .moved(let count): return bytes.prefix(count)
+        case .ended: return nil
+        case .wouldBlock, .broken: throw RawClientError.broken
+        }
     }
 }
 

@@ -16,10 +16,10 @@ import Wire
     }
 
     /// What a client gets that sends the text and reads to the end.
-    private func answer(to text: String, _ transmission: Transmission) async throws -> String {
-        try await withServer(handler(transmission)) { port in
+    private func answer(to text: String, over way: Way, _ transmission: Transmission) async throws -> String {
+        try await withServer(handler(transmission), over: way) { port in
             try await onThread {
-                let client = try RawClient(port: port)
+                let client = try RawClient(port: port, over: way)
                 defer { client.close() }
                 try client.send(text)
                 return try client.readToEnd()
@@ -31,20 +31,23 @@ import Wire
     private let getPlain = "GET /plain HTTP/1.1\r\nHost: a\r\n\r\n"
     private let getLast = "GET /plain HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n"
 
-    @Test func `A reset breaks the connection instead of an answer`() async throws {
+    @Test(arguments: Way.allCases)
+    func `A reset breaks the connection instead of an answer`(way: Way) async throws {
         await #expect(throws: RawClientError.broken) {
-            try await answer(to: get, Transmission(fault: .reset))
+            try await answer(to: get, over: way, Transmission(fault: .reset))
         }
     }
 
-    @Test func `An empty reply closes in good order without a byte`() async throws {
-        #expect(try await answer(to: get, Transmission(fault: .empty)).isEmpty)
+    @Test(arguments: Way.allCases)
+    func `An empty reply closes in good order without a byte`(way: Way) async throws {
+        #expect(try await answer(to: get, over: way, Transmission(fault: .empty)).isEmpty)
     }
 
-    @Test func `Garbage is no answer, and the connection closes behind it`() async throws {
-        let received = try await withServer(handler(Transmission(fault: .garbage))) { port in
+    @Test(arguments: Way.allCases)
+    func `Garbage is no answer, and the connection closes behind it`(way: Way) async throws {
+        let received = try await withServer(handler(Transmission(fault: .garbage)), over: way) { port in
             try await onThread { [get] in
-                let client = try RawClient(port: port)
+                let client = try RawClient(port: port, over: way)
                 defer { client.close() }
                 try client.send(get)
                 return try client.readBytesToEnd()
@@ -54,28 +57,33 @@ import Wire
         #expect(!received.contains { $0 < 0x80 })
     }
 
-    @Test(arguments: [(0, ""), (4, "0123"), (10, "0123456789"), (11, "0123456789"), (-1, "")])
-    func `A truncated answer announces its whole content and ends early`(bytes: Int, content: String) async throws {
-        let text = try await answer(to: get, Transmission(fault: .truncated(bytes: bytes)))
+    @Test(arguments: [(0, ""), (4, "0123"), (10, "0123456789"), (11, "0123456789"), (-1, "")], Way.allCases)
+    func `A truncated answer announces its whole content and ends early`(
+        bounds: (bytes: Int, content: String), way: Way
+    ) async throws {
+        let text = try await answer(to: get, over: way, Transmission(fault: .truncated(bytes: bounds.bytes)))
         #expect(text.contains("Content-Length: 10\r\n"))
-        #expect(text.hasSuffix("\r\n\r\n" + content))
+        #expect(text.hasSuffix("\r\n\r\n" + bounds.content))
     }
 
-    @Test func `A truncated answer to HEAD loses nothing, since it has no content`() async throws {
+    @Test(arguments: Way.allCases)
+    func `A truncated answer to HEAD loses nothing, since it has no content`(way: Way) async throws {
         let head = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n"
-        let text = try await answer(to: head, Transmission(fault: .truncated(bytes: 2)))
+        let text = try await answer(to: head, over: way, Transmission(fault: .truncated(bytes: 2)))
         #expect(text.hasPrefix("HTTP/1.1 200 OK\r\n"))
         #expect(text.hasSuffix("Content-Length: 10\r\n\r\n"))
     }
 
-    @Test func `What was answered before a fault arrives whole`() async throws {
-        let text = try await answer(to: getPlain + get + getPlain, Transmission(fault: .empty))
+    @Test(arguments: Way.allCases)
+    func `What was answered before a fault arrives whole`(way: Way) async throws {
+        let text = try await answer(to: getPlain + get + getPlain, over: way, Transmission(fault: .empty))
         #expect(text.components(separatedBy: "HTTP/1.1 200 OK").count == 2)
         #expect(text.hasSuffix("0123456789"))
     }
 
-    @Test func `A delayed answer comes whole, in its order, and the connection goes on`() async throws {
-        let text = try await answer(to: getPlain + get + getLast, Transmission(delay: .milliseconds(20)))
+    @Test(arguments: Way.allCases)
+    func `A delayed answer comes whole, in its order, and the connection goes on`(way: Way) async throws {
+        let text = try await answer(to: getPlain + get + getLast, over: way, Transmission(delay: .milliseconds(20)))
         #expect(text.components(separatedBy: "\r\n\r\n0123456789").count == 4)
     }
 
@@ -119,10 +127,10 @@ import Wire
         }
     }
 
-    @Test(arguments: [1, 7, 100_000, 0])
-    func `A dripped answer arrives whole, whatever the portions are`(bytes: Int) async throws {
+    @Test(arguments: [1, 7, 100_000, 0], Way.allCases)
+    func `A dripped answer arrives whole, whatever the portions are`(bytes: Int, way: Way) async throws {
         let fault = Transmission.Fault.drip(bytes: bytes, every: .microseconds(100))
-        let text = try await answer(to: get + getLast, Transmission(fault: fault))
+        let text = try await answer(to: get + getLast, over: way, Transmission(fault: fault))
         #expect(text.components(separatedBy: "\r\n\r\n0123456789").count == 3)
     }
 
@@ -144,8 +152,9 @@ import Wire
         await stop
     }
 
-    @Test func `A delayed fault happens after the delay`() async throws {
+    @Test(arguments: Way.allCases)
+    func `A delayed fault happens after the delay`(way: Way) async throws {
         let transmission = Transmission(delay: .milliseconds(10), fault: .truncated(bytes: 1))
-        #expect(try await answer(to: get, transmission).hasSuffix("\r\n\r\n0"))
+        #expect(try await answer(to: get, over: way, transmission).hasSuffix("\r\n\r\n0"))
     }
 }

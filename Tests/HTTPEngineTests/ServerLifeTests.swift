@@ -119,13 +119,13 @@ import Wire
     }
 
     @Test func `A server can be stopped before it was started, and twice`() async throws {
-        let server = try server([.init(port: 0)])
+        let server = try server([.init(port: 0)], StubHandler(respond: { _ in .ready(.text("never started")) }))
         await server.stop(within: .seconds(5))
         await server.stop(within: .seconds(5))
         await server.waitUntilStopped()
-        await #expect(throws: ClientError.self) {
-            try await HTTPClient.send(url: "http://\(server.addresses[0])/", within: .seconds(20))
-        }
+        // The port is free for others now, so that somebody else may answer there.
+        let answer = try? await HTTPClient.send(url: "http://\(server.addresses[0])/", within: .seconds(20))
+        #expect(answer?.body != Array("never started".utf8))
     }
 
     @Test func `An address with colons is written in brackets`() throws {

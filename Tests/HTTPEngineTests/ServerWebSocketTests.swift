@@ -64,13 +64,13 @@ private final class Echo: WebSocketHandler {
     /// Opens a WebSocket, has `body` use it, and waits until the handler knows of the end; what the handler saw.
     private func events(
         _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(), behind: [UInt8] = [],
-        transmission: Transmission = .plain, _ body: @escaping @Sendable (WebSocketClient) throws -> Void
+        transmission: Transmission = .plain, over way: Way, _ body: @escaping @Sendable (WebSocketClient) throws -> Void
     ) async throws -> [Echo.Event] {
         try await withServer(
-            handler(echo, silence: silence, transmission: transmission), limits: limits
+            handler(echo, silence: silence, transmission: transmission), limits: limits, over: way
         ) { port in
             try await onThread {
-                let client = try WebSocketClient(port: port, behind: behind)
+                let client = try WebSocketClient(port: port, over: way, behind: behind)
                 defer { client.close() }
                 try body(client)
             }
@@ -79,15 +79,17 @@ private final class Echo: WebSocketHandler {
         return echo.events
     }
 
-    @Test func `A handshake is answered by the sample of RFC 6455 section 1-3, and messages go both ways`() async throws
+    @Test(arguments: Way.allCases)
+    func `A handshake is answered by the sample of RFC 6455 section 1-3, and messages go both ways`(way: Way)
+        async throws
     {
-        let events = try await events(Echo(greeting: "hello")) { client in
+        let events = try await events(Echo(greeting: "hello"), over: way) { client in
             #expect(try client.read() == .text("hello"))
             try client.send("one")
             #expect(try client.read() == .text("one"))
-            try client.send(2, [0, 255])
+            try client.send(ClientFrame.bytes(0x82, [0, 255]))
             #expect(try client.read() == .init(opcode: 2, payload: [0, 255]))
-            try client.send(8, [0x03, 0xE8])
+            try client.send(ClientFrame.close(1000))
             #expect(try client.read() == .close(1000))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
@@ -97,34 +99,39 @@ private final class Echo: WebSocketHandler {
             ])
     }
 
-    @Test func `Frames that come with the handshake are not lost`() async throws {
-        let events = try await events(behind: WebSocketClient.frame(1, Array("early".utf8))) { client throws in
+    @Test(arguments: Way.allCases)
+    func `Frames that come with the handshake are not lost`(way: Way) async throws {
+        let events = try await events(behind: ClientFrame.text("early"), over: way) {
+            client throws in
             #expect(try client.read() == .text("early"))
         }
         #expect(events == [.opened, .received(.text("early")), .closed(WebSocketClosure(.abnormal))])
     }
 
-    @Test func `A ping is answered with its payload, also between the frames of a message`() async throws {
-        _ = try await events { client in
-            try client.raw.send(WebSocketClient.frame(1, Array("a".utf8), isFinal: false))
-            try client.send(9, [1, 2, 3])
+    @Test(arguments: Way.allCases)
+    func `A ping is answered with its payload, also between the frames of a message`(way: Way) async throws {
+        _ = try await events(over: way) { client in
+            try client.send(ClientFrame.bytes(0x01, "a".utf8))
+            try client.send(ClientFrame.bytes(0x89, [1, 2, 3]))
             #expect(try client.read() == .init(opcode: 10, payload: [1, 2, 3]))
-            try client.raw.send(WebSocketClient.frame(0, Array("b".utf8)))
+            try client.send(ClientFrame.bytes(0x80, "b".utf8))
             #expect(try client.read() == .text("ab"))
         }
     }
 
-    @Test func `A message of many reads arrives whole`() async throws {
+    @Test(arguments: Way.allCases)
+    func `A message of many reads arrives whole`(way: Way) async throws {
         let text = String(repeating: "0123456789", count: 100_000)
-        _ = try await events { client in
+        _ = try await events(over: way) { client in
             try client.send(text)
             #expect(try client.read() == .text(text))
         }
     }
 
-    @Test func `A frame that breaks the rules is answered with its close code`() async throws {
-        let events = try await events { client in
-            try client.raw.send([0x81, 0x01, 0x61])
+    @Test(arguments: Way.allCases)
+    func `A frame that breaks the rules is answered with its close code`(way: Way) async throws {
+        let events = try await events(over: way) { client in
+            try client.send([0x81, 0x01, 0x61])
             #expect(try client.read().payload.prefix(2) == [0x03, 0xEA])
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
@@ -132,28 +139,31 @@ private final class Echo: WebSocketHandler {
         #expect(closure.code == .protocolError)
     }
 
-    @Test func `A message over the limit closes with 1009 before it has arrived`() async throws {
-        let events = try await events { client in
-            try client.raw.send([0x82, 0xFF, 0, 0, 0, 0, 0x7F, 0, 0, 0, 1, 2, 3, 4])
+    @Test(arguments: Way.allCases)
+    func `A message over the limit closes with 1009 before it has arrived`(way: Way) async throws {
+        let events = try await events(over: way) { client in
+            try client.send([0x82, 0xFF, 0, 0, 0, 0, 0x7F, 0, 0, 0, 1, 2, 3, 4])
             #expect(try client.read().payload.prefix(2) == [0x03, 0xF1])
         }
         guard case .closed(let closure) = events.last else { return #expect(Bool(false)) }
         #expect(closure.code == .messageTooBig)
     }
 
-    @Test func `A silent client is closed with 1001`() async throws {
-        let events = try await events(silence: .milliseconds(20)) { client in
+    @Test(arguments: Way.allCases)
+    func `A silent client is closed with 1001`(way: Way) async throws {
+        let events = try await events(silence: .milliseconds(20), over: way) { client in
             #expect(try client.read() == .close(1001, "silence"))
-            try client.send(8, [0x03, 0xE9])
+            try client.send(ClientFrame.close(1001))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
         #expect(events == [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
     }
 
-    @Test func `A client that does not answer a close frame is cut off`() async throws {
+    @Test(arguments: Way.allCases)
+    func `A client that does not answer a close frame is cut off`(way: Way) async throws {
         var limits = Limits()
         limits.linger = .milliseconds(20)
-        let events = try await events(silence: .milliseconds(20), limits: limits) { client throws in
+        let events = try await events(silence: .milliseconds(20), limits: limits, over: way) { client throws in
             #expect(try client.read() == .close(1001, "silence"))
             _ = try? client.raw.readBytesToEnd()
         }
@@ -175,7 +185,7 @@ private final class Echo: WebSocketHandler {
         async let stop: Void = server.stop(within: .seconds(30))
         try await onThread {
             #expect(try client.read() == .close(1001))
-            try client.send(8, [0x03, 0xE9])
+            try client.send(ClientFrame.close(1001))
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
         await stop
@@ -238,10 +248,11 @@ private final class Echo: WebSocketHandler {
         }
     }
 
-    @Test func `What is sent after the end goes nowhere`() async throws {
+    @Test(arguments: Way.allCases)
+    func `What is sent after the end goes nowhere`(way: Way) async throws {
         let echo = Echo()
-        _ = try await events(echo) { client in
-            try client.send(8, [])
+        _ = try await events(echo, over: way) { client in
+            try client.send(ClientFrame.bytes(0x88))
             #expect(try client.read() == .init(opcode: 8, payload: []))
         }
         for socket in echo.sockets {
@@ -251,14 +262,15 @@ private final class Echo: WebSocketHandler {
         #expect(echo.events == [.opened, .closed(WebSocketClosure(.noStatus))])
     }
 
-    @Test func `A handshake can be delayed and broken like any answer`() async throws {
-        _ = try await events(Echo(greeting: "hello"), transmission: Transmission(delay: .milliseconds(10))) {
-            client throws in
+    @Test(arguments: Way.allCases)
+    func `A handshake can be delayed and broken like any answer`(way: Way) async throws {
+        let delay = Transmission(delay: .milliseconds(10))
+        _ = try await events(Echo(greeting: "hello"), transmission: delay, over: way) { client throws in
             #expect(try client.read() == .text("hello"))
         }
         await #expect(throws: RawClientError.broken) {
-            try await withServer(handler(Echo(), transmission: Transmission(fault: .reset))) { port in
-                _ = try await onThread { try WebSocketClient(port: port) }
+            try await withServer(handler(Echo(), transmission: Transmission(fault: .reset)), over: way) { port in
+                _ = try await onThread { try WebSocketClient(port: port, over: way) }
             }
         }
     }

@@ -14,6 +14,9 @@ enum TestAuthority {
     /// The authority of all tests of this process.
     static let shared = Result { try CertificateAuthority() }
 
+    /// An identity for `localhost` and the loopback addresses that many tests share.
+    static let sharedIdentity = Result { try identity() }
+
     /// An identity for `localhost` and the loopback addresses.
     static func identity(_ names: [String] = ["localhost", "127.0.0.1", "::1"]) throws -> TLSIdentity {
         let issue = try shared.get().issue(for: names)

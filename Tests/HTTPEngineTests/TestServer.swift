@@ -17,13 +17,27 @@ struct StubHandler: RequestHandler {
     }
 }
 
+/// The two ways of a connection's bytes; where a test takes both, what differs is a fault.
+enum Way: CaseIterable, Sendable {
+    case clear
+    case secure
+
+    /// A listener at a free port.
+    func listener() throws -> ServerConfiguration.Listener {
+        switch self {
+        case .clear: .init(port: 0)
+        case .secure: .init(port: 0, identity: try TestAuthority.sharedIdentity.get())
+        }
+    }
+}
+
 /// Starts a server on a free port, has `body` talk to it, and stops it.
 func withServer<Result: Sendable>(
-    _ handler: StubHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2,
+    _ handler: StubHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear,
     _ body: (Int) async throws -> Result
 ) async throws -> Result {
     let server = try Server(
-        ServerConfiguration(listeners: [.init(port: 0)], loops: loops, limits: limits), handler: handler)
+        ServerConfiguration(listeners: [way.listener()], loops: loops, limits: limits), handler: handler)
     server.start()
     do {
         let result = try await body(server.addresses[0].port)

@@ -2,7 +2,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// A WebSocket client that writes every frame by hand; to be used inside ``onThread(_:)`` like the client that it
+/// A WebSocket client on a real connection, which sends frames made by hand; to be used inside ``onThread(_:)`` like the client that it
 /// stands on.
 struct WebSocketClient: Sendable {
     /// A frame as it came from the server.
@@ -31,8 +31,8 @@ struct WebSocketClient: Sendable {
     let raw: RawClient
 
     /// Connects and shakes hands; `behind` is sent in one write with the handshake.
-    init(port: Int, receiveBuffer: Int32? = nil, behind: [UInt8] = []) throws {
-        raw = try RawClient(port: port, receiveBuffer: receiveBuffer)
+    init(port: Int, over way: Way = .clear, receiveBuffer: Int32? = nil, behind: [UInt8] = []) throws {
+        raw = try RawClient(port: port, over: way, receiveBuffer: receiveBuffer)
         try raw.send(Array(Self.handshake.utf8) + behind)
         let answer = try raw.read(until: "\r\n\r\n")
         guard answer.hasPrefix("HTTP/1.1 101 "), answer.contains("\r\nConnection: upgrade\r\n"),
@@ -40,21 +40,9 @@ struct WebSocketClient: Sendable {
         else { throw RawClientError.ended(answer) }
     }
 
-    /// A frame of a client, masked.
-    static func frame(_ opcode: UInt8, _ payload: [UInt8], isFinal: Bool = true) -> [UInt8] {
-        let mask: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
-        var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | opcode]
-        switch payload.count {
-        case ...125: bytes.append(0x80 | UInt8(payload.count))
-        case ...0xFFFF: bytes += [0xFE, UInt8(payload.count >> 8), UInt8(payload.count & 0xFF)]
-        default: bytes += [0xFF] + (0..<8).reversed().map { UInt8(truncatingIfNeeded: payload.count >> ($0 * 8)) }
-        }
-        return bytes + mask + payload.enumerated().map { $1 ^ mask[$0 % 4] }
-    }
+    func send(_ frame: [UInt8]) throws { try raw.send(frame) }
 
-    func send(_ opcode: UInt8, _ payload: [UInt8]) throws { try raw.send(Self.frame(opcode, payload)) }
-
-    func send(_ text: String) throws { try send(1, Array(text.utf8)) }
+    func send(_ text: String) throws { try send(ClientFrame.text(text)) }
 
     func read() throws -> Frame {
         let head = try raw.readBytes(2)
