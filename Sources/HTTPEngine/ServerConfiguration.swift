@@ -6,11 +6,14 @@ public struct ServerConfiguration: Sendable {
         public var host: String
         /// The port; 0 picks a free one.
         public var port: Int
+        /// What the server proves itself with by TLS; `nil` for a listener in the clear.
+        public var identity: TLSIdentity?
 
         /// A listener at that address.
-        public init(host: String = "127.0.0.1", port: Int) {
+        public init(host: String = "127.0.0.1", port: Int, identity: TLSIdentity? = nil) {
             self.host = host
             self.port = port
+            self.identity = identity
         }
     }
 

@@ -131,7 +131,7 @@ import Wire
     }
 
     @Test func `An address with colons is written in brackets`() throws {
-        #expect(BoundAddress(host: "::1", port: 8).description == "[::1]:8")
-        #expect(BoundAddress(host: "127.0.0.1", port: 8).description == "127.0.0.1:8")
+        #expect(BoundAddress(host: "::1", port: 8, isSecure: false).description == "[::1]:8")
+        #expect(BoundAddress(host: "127.0.0.1", port: 8, isSecure: false).description == "127.0.0.1:8")
     }
 }

@@ -11,6 +11,8 @@ final class ListeningSocket: Sendable {
     let socket: Socket
     /// Where it listens, with the port that was really bound.
     let address: BoundAddress
+    /// What the server proves itself with, if it speaks TLS here.
+    let identity: TLSIdentity?
     private let isOpen = Atomic(true)
 
     /// Binds and listens.
@@ -19,6 +21,7 @@ final class ListeningSocket: Sendable {
         guard let socket = Socket(family: address.family) else { throw .lastFailure(of: "socket") }
         do throws(ServerError) {
             self.address = try Self.listen(socket, address, listener)
+            identity = listener.identity
             self.socket = socket
         } catch {
             socket.close()
@@ -54,7 +57,7 @@ final class ListeningSocket: Sendable {
         }
         guard startListening(socket.descriptor) == 0 else { throw failure(of: "listen", listener) }
         guard let bound = SocketAddress(boundTo: socket) else { throw .lastFailure(of: "getsockname") }
-        return BoundAddress(host: bound.host, port: bound.port)
+        return BoundAddress(host: bound.host, port: bound.port, isSecure: listener.identity != nil)
     }
 
     private static func failure(of call: String, _ listener: ServerConfiguration.Listener) -> ServerError {
