@@ -10,6 +10,8 @@ struct HealthcheckCommand: ParsableCommand {
         discussion: """
             Example: understudy healthcheck --server http://127.0.0.1:8080
 
+            Over https it trusts what the system does, and the local CA.
+
             Exit codes: 0 it is, 1 it is not or does not answer.
             """)
 
@@ -27,9 +29,10 @@ struct HealthcheckCommand: ParsableCommand {
         let port = try sources.text("port", flag: nil) ?? "8080"
         let base = server ?? "http://127.0.0.1:\(port)"
         let url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/_understudy/health"
+        let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
         do {
             let answer = try Waiting.until { () async throws(ClientError) in
-                try await HTTPClient.send(url: url, within: limit)
+                try await HTTPClient.send(url: url, trust: trust, within: limit)
             }
             guard answer.status == .ok else { throw AnswerIsNo(message: "\(url) answered \(answer.status.code).") }
             Output.line(String(decoding: answer.body, as: UTF8.self))

@@ -39,7 +39,8 @@ struct UnderstudyCommand: ParsableCommand {
             """,
         version: Emulator.version,
         subcommands: [
-            ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self, HealthcheckCommand.self,
+            ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self, AuthorityCommand.self,
+            HealthcheckCommand.self,
         ])
 }
 

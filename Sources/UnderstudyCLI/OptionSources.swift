@@ -80,7 +80,10 @@ struct ConfigurationFile {
         let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) : "."
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
-        let names = ["host", "port", "port-file", "fixtures", "log", "control-token", "sandboxes"]
+        let names = [
+            "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
+            "control-token", "sandboxes",
+        ]
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]
         for name in names {

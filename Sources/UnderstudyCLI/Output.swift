@@ -14,6 +14,9 @@ enum Output {
     /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
+    /// Writes text as it is.
+    static func text(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
+
     /// Writes a value for programs.
     static func json(_ value: JSON) { line(value.prettyText) }
 
@@ -44,8 +47,10 @@ enum Output {
 
     /// One write a line, so that lines of several threads never mix. A reader that has gone or a full disk loses the
     /// line, and that must not end a server.
-    private static func write(_ text: String, to descriptor: Int32) {
-        var rest = Array(text.utf8)[...]
+    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
+
+    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
+        var rest = bytes
         while !rest.isEmpty {
             #if canImport(Darwin)
                 let written = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }

@@ -100,7 +100,8 @@ import Wire
     }
 
     @Test(arguments: [
-        "", "http://", "http:///a", "ftp://a/", "/a", "http://a b/", "http://a/b c", "http://u@a/",
+        "", "http://", "http:///a", "https://", "https:///a", "https:/a", "ftp://a/", "/a", "http://a b/",
+        "http://a/b c", "http://u@a/",
         "http://a:x/", "http://a/\r\nX: y", "http://a\0/", "http://ä/",
     ])
     func `What is no URL is refused before anything is sent`(url: String) async {
@@ -109,13 +110,15 @@ import Wire
 
     @Test(arguments: [
         ("http://a", "a", 80, "/"), ("HTTP://a.b:81/c?d", "a.b", 81, "/c?d"), ("http://[::1]:82?x", "::1", 82, "/?x"),
-        ("http://[::1]/#f", "::1", 80, "/"), ("http://a:/", "a", 80, "/"),
+        ("http://[::1]/#f", "::1", 80, "/"), ("http://a:/", "a", 80, "/"), ("https://a", "a", 443, "/"),
+        ("HTTPS://[::1]?x", "::1", 443, "/?x"), ("https://a:80/", "a", 80, "/"),
     ])
     func `A URL says host, port and path`(url: String, host: String, port: Int, path: String) throws {
         let target = try ClientTarget(url)
         #expect(target.host == host)
         #expect(target.port == port)
         #expect(target.pathAndQuery == path)
+        #expect(target.isSecure == url.lowercased().hasPrefix("https:"))
     }
 }
 

@@ -35,13 +35,13 @@ final class TLSPair {
     let clientSocket: Socket
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
-    init(_ identity: TLSIdentity, _ trust: TLSTrust, host: String = "localhost", sendBuffer: Int32? = nil) throws {
+    init(_ identity: TLSIdentity, _ trust: TLSTrust, host: String = "localhost", bufferSize: Int32? = nil) throws {
         (serverSocket, clientSocket) = try connectedSockets()
-        if var sendBuffer {
+        if var bufferSize {
             for socket in [serverSocket, clientSocket] {
                 let size = socklen_t(MemoryLayout<Int32>.size)
-                setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &sendBuffer, size)
-                setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVBUF, &sendBuffer, size)
+                setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &bufferSize, size)
+                setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVBUF, &bufferSize, size)
             }
         }
         server = try #require(Transport(serverSocket, identity: identity))
@@ -179,4 +179,9 @@ extension TLSTrust {
         SSL_CTX_set_alpn_protos(context.pointer, list, UInt32(list.count))
         return self
     }
+}
+
+extension TLSSession {
+    /// The version that was agreed on.
+    var version: Int32 { ask { SSL_version($0) } ?? 0 }
 }

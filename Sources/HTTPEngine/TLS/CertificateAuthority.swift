@@ -59,6 +59,9 @@ public final class CertificateAuthority: Sendable {
     /// When the certificate ends, in seconds since 1970; `nil` when its date is out of reach.
     public var end: Int? { certificate.end }
 
+    /// Whether a certificate can be issued for a name.
+    public static func canName(_ name: String) -> Bool { SubjectName.isValid(name) }
+
     /// Issues a certificate for a server, with a key of its own.
     ///
     /// - Parameters:

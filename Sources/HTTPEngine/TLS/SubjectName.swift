@@ -7,12 +7,14 @@ struct SubjectName {
 
     /// Reads a host name or an address; nothing else gets through to OpenSSL, which would take commas for further entries.
     init(_ text: String) throws(CertificateAuthorityError) {
-        let isAddress = ServerName(text).isAddress
-        guard isAddress || Self.isHostName(text) else { throw .invalidName(text) }
-        alternativeName = (isAddress ? "IP:" : "DNS:") + text
+        guard Self.isValid(text) else { throw .invalidName(text) }
+        alternativeName = (ServerName(text).isAddress ? "IP:" : "DNS:") + text
         // RFC 5280 appendix A: a common name has 64 characters at most, a host name may have more.
         commonName = text.utf8.count <= 64 ? text : "Understudy"
     }
+
+    /// Whether the text is a host name or an address.
+    static func isValid(_ text: String) -> Bool { ServerName(text).isAddress || isHostName(text) }
 
     private static func isHostName(_ text: String) -> Bool {
         let name = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]

@@ -7,19 +7,22 @@ import Understudy
 struct Banner {
     let emulator: Emulator
     let addresses: [BoundAddress]
+    /// The certificate of the local CA, when the server's own is issued by it.
+    let authorityPath: String?
     /// Whether the control API asks for a token.
     let asksForToken: Bool
 
     /// Where a client on this machine reaches the server.
-    private var base: String? {
-        addresses.first.map { address in
-            let isWildcard = address.host == "0.0.0.0" || address.host == "::"
-            return "http://\(isWildcard ? "127.0.0.1:\(address.port)" : "\(address)")"
-        }
+    private var base: String? { addresses.first { !$0.isSecure }.map(url(of:)) }
+
+    private func url(of address: BoundAddress) -> String {
+        let isWildcard = address.host == "0.0.0.0" || address.host == "::"
+        return "\(address.scheme)://\(isWildcard ? "127.0.0.1:\(address.port)" : "\(address)")"
     }
 
     func show() {
-        for address in addresses { Output.line("Understudy \(Emulator.version) at http://\(address)") }
+        for address in addresses { Output.line("Understudy \(Emulator.version) at \(address.scheme)://\(address)") }
+        showSecureRequest()
         for vendor in emulator.vendors {
             Output.line()
             let failures = vendor.failures.count
@@ -36,6 +39,12 @@ struct Banner {
             Output.line("It listens at every address of this machine; its keys and passwords are public.")
         }
         Output.line("Stop with Control-C.")
+    }
+
+    /// A certificate of one's own is trusted in a way that its owner knows.
+    private func showSecureRequest() {
+        guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
+        Output.line("  curl --cacert '\(authorityPath)' \(url(of: address))/_understudy/health")
     }
 
     private func showSampleRequest(of vendor: any MountedVendor) {

@@ -22,7 +22,9 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The port to listen at (8080); 0 picks a free one.")
     var port: String?
 
-    @Option(help: "A file that receives one line a listener, such as “http 49213”, once the server accepts.")
+    @Option(
+        help:
+            "A file that receives one line a listener, such as “http 49213” or “https 49214”, once the server accepts.")
     var portFile: String?
 
     @Option(help: "The form of the line per request: text, json or off (text).")
@@ -34,24 +36,32 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "How many sandboxes there may be (20000).")
     var sandboxes: String?
 
+    @OptionGroup var secure: SecureListenerOptions
+
     @OptionGroup var world: WorldOptions
 
     func run() throws {
         Signals.blockTermination()
         let sources = try world.sources()
         let listener = try listener(sources)
+        let secure = try secure.choice(host: listener.host, sources)
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
         let emulator = try emulator(sources, log)
         let server = try Misuse.rephrase { () throws(ServerError) in
-            try Server(ServerConfiguration(listeners: [listener]), handler: Pipeline(emulator))
+            try Server(
+                ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
+                handler: Pipeline(emulator))
         }
         server.start()
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, to: portFile) }
         let token = try sources.text("control-token", flag: controlToken)
-        Banner(emulator: emulator, addresses: server.addresses, asksForToken: token != nil).show()
+        Banner(
+            emulator: emulator, addresses: server.addresses, authorityPath: secure?.authorityPath,
+            asksForToken: token != nil
+        ).show()
         _ = Signals.waitForTermination()
         Waiting.until { await server.stop(within: .seconds(10)) }
         // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
@@ -80,7 +90,7 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func writePorts(_ server: Server, to path: String) throws {
-        let lines = server.addresses.map { "http \($0.port)\n" }.joined()
+        let lines = server.addresses.map { "\($0.scheme) \($0.port)\n" }.joined()
         do {
             // Whoever waits for the file must find it complete.
             try Data(lines.utf8).write(to: URL(filePath: path), options: .atomic)

@@ -23,10 +23,11 @@ struct ServerOptions: ParsableArguments {
         if let sandbox, let name = HTTPField.Name("X-Understudy-Sandbox") { fields[name] = sandbox }
         if let controlToken { fields[.authorization] = "Bearer \(controlToken)" }
         let url = "\(server.hasSuffix("/") ? String(server.dropLast()) : server)/_understudy/\(path)"
+        let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(OptionSources(configurationFile: nil)) : .system
         do {
             let answer = try Waiting.until { [fields] () async throws(ClientError) in
                 try await HTTPClient.send(
-                    method: .post, url: url, fields: fields, body: body.bytes, within: .seconds(10))
+                    method: .post, url: url, fields: fields, body: body.bytes, trust: trust, within: .seconds(10))
             }
             let value = try JSON.parse(answer.body)
             guard answer.status == .ok else {

@@ -1,0 +1,47 @@
+import ArgumentParser
+import HTTPEngine
+import JSON
+
+/// `understudy ca`
+struct AuthorityCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ca",
+        abstract:
+            "Shows the local CA that serve --https-port has its certificates from, and makes it if there is none.",
+        discussion: """
+            Example: understudy ca
+
+            Clients have to trust its certificate, here FILE (understudy ca prints the path):
+              curl               curl --cacert FILE https://localhost:8443/_understudy/health
+              Python             REQUESTS_CA_BUNDLE=FILE python app.py
+              Node               NODE_EXTRA_CA_CERTS=FILE node app.js
+              iOS simulator      xcrun simctl keychain booted add-root-cert FILE
+              Android emulator   adb push FILE /sdcard/Download/understudy-ca.crt, then install it in Settings, Security,
+                                 Encryption & credentials, CA certificate; the app's debug network_security_config has
+                                 to trust user certificates: <certificates src="user"/>
+
+            The key lies beside it: whoever has the key can pose as any server to those who trust the certificate.
+            """)
+
+    @Option(
+        help:
+            "The folder of the CA (else $UNDERSTUDY_CA_DIRECTORY, $XDG_DATA_HOME/understudy/ca, ~/.local/share/understudy/ca)."
+    )
+    var directory: String?
+
+    @Flag(help: "Print the certificate itself.")
+    var pem = false
+
+    @Flag(help: "Write JSON.")
+    var json = false
+
+    func run() throws {
+        guard !pem || !json else { throw Misuse("--pem and --json are two forms of output; give one of them.") }
+        let sources = try OptionSources(configurationFile: nil)
+        let local = try LocalAuthority(in: LocalAuthority.folder(directory, sources))
+        if pem { return Output.text(local.authority.certificatePEM) }
+        let rows = [("certificate", local.certificatePath), ("sha256", local.authority.fingerprint)]
+        if json { return Output.json(.object(JSONObject(rows.map { ($0, .string($1)) }))) }
+        Output.table(rows.map { [$0, $1] })
+    }
+}

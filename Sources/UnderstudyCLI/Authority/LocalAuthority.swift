@@ -1,0 +1,101 @@
+import Foundation
+import HTTPEngine
+
+/// The authority of this user's Understudy, kept in a folder from one start to the next.
+///
+/// One file holds key and certificate, so that two starts at once never mix the key of one with the certificate of the
+/// other: the first to put the file in its place has made the authority, the other takes it. The certificate lies
+/// beside it once more, for clients.
+struct LocalAuthority {
+    let authority: CertificateAuthority
+    /// Where clients find the certificate that they have to trust.
+    let certificatePath: String
+
+    /// The folder: the one that is named, else `UNDERSTUDY_CA_DIRECTORY`, else the user's data.
+    static func folder(_ flag: String?, _ sources: OptionSources) throws -> String {
+        if flag?.isEmpty == true { throw Misuse("--directory is empty; leave it out, or give a folder.") }
+        if let named = try flag ?? sources.text("ca-directory", flag: nil) { return named }
+        let environment = ProcessInfo.processInfo.environment
+        // The XDG base directory specification has relative paths ignored.
+        let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        guard let data = data ?? environment["HOME"].flatMap({ $0.isEmpty ? nil : $0 + "/.local/share" }) else {
+            throw Misuse("there is no HOME to keep the local CA in; name a folder by UNDERSTUDY_CA_DIRECTORY.")
+        }
+        return data + "/understudy/ca"
+    }
+
+    /// Takes the authority up that lies in the folder, or makes it.
+    init(in folder: String) throws {
+        let path = folder + "/" + Self.fileName
+        authority = try Self.read(path) ?? Self.make(in: folder, path)
+        certificatePath = URL(filePath: folder + "/" + Self.certificateName).standardizedFileURL.path
+        if (try? Data(contentsOf: URL(filePath: certificatePath))) != Data(authority.certificatePEM) {
+            try Self.write(authority.certificatePEM, mode: 0o644, beside: certificatePath) { rename($0, $1) }
+        }
+    }
+
+    /// Whom a client of ours trusts: the system's authorities and the local one, if there is one.
+    static func trust(_ sources: OptionSources) throws -> TLSTrust {
+        // A machine without a place for the authority has none to trust.
+        guard let folder = try? folder(nil, sources) else { return .system }
+        let path = folder + "/" + certificateName
+        guard let text = try? Data(contentsOf: URL(filePath: path)) else { return .system }
+        return try Misuse.rephrase(in: path) { () throws(TLSIdentityError) in try TLSTrust(alsoIn: [UInt8](text)) }
+    }
+
+    private static let fileName = "understudy-ca-key.pem"
+    private static let certificateName = "understudy-ca.pem"
+
+    private static func read(_ path: String) throws -> CertificateAuthority? {
+        guard FileManager.default.fileExists(atPath: path) else { return nil }
+        let text = try FileText.read(path, "the local CA's file")
+        let authority = try Misuse.rephrase(in: path) { () throws(CertificateAuthorityError) in
+            try CertificateAuthority(certificate: text, privateKey: text)
+        }
+        if let end = authority.end, Date(timeIntervalSince1970: Double(end)) < Date() {
+            throw Misuse("\(path): the local CA has expired; remove the file, and trust the one that is made then.")
+        }
+        return authority
+    }
+
+    private static func make(in folder: String, _ path: String) throws -> CertificateAuthority {
+        do {
+            try FileManager.default.createDirectory(
+                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch {
+            throw Misuse("the folder \(folder) for the local CA cannot be made: \(error.localizedDescription)")
+        }
+        let made = try Misuse.rephrase { () throws(CertificateAuthorityError) in try CertificateAuthority() }
+        // A link fails where a file is already, and then another start was faster.
+        try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, beside: path) { new, final in
+            link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
+        }
+        return try read(path) ?? made
+    }
+
+    /// Writes a complete file beside its place and has it put there.
+    private static func write(
+        _ bytes: [UInt8], mode: mode_t, beside path: String, place: (String, String) -> Int32
+    ) throws {
+        let new = "\(path).\(UUID().uuidString)"
+        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL, mode)
+        guard descriptor >= 0 else { throw failure(path) }
+        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        do {
+            try file.write(contentsOf: Data(bytes))
+            try file.synchronize()
+        } catch {
+            unlink(new)
+            throw Misuse("\(path) cannot be written: \(error.localizedDescription)")
+        }
+        guard place(new, path) == 0 else {
+            let failure = failure(path)
+            unlink(new)
+            throw failure
+        }
+    }
+
+    private static func failure(_ path: String) -> Misuse {
+        Misuse("\(path) cannot be written: \(String(cString: strerror(errno))).")
+    }
+}

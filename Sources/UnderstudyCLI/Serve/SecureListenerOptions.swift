@@ -1,0 +1,96 @@
+import ArgumentParser
+import Foundation
+import HTTPEngine
+
+/// Whether `serve` also speaks HTTPS, and who it is then.
+struct SecureListenerOptions: ParsableArguments {
+    @Option(help: "A port for HTTPS besides the other (none); 0 picks a free one.")
+    var httpsPort: String?
+
+    @Option(help: "A certificate for HTTPS with its issuers, PEM (else one of the local CA; see understudy ca).")
+    var tlsCert: String?
+
+    @Option(help: "The private key of that certificate, PEM without passphrase.")
+    var tlsKey: String?
+
+    /// A listener, and what a client has to trust to talk to it.
+    struct Choice {
+        let listener: ServerConfiguration.Listener
+        /// The certificate of the local CA; `nil` when the certificate is the user's own.
+        let authorityPath: String?
+    }
+
+    /// The listener at that host; `nil` when nobody asks for one.
+    func choice(host: String, _ sources: OptionSources) throws -> Choice? {
+        let port = try sources.value("https-port", flag: httpsPort, default: Int?.none, expected: "a port (0–65535)") {
+            Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }
+        }
+        let certificate = try sources.text("tls-cert", flag: tlsCert)
+        let key = try sources.text("tls-key", flag: tlsKey)
+        try checkCompleteness(port, certificate, key)
+        guard let port else { return nil }
+        if let certificate, let key {
+            let identity = try identity(certificate, key)
+            return Choice(listener: .init(host: host, port: port, identity: identity), authorityPath: nil)
+        }
+        let local = try LocalAuthority(in: LocalAuthority.folder(nil, sources))
+        let identity = try local.identity(for: host)
+        return Choice(listener: .init(host: host, port: port, identity: identity), authorityPath: local.certificatePath)
+    }
+
+    private func checkCompleteness(_ port: Int?, _ certificate: String?, _ key: String?) throws {
+        if let certificate, key == nil {
+            throw Misuse(
+                "the certificate \(certificate) has no key; give it with --tls-key as well, or leave out --tls-cert.")
+        }
+        if let key, certificate == nil {
+            throw Misuse("the key \(key) has no certificate; give it with --tls-cert as well, or leave out --tls-key.")
+        }
+        if let certificate, port == nil {
+            throw Misuse(
+                "the certificate \(certificate) has no port to serve at; give one with --https-port, such as 8443.")
+        }
+    }
+
+    private func identity(_ certificatePath: String, _ keyPath: String) throws -> TLSIdentity {
+        let chain = try FileText.read(certificatePath, "the certificate")
+        let key = try FileText.read(keyPath, "the private key")
+        do {
+            return try TLSIdentity(certificateChain: chain, privateKey: key)
+        } catch {
+            throw Misuse("\(error.isAboutPrivateKey ? keyPath : certificatePath): \(error)")
+        }
+    }
+}
+
+extension TLSIdentityError {
+    /// Whether the text with the key is at fault, and not the one with the certificates.
+    fileprivate var isAboutPrivateKey: Bool {
+        switch self {
+        case .noPrivateKey, .encryptedPrivateKey, .foreignPrivateKey, .unreadableBlock(_, of: .privateKey): true
+        case .noCertificate, .unreadableBlock, .misplacedCertificate, .brokenChain, .weakKey, .weakSignature, .unusable:
+            false
+        }
+    }
+}
+
+extension LocalAuthority {
+    /// An identity for this machine under all names by which a client may call it.
+    fileprivate func identity(for host: String) throws -> TLSIdentity {
+        let names = ["localhost", "*.localhost", "127.0.0.1", "::1", Self.machineName, host]
+        // A machine may have a name that no certificate can; an address for all of them is nobody's.
+        let usable = names.filter { CertificateAuthority.canName($0) && $0 != "0.0.0.0" && $0 != "::" }
+        let distinct = usable.enumerated().filter { !usable[..<$0.offset].contains($0.element) }.map(\.element)
+        let issue = try Misuse.rephrase { () throws(CertificateAuthorityError) in try authority.issue(for: distinct) }
+        return try Misuse.rephrase { () throws(TLSIdentityError) in
+            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
+        }
+    }
+
+    /// The name of this machine; Foundation would ask the resolver for it, which may take its time.
+    private static var machineName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    }
+}

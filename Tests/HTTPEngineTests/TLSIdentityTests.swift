@@ -1,0 +1,154 @@
+import COpenSSL
+import Testing
+
+@testable import HTTPEngine
+
+@Suite struct TLSIdentityTests {
+    @Test func `A chain with its key is taken, with whatever else stands in the text`() throws {
+        let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
+        let text = Array("Some words\n".utf8) + issue.privateKey + issue.certificateChain
+        _ = try TLSIdentity(certificateChain: text, privateKey: text)
+        let chain = issue.certificateChain + (try TestAuthority.shared.get().certificatePEM)
+        let identity = try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
+        #expect(identity == identity)
+        #expect(identity != (try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)))
+        #expect(Set([identity, identity]).count == 1)
+    }
+
+    @Test(arguments: ["", "nothing", "-----BEGIN CERTIFICATE-----\n"])
+    func `A text without certificate or key says what is missing`(text: String) throws {
+        let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
+        let (none, text) = (
+            text.hasPrefix("-") ? TLSIdentityError.unreadableBlock(1, of: .certificates) : .noCertificate,
+            Array(text.utf8)
+        )
+        #expect(throws: none) { try TLSIdentity(certificateChain: text, privateKey: issue.privateKey) }
+        #expect(throws: none == .noCertificate ? .noPrivateKey : TLSIdentityError.unreadableBlock(1, of: .privateKey)) {
+            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: text)
+        }
+    }
+
+    @Test func `The certificate without the key, and the key without the certificate, are told apart`() throws {
+        let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
+        #expect(throws: TLSIdentityError.noCertificate) {
+            try TLSIdentity(certificateChain: issue.privateKey, privateKey: issue.privateKey)
+        }
+        #expect(throws: TLSIdentityError.noPrivateKey) {
+            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.certificateChain)
+        }
+    }
+
+    @Test(arguments: ["AAAA", "????", "MIIB"])
+    func `A broken block is named by its place`(content: String) throws {
+        let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
+        let block = { (label: String) in Array("-----BEGIN \(label)-----\n\(content)\n-----END \(label)-----\n".utf8) }
+        #expect(throws: TLSIdentityError.unreadableBlock(2, of: .certificates)) {
+            let chain = issue.certificateChain + block("CERTIFICATE")
+            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
+        }
+        #expect(throws: TLSIdentityError.unreadableBlock(1, of: .privateKey)) {
+            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: block("PRIVATE KEY"))
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `A key with a passphrase is refused and nobody is asked for it`(isTraditional: Bool) throws {
+        let issue = try TestAuthority.shared.get().issue(for: ["localhost"])
+        let key = try TLSIdentity.privateKey(of: issue.privateKey)
+        let target = try #require(BIO_new(BIO_s_mem()))
+        defer { BIO_free(target) }
+        let word = Array("secret".utf8)
+        let write = isTraditional ? PEM_write_bio_PrivateKey_traditional : PEM_write_bio_PrivateKey
+        #expect(write(target, key.pointer, EVP_aes_128_cbc(), word, Int32(word.count), nil, nil) == 1)
+        var text = [UInt8](repeating: 0, count: BIO_ctrl_pending(target))
+        BIO_read(target, &text, Int32(text.count))
+        #expect(String(decoding: text, as: UTF8.self).contains("ENCRYPTED"))
+        #expect(throws: TLSIdentityError.encryptedPrivateKey) {
+            try TLSIdentity(certificateChain: issue.certificateChain, privateKey: text)
+        }
+    }
+
+    @Test func `A key of another certificate is refused`() throws {
+        let authority = try TestAuthority.shared.get()
+        let (first, second) = (try authority.issue(for: ["localhost"]), try authority.issue(for: ["localhost"]))
+        #expect(throws: TLSIdentityError.foreignPrivateKey) {
+            try TLSIdentity(certificateChain: first.certificateChain, privateKey: second.privateKey)
+        }
+    }
+
+    @Test func `A chain in the wrong order says what belongs where`() throws {
+        let authority = try TestAuthority.shared.get()
+        let issue = try authority.issue(for: ["localhost"])
+        #expect(throws: TLSIdentityError.misplacedCertificate(2)) {
+            let chain = authority.certificatePEM + issue.certificateChain
+            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
+        }
+        #expect(throws: TLSIdentityError.brokenChain(1)) {
+            let chain = issue.certificateChain + (try CertificateAuthority().certificatePEM)
+            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
+        }
+        #expect(throws: TLSIdentityError.brokenChain(2)) {
+            let chain = issue.certificateChain + authority.certificatePEM + issue.certificateChain
+            return try TLSIdentity(certificateChain: chain, privateKey: issue.privateKey)
+        }
+    }
+
+    @Test func `A short key is refused with its length`() throws {
+        let key = try rsaKey(bits: 1024)
+        let now = OperatingSystem.unixTime
+        let draft = try CertificateDraft(name: "weak", key: key, validity: now..<(now + 100))
+        let certificate = try draft.sign(with: key)
+        #expect(throws: TLSIdentityError.weakKey(1, bits: 1024)) {
+            try TLSIdentity(certificateChain: certificate.pem, privateKey: key.pem)
+        }
+    }
+
+    @Test func `A weak hash in the chain is refused with its place`() throws {
+        let now = OperatingSystem.unixTime
+        let keys = try (0..<3).map { _ in try PrivateKey.generate() }
+        let root = try CertificateDraft(name: "root", key: keys[0], validity: now..<(now + 100)).sign(with: keys[0])
+        let middle = try CertificateDraft(name: "middle", key: keys[1], validity: now..<(now + 100), issuer: root)
+            .sign(with: keys[0])
+        X509_sign(middle.pointer, keys[0].pointer, EVP_sha1())
+        let own = try CertificateDraft(name: "own", key: keys[2], validity: now..<(now + 100), issuer: middle)
+            .sign(with: keys[1])
+        // Written and read once more, since a signature is not noticed on a certificate that was looked at before.
+        let chain = own.pem + middle.pem
+        #expect(throws: TLSIdentityError.weakSignature(2)) {
+            try TLSIdentity(certificateChain: chain, privateKey: keys[2].pem)
+        }
+    }
+
+    @Test func `RSA keys serve as well as those on curves`() throws {
+        let key = try rsaKey(bits: 2048)
+        let now = OperatingSystem.unixTime
+        var draft = try CertificateDraft(name: "localhost", key: key, validity: (now - 10)..<(now + 1000))
+        try draft.add(NID_subject_alt_name, "DNS:localhost")
+        let certificate = try draft.sign(with: key)
+        let identity = try TLSIdentity(certificateChain: certificate.pem, privateKey: key.pem)
+        for version in [TLS1_2_VERSION, TLS1_3_VERSION] {
+            let pair = try TLSPair(identity, TLSTrust(alsoIn: certificate.pem).only(version))
+            #expect(pair.shakeHands().client == .complete)
+        }
+    }
+
+    @Test(arguments: [
+        TLSIdentityError.noCertificate, .noPrivateKey, .unreadableBlock(2, of: .privateKey), .encryptedPrivateKey,
+        .foreignPrivateKey, .misplacedCertificate(2), .brokenChain(1), .weakKey(1, bits: 512), .weakSignature(2),
+        .unusable("x"),
+    ])
+    func `Each refusal is one line that ends in a full stop`(error: TLSIdentityError) {
+        #expect(!error.description.contains("\n"))
+        #expect(error.description.hasSuffix("."))
+    }
+
+    private func rsaKey(bits: Int32) throws -> PrivateKey {
+        let context = try #require(EVP_PKEY_CTX_new_from_name(nil, "RSA", nil))
+        defer { EVP_PKEY_CTX_free(context) }
+        var key: OpaquePointer?
+        #expect(EVP_PKEY_keygen_init(context) == 1)
+        #expect(EVP_PKEY_CTX_set_rsa_keygen_bits(context, bits) == 1)
+        #expect(EVP_PKEY_generate(context, &key) == 1)
+        return PrivateKey(owning: try #require(key))
+    }
+}
