@@ -25,15 +25,13 @@ fail() {
 # The list for Debian and Ubuntu.
 debian_packages() {
     echo "ca-certificates git libssl-dev pkg-config"
-    case $1 in test | bench) echo "curl openssl python3 python3-venv" ;; esac
-    case $1 in bench) echo "nginx wrk" ;; esac
+    case $1 in test | bench) echo "curl openssl python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
 }
 
-# The list for Homebrew; git and curl come with Xcode's command line tools.
+# The list for Homebrew; git and curl come with Xcode's command line tools, Apache with macOS.
 homebrew_packages() {
     echo "openssl@3 pkgconf"
-    case $1 in test | bench) echo "python@3" ;; esac
-    case $1 in bench) echo "nginx wrk" ;; esac
+    case $1 in test | bench) echo "python@3 nginx haproxy wrk" ;; esac
 }
 
 missing_on_debian() {

@@ -1,3 +1,4 @@
+import Testing
 import Wire
 
 @testable import HTTPEngine
@@ -22,9 +23,10 @@ enum ParserOutcome: Hashable {
 
     /// Feeds the bytes in portions of these sizes, the last one again and again, and collects what comes out.
     static func parse(
-        _ bytes: [UInt8], portions: [Int] = [.max], limits: Limits = Limits(), bodyLimit: Int = 1024
+        _ bytes: [UInt8], portions: [Int] = [.max], limits: Limits = Limits(), bodyLimit: Int = 1024,
+        connection: Request.Connection = .inProcess
     ) -> [ParserOutcome] {
-        var parser = RequestParser(limits: limits)
+        var parser = RequestParser(limits: limits, connection: connection)
         var outcomes: [ParserOutcome] = []
         var start = 0
         var sizes = portions.makeIterator()
@@ -39,14 +41,41 @@ enum ParserOutcome: Hashable {
         return outcomes
     }
 
-    /// The outcomes of a text.
-    static func parse(_ text: String, limits: Limits = Limits(), bodyLimit: Int = 1024) -> [ParserOutcome] {
-        parse(Array(text.utf8), limits: limits, bodyLimit: bodyLimit)
+    /// The outcomes of a text, which have to be the same whether it comes at once or byte by byte.
+    static func parse(
+        _ text: String, limits: Limits = Limits(), bodyLimit: Int = 1024,
+        at location: SourceLocation = #_sourceLocation
+    ) -> [ParserOutcome] {
+        let whole = parse(Array(text.utf8), limits: limits, bodyLimit: bodyLimit)
+        let single = parse(Array(text.utf8), portions: [1], limits: limits, bodyLimit: bodyLimit)
+        #expect(whole == single, sourceLocation: location)
+        return whole
+    }
+
+    /// The outcomes of a request that begins with that line.
+    static func of(line: String, at location: SourceLocation = #_sourceLocation) -> [ParserOutcome] {
+        parse("\(line)\r\nHost: a\r\n\r\n", at: location)
+    }
+
+    /// The outcomes of a request with these field lines and no other.
+    static func of(
+        fields: String, version: String = "1.1", content: String = "", at location: SourceLocation = #_sourceLocation
+    ) -> [ParserOutcome] {
+        parse("PUT / HTTP/\(version)\r\n\(fields)\r\n\r\n\(content)", at: location)
+    }
+
+    /// The outcomes of a request whose chunked content is that.
+    static func of(chunks: String, at location: SourceLocation = #_sourceLocation) -> [ParserOutcome] {
+        of(fields: "Host: a\r\nTransfer-Encoding: chunked", content: chunks, at: location)
     }
 
     /// The requests among the outcomes of a text.
-    static func requests(_ text: String, bodyLimit: Int = 1024) -> [Parsed] {
-        parse(text, bodyLimit: bodyLimit).compactMap { if case .request(let parsed) = $0 { parsed } else { nil } }
+    static func requests(
+        _ text: String, bodyLimit: Int = 1024, at location: SourceLocation = #_sourceLocation
+    ) -> [Parsed] {
+        parse(text, bodyLimit: bodyLimit, at: location).compactMap {
+            if case .request(let parsed) = $0 { parsed } else { nil }
+        }
     }
 }
 

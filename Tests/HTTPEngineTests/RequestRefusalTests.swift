@@ -1,146 +1,116 @@
+import HTTPTypes
 import Testing
 
 @testable import HTTPEngine
 
-/// What the parser refuses; each test names the section of RFC 9112 that it is about, if no other.
-@Suite struct RequestRefusalTests {
-    private func refusal(line: String) -> [ParserOutcome] { ParserOutcome.parse("\(line)\r\nHost: a\r\n\r\n") }
-    private func refusal(fields: String) -> [ParserOutcome] {
-        ParserOutcome.parse("PUT / HTTP/1.1\r\n\(fields)\r\n\r\n")
-    }
-    private func refusal(chunks: String) -> [ParserOutcome] {
-        ParserOutcome.parse("PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)")
-    }
-
-    @Test(arguments: [
-        "GET", "GET /", "GET / ", " GET / HTTP/1.1", "GET\t/ HTTP/1.1", "GET / HTTP/1.1 ", "GET  HTTP/1.1",
-        "/ HTTP/1.1",
-        "GET / http/1.1", "GET / HTTP/1", "GET / HTTP/11", "GET / HTTP/1.10", "GET / HTTP/1,1", "G(T / HTTP/1.1",
-        "GET / HTTP/a.1", "\u{16}\u{03}\u{01}",
-    ])
-    func `Section 3: what is no request line`(line: String) {
-        #expect([[.refusal(.malformedRequestLine)], [.refusal(.malformedTarget)]].contains(refusal(line: line)))
-    }
-
-    @Test(arguments: [
-        "GET a HTTP/1.1", "GET  / HTTP/1.1", "GET /  HTTP/1.1", "GET /a b HTTP/1.1", "GET /#a HTTP/1.1",
-        "GET /ä HTTP/1.1", "GET /\u{7F} HTTP/1.1", "GET /\0 HTTP/1.1", "GET /%00 HTTP/1.1", "GET /?a=%00 HTTP/1.1",
-        "GET ftp://a/ HTTP/1.1", "GET http:/a HTTP/1.1", "GET http:///a HTTP/1.1", "GET http://u@a/ HTTP/1.1",
-        "GET http://a:b/ HTTP/1.1", "GET //[ HTTP/1.1 HTTP/1.1", "GET /a\rb HTTP/1.1", "GET ?a HTTP/1.1",
-        "GET http://a:65536/ HTTP/1.1",
-    ])
-    func `Section 3-2: what is no target`(line: String) {
-        #expect(refusal(line: line) == [.refusal(.malformedTarget)])
+/// What a client gets that is refused: each refusal over a socket, whole, and then the end of the connection.
+@Suite(.timeLimit(.minutes(1))) struct RequestRefusalTests {
+    /// The shortest request that meets each refusal; the limits of these tests are small enough for all of them.
+    private static func text(for refusal: Refusal) -> String {
+        switch refusal {
+        case .malformedRequestLine: "GET /\r\n"
+        case .malformedTarget: "GET /# HTTP/1.1\r\n"
+        case .insecureTarget: "GET https://a/ HTTP/1.1\r\n"
+        case .targetTooLong: "GET /" + String(repeating: "a", count: 1000)
+        case .unknownMethod: "TRACE / HTTP/1.1\r\n"
+        case .unsupportedVersion: "GET / HTTP/2.0\r\n"
+        case .bareLineFeed: "GET / HTTP/1.1\n"
+        case .bareCarriageReturn: "GET / HTTP/1.1\rH"
+        case .malformedField: "GET / HTTP/1.1\r\nHost : a\r\n"
+        case .headTooLarge: "GET / HTTP/1.1\r\nHost: a\r\nX: " + String(repeating: "a", count: 1000)
+        case .invalidHost: "GET / HTTP/1.1\r\n\r\n"
+        case .invalidContentLength: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: +1\r\n"
+        case .contentTooLarge: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 9999999999999999999\r\n"
+        case .invalidTransferEncoding: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, gzip\r\n"
+        case .unknownTransferCoding: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n"
+        case .unknownExpectation: "PUT / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n"
+        case .malformedChunk: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx"
+        case .timedOut: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
+        }
     }
 
-    @Test(arguments: [
-        "TRACE / HTTP/1.1", "CONNECT a:1 HTTP/1.1", "get / HTTP/1.1", "PROPFIND / HTTP/1.1", "!# / HTTP/1.1",
-    ])
-    func `RFC 9110 section 9: a method that no handler sees`(line: String) {
-        #expect(refusal(line: line) == [.refusal(.unknownMethod)])
-        #expect(Refusal.unknownMethod.status == .notImplemented)
+    private var limits: Limits {
+        var limits = Limits()
+        limits.headerBytes = 1000
+        return limits
     }
 
-    @Test(arguments: ["GET / HTTP/2.0", "GET / HTTP/1.2", "GET / HTTP/0.9", "PRI * HTTP/2.0"])
-    func `RFC 9110 section 6-2: a version that is not spoken`(line: String) {
-        #expect(refusal(line: line) == [.refusal(.unsupportedVersion)])
-        #expect(Refusal.unsupportedVersion.status == .httpVersionNotSupported)
+    /// What a client gets that sends the text and reads to the end, without ending its own direction.
+    private func answers(to text: String, _ limits: Limits) async throws -> String {
+        try await withServer(StubHandler(limit: { _ in .max }), limits: limits) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                return try client.readToEnd()
+            }
+        }
     }
 
-    @Test(arguments: [
-        "GET / HTTP/1.1\nHost: a\n\n", "GET / HTTP/1.1\r\nHost: a\n\r\n", "GET / HTTP/1.1\r\nHost: a\r\n\n",
-        "\nGET / HTTP/1.1\r\n",
-    ])
-    func `Section 2-2: LF alone ends no line`(text: String) {
-        #expect(ParserOutcome.parse(text) == [.refusal(.bareLineFeed)])
+    private func expectWhole(_ answer: String, _ refusal: Refusal, at location: SourceLocation = #_sourceLocation) {
+        var lines = answer.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
+        #expect(
+            lines.suffix(2) == ["", ""], "an empty line ends the head, and nothing follows", sourceLocation: location)
+        let status = refusal.status
+        #expect(lines.removeFirst() == "HTTP/1.1 \(status.code) \(status.reasonPhrase)", sourceLocation: location)
+        let fields = lines.dropLast(2)
+        #expect(fields.filter { $0 == "Connection: close" }.count == 1, sourceLocation: location)
+        #expect(fields.filter { $0 == "Content-Length: 0" }.count == 1, sourceLocation: location)
+        #expect(fields.filter { $0.hasPrefix("Date: ") && $0.hasSuffix(" GMT") }.count == 1, sourceLocation: location)
+        #expect(fields.count == 3, sourceLocation: location)
     }
 
-    @Test(arguments: [
-        "Host : a", " Host: a", "Host: a\r\n b", "Host: a\r\n\tb", "Host", ": a", "Ho st: a", "Host: a\r\nX: a\0b",
-        "Host: a\r\nX: a\rb", "Host: a\r\nX: a\u{7F}", "Host: a\r\nX\u{E4}: a", "Host: a\r\nX: \u{1B}",
-        "Host: a\r\nX(: a",
-    ])
-    func `Section 5: what is no field line`(fields: String) {
-        #expect(refusal(fields: fields) == [.refusal(.malformedField)])
+    @Test(arguments: Refusal.allCases.filter { $0 != .timedOut })
+    func `RFC 9110 section 15-5-1: a refusal is a complete answer and the end of the connection`(refusal: Refusal)
+        async throws
+    {
+        expectWhole(try await answers(to: Self.text(for: refusal), limits), refusal)
     }
 
-    @Test(arguments: [
-        "X: y", "Host:", "Host: a\r\nHost: a", "Host: a\r\nhOST: b", "Host: a b", "Host: a,b", "Host: a/b", "Host: u@a",
-        "Host: a:b", "Host: a:65536", "Host: a:000080", "Host: [::1", "Host: [a]", "Host: []", "Host: [::1]a",
-        "Host: :80",
-        "Host: a%00", "Host: ä", "Host: http://a",
-    ])
-    func `Section 3-2: not exactly one valid Host`(fields: String) {
-        #expect(refusal(fields: fields) == [.refusal(.invalidHost)])
+    @Test func `RFC 9110 section 15-5-9: a client that is late gets a complete answer too`() async throws {
+        var limits = limits
+        limits.body = .milliseconds(30)
+        expectWhole(try await answers(to: Self.text(for: .timedOut), limits), .timedOut)
     }
 
-    @Test(arguments: [
-        "Content-Length: 1\r\nContent-Length: 1", "Content-Length: 1, 1", "Content-Length: +1", "Content-Length: -1",
-        "Content-Length: 0x1", "Content-Length: 1 1", "Content-Length:", "Content-Length: 1.0", "Content-Length: ١",
-    ])
-    func `Section 6-3: a length that two parties can read differently`(fields: String) {
-        #expect(refusal(fields: "Host: a\r\n" + fields) == [.refusal(.invalidContentLength)])
+    @Test(arguments: Refusal.allCases.filter { $0 != .timedOut })
+    func `Section 9-6: a client that has megabytes unsent behind the fault gets the answer`(refusal: Refusal)
+        async throws
+    {
+        let rest = String(repeating: "x", count: 3_000_000)
+        expectWhole(try await answers(to: Self.text(for: refusal) + rest, limits), refusal)
     }
 
-    @Test func `RFC 9110 section 15-5-14: a length beyond all numbers`() {
-        let fields = "Host: a\r\nContent-Length: 99999999999999999999"
-        #expect(refusal(fields: fields) == [.refusal(.contentTooLarge)])
-        #expect(Refusal.contentTooLarge.status == .contentTooLarge)
+    @Test(arguments: Refusal.allCases.filter { $0 != .timedOut })
+    func `Section 9-6: what stands before a fault is answered, what stands behind it is not`(refusal: Refusal)
+        async throws
+    {
+        let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
+        let text = next + Self.text(for: refusal) + "\r\n\r\n" + next + next
+        let answers = try await answers(to: text, limits)
+        let first = try #require(answers.firstRange(of: "GET /next []"))
+        expectWhole(String(answers[first.upperBound...]), refusal)
     }
 
-    @Test(arguments: [
-        "chunked\r\nContent-Length: 1", "chunked\r\nTransfer-Encoding: chunked", "identity", "gzip", "chunked, gzip",
-        "chunked, chunked", "chunked;a=b", "\"chunked\"", "xchunked", ", chunked", "", "chunked,",
-        "identity\r\nTransfer-Encoding: chunked",
-    ])
-    func `Section 6-1: a transfer coding that two parties can read differently`(value: String) {
-        let outcome = refusal(fields: "Host: a\r\nTransfer-Encoding: \(value)")
-        #expect(outcome == [.refusal(.invalidTransferEncoding)])
+    @Test func `Section 9-6: a client that is refused can send no more once the server has closed`() async throws {
+        var limits = limits
+        limits.linger = .milliseconds(30)
+        try await withServer(limits: limits) { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send("GET /\r\n")
+                #expect(try client.readToEnd().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+                #expect(throws: RawClientError.self) {
+                    while true { try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n") }
+                }
+            }
+        }
     }
 
-    @Test func `Section 6-1: a coding that is not known below chunked`() {
-        let outcome = refusal(fields: "Host: a\r\nTransfer-Encoding: gzip, chunked")
-        #expect(outcome == [.refusal(.unknownTransferCoding)])
-        #expect(Refusal.unknownTransferCoding.status == .notImplemented)
-    }
-
-    @Test func `Section 6-1: version 1-0 knows no transfer coding`() {
-        let text = "PUT / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n"
-        #expect(ParserOutcome.parse(text) == [.refusal(.invalidTransferEncoding)])
-    }
-
-    @Test(arguments: [
-        "\r\n", "g\r\n", "-1\r\n", "+1\r\n", "0x1\r\n", " 1\r\n", "1 \r\n", "1\n", "1\ra\r\n", "1;\r\n", "1;=a\r\n",
-        "1;a=\r\n", "1;a=\"b\r\n", "1;a b\r\n", "1;a\0\r\n", "1000000000000000\r\n", "1\r\nab\r\n", "1\r\na\n",
-        "1\r\na\r\r",
-        "1\r\na0\r\n",
-    ])
-    func `Section 7-1: what breaks the chunked coding`(chunks: String) {
-        #expect(refusal(chunks: chunks) == [.refusal(.malformedChunk)])
-    }
-
-    @Test(arguments: ["0\r\na\r\n", "0\r\na : b\r\n", "0\r\n a: b\r\n", "0\r\na: \0\r\n"])
-    func `Section 7-1-2: a trailer is a field line too`(chunks: String) {
-        #expect(refusal(chunks: chunks) == [.refusal(.malformedField)])
-    }
-
-    @Test(arguments: ["200-ok", "100-continue, 100-continue", "", "100-continue;a"])
-    func `RFC 9110 section 10-1-1: another expectation`(value: String) {
-        let outcome = refusal(fields: "Host: a\r\nExpect: \(value)")
-        #expect(outcome == [.refusal(.unknownExpectation)])
-        #expect(Refusal.unknownExpectation.status == .expectationFailed)
-    }
-
-    @Test func `Nothing comes after a refusal`() {
-        let text = "GET / HTTP/3.0\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"
-        #expect(ParserOutcome.parse(text) == [.refusal(.unsupportedVersion)])
-        #expect(ParserOutcome.parse(Array(text.utf8), portions: [1]) == [.refusal(.unsupportedVersion)])
-    }
-
-    @Test func `Every refusal has a status of a client or of a server that lacks something`() {
+    @Test func `RFC 9110 section 15-5: every refusal has a status of a client or of a server that lacks something`() {
         for refusal in Refusal.allCases {
-            #expect((400..<600).contains(refusal.status.code))
-            #expect(refusal.status.code != 500)
+            #expect([400, 408, 413, 414, 417, 431, 501, 505].contains(refusal.status.code))
         }
     }
 }

@@ -14,11 +14,40 @@ enum Authority {
         return end > bytes.startIndex && bytes[..<end].allSatisfy(names.contains) && isPort(bytes[end...])
     }
 
-    /// Whether these bytes can be an IPv6 address; a zone is refused, since it means nothing to another machine.
+    /// Whether these bytes are an IPv6 address; a zone is refused, since it means nothing to another machine.
     private static func isAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
-        let addresses = ByteSet.hostAddress
-        return bytes.allSatisfy(addresses.contains) && bytes.count <= 45
-            && bytes.count { $0 == UInt8(ascii: ":") } >= 2
+        guard let gap = bytes.indices.first(where: { bytes[$0...].starts(with: "::".utf8) }) else {
+            return groupCount(bytes, mayEndAsIPv4: true) == 8
+        }
+        guard let before = groupCount(bytes[..<gap], mayEndAsIPv4: false),
+            let after = groupCount(bytes[(gap + 2)...], mayEndAsIPv4: true)
+        else { return false }
+        return before + after <= 7
+    }
+
+    /// How many groups of 16 bits these are; `nil` if they are none, and 0 if there is nothing.
+    private static func groupCount(_ bytes: ArraySlice<UInt8>, mayEndAsIPv4: Bool) -> Int? {
+        guard !bytes.isEmpty else { return 0 }
+        var groups = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+        var count = 0
+        if mayEndAsIPv4, let last = groups.last, last.contains(UInt8(ascii: ".")) {
+            guard isIPv4(last) else { return nil }
+            groups.removeLast()
+            count = 2
+        }
+        let areHexadecimal = groups.allSatisfy {
+            (1...4).contains($0.count) && $0.allSatisfy { $0.hexadecimalValue != nil }
+        }
+        return areHexadecimal ? count + groups.count : nil
+    }
+
+    private static func isIPv4(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let numbers = bytes.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return numbers.count == 4
+            && numbers.allSatisfy { number in
+                number.decimalNumber.map { $0 <= 255 } ?? false
+                    && (number.count == 1 || number.first != UInt8(ascii: "0"))
+            }
     }
 
     /// Whether these bytes are nothing, or a colon and a port; a colon alone is allowed by RFC 3986 section 3.2.3.

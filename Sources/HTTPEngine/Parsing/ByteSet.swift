@@ -31,6 +31,4 @@ struct ByteSet: Sendable {
     // which two parties read differently.
     /// The characters of a host name.
     static let hostName = ByteSet(alphanumerics + "-._~")
-    /// The characters of an IPv6 address, which may end as an IPv4 address.
-    static let hostAddress = ByteSet("0123456789abcdefABCDEF:.")
 }

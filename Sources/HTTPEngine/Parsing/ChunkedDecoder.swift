@@ -68,7 +68,9 @@ struct ChunkedDecoder {
     private func nextLine(
         _ input: inout InputBuffer, longest: Int, otherwise refusal: Refusal
     ) throws(Refusal) -> Range<Int>? {
-        switch input.nextLine() {
+        let found = input.nextLine()
+        if let place = input.bareCarriageReturn { throw place > longest ? refusal : .malformedChunk }
+        switch found {
         case .incomplete:
             guard input.count <= longest + 2 else { throw refusal }
             return nil
@@ -83,6 +85,8 @@ struct ChunkedDecoder {
     }
 
     private mutating func nextSize(_ input: inout InputBuffer) throws(Refusal) -> Int? {
+        // Something that is no chunk at all may never send the end of a line.
+        if let first = input.firstOfLine, first.hexadecimalValue == nil { throw .malformedChunk }
         let longest = budget + Self.sizeDigits
         guard let range = try nextLine(&input, longest: longest, otherwise: .malformedChunk) else { return nil }
         let line = input.bytes[range]

@@ -17,6 +17,7 @@ struct InputBuffer {
     /// Where the next line begins: lines behind `start` may have been read and still be needed.
     private(set) var line = 0
     private var scanned = 0
+    private var strayReturn: Int?
 
     /// How many bytes have not been used.
     var count: Int { bytes.count - start }
@@ -24,6 +25,8 @@ struct InputBuffer {
     var unused: ArraySlice<UInt8> { bytes[start...] }
     /// The first byte of the next line.
     var firstOfLine: UInt8? { line < bytes.count ? bytes[line] : nil }
+    /// How many unused bytes stand before the first CR without LF of the line that was searched last.
+    var bareCarriageReturn: Int? { strayReturn.map { $0 - start } }
 
     /// Adds received bytes. Places given out before are no longer valid, but for their distance from ``start``.
     mutating func append(_ received: UnsafeRawBufferPointer) {
@@ -33,6 +36,7 @@ struct InputBuffer {
             bytes.removeSubrange(0..<start)
             line -= start
             scanned -= start
+            strayReturn = strayReturn.map { $0 - start }
             start = 0
         }
         bytes.append(contentsOf: received)
@@ -44,14 +48,13 @@ struct InputBuffer {
         start = 0
         line = 0
         scanned = 0
+        strayReturn = nil
     }
 
     /// Takes the next line, which stays in the buffer until ``use(_:)`` passes it.
     mutating func nextLine() -> Line {
-        guard let end = bytes[scanned...].firstIndex(of: .lineFeed) else {
-            scanned = bytes.count
-            return .incomplete
-        }
+        if scanned == line { strayReturn = nil }
+        guard let end = nextLineFeed() else { return .incomplete }
         guard end > line, bytes[end - 1] == .carriageReturn else {
             return .bareLineFeed(end - start)
         }
@@ -59,6 +62,20 @@ struct InputBuffer {
         line = end + 1
         scanned = line
         return .complete(found)
+    }
+
+    /// The place of the next LF, in one pass that also finds a CR without LF.
+    private mutating func nextLineFeed() -> Int? {
+        while let place = bytes[scanned...].firstIndex(where: { $0 == .lineFeed || $0 == .carriageReturn }) {
+            if bytes[place] == .lineFeed { return place }
+            scanned = place
+            // Whether this one is bare shows in the byte behind it.
+            guard place + 1 < bytes.count else { return nil }
+            if bytes[place + 1] != .lineFeed, strayReturn == nil { strayReturn = place }
+            scanned = place + 1
+        }
+        scanned = bytes.count
+        return nil
     }
 
     /// Marks bytes as used; the next line begins behind them.

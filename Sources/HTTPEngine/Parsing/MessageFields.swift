@@ -61,7 +61,9 @@ struct MessageFields {
 
     private mutating func noteContentLength(_ value: ArraySlice<UInt8>) throws(Refusal) {
         guard contentLength == nil, !value.isEmpty, value.allSatisfy(\.isDigit) else { throw .invalidContentLength }
-        guard let length = value.decimalNumber else { throw .contentTooLarge }
+        // RFC 9110 section 8.6 allows zeros in front, which do not make a number large.
+        let digits = value.drop { $0 == UInt8(ascii: "0") }
+        guard let length = digits.isEmpty ? 0 : digits.decimalNumber else { throw .contentTooLarge }
         contentLength = length
     }
 

@@ -6,14 +6,18 @@ enum Refusal: Error, Hashable, CaseIterable {
     case malformedRequestLine
     /// RFC 9112 section 3.2: the target is neither in origin nor in absolute form, or holds what no target may hold.
     case malformedTarget
+    /// RFC 9110 section 7.4: the target is an `https` one, and the connection is not secured.
+    case insecureTarget
     /// RFC 9112 section 3: the request line is longer than a head may be.
     case targetTooLong
-    /// RFC 9110 section 9: the method is none of those that a handler sees.
+    /// RFC 9110 section 9.1: the method is none of those that a handler sees.
     case unknownMethod
-    /// RFC 9110 section 6.2: the version is neither 1.0 nor 1.1.
+    /// RFC 9110 section 15.6.6: the major version is not 1.
     case unsupportedVersion
     /// RFC 9112 section 2.2: a line ends in LF alone.
     case bareLineFeed
+    /// RFC 9112 section 2.2: a CR stands in the head without an LF behind it.
+    case bareCarriageReturn
     /// RFC 9112 section 5: a field line is not a token, a colon and a value, or goes on in the next line.
     case malformedField
     /// RFC 6585 section 5: the head has too many bytes or lines.
@@ -40,8 +44,9 @@ enum Refusal: Error, Hashable, CaseIterable {
     /// The status of the bare answer.
     var status: HTTPResponse.Status {
         switch self {
-        case .malformedRequestLine, .malformedTarget, .bareLineFeed, .malformedField, .invalidHost,
-            .invalidContentLength, .invalidTransferEncoding, .malformedChunk, .notTLS:
+        case .malformedRequestLine, .malformedTarget, .insecureTarget, .bareLineFeed, .bareCarriageReturn,
+            .malformedField, .invalidHost, .invalidContentLength, .invalidTransferEncoding, .malformedChunk,
+            .notTLS:
             .badRequest
         case .timedOut: .requestTimeout
         case .contentTooLarge: .contentTooLarge
@@ -60,7 +65,9 @@ enum Refusal: Error, Hashable, CaseIterable {
         case .malformedTarget: "the request target is not valid (RFC 9112 section 3.2)"
         case .targetTooLong: "the request line is too long (RFC 9112 section 3)"
         case .unknownMethod: "the method is not one that is known here (RFC 9110 section 9.1)"
-        case .unsupportedVersion: "the version is neither HTTP/1.0 nor HTTP/1.1 (RFC 9110 section 2.5)"
+        case .unsupportedVersion: "the version is not HTTP/1 (RFC 9110 section 15.6.6)"
+        case .insecureTarget: "an https URL came to a port in the clear (RFC 9110 section 7.4)"
+        case .bareCarriageReturn: "a CR stands without LF (RFC 9112 section 2.2)"
         case .bareLineFeed: "a line ends in LF without CR (RFC 9112 section 2.2)"
         case .malformedField: "a field line is not a name, a colon and a value (RFC 9112 section 5)"
         case .headTooLarge: "the head has too many bytes or lines (RFC 6585 section 5)"

@@ -11,7 +11,7 @@ struct RequestLine {
     let version: Request.Version
 
     /// Reads the line, which stands in `line` without its end.
-    init(_ line: ArraySlice<UInt8>) throws(Refusal) {
+    init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(Refusal) {
         guard let first = line.firstIndex(of: .space), let last = line.lastIndex(of: .space), first < last else {
             throw .malformedRequestLine
         }
@@ -23,20 +23,22 @@ struct RequestLine {
         guard !target.isEmpty, target.allSatisfy(targets.contains) else { throw .malformedTarget }
         version = try Self.version(line[(last + 1)...])
         self.method = try Self.method(method)
-        let parts = try RequestTarget(target, method: self.method)
+        let parts = try RequestTarget(target, method: self.method, isSecure: isSecure)
         self.target = parts.origin
         authority = parts.authority
     }
 
     /// RFC 9112 section 2.3: `HTTP/`, a digit, a dot, a digit, in upper case.
+    ///
+    /// A later minor version is read as the latest that is known, RFC 9110 section 2.5.
     private static func version(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Request.Version {
         guard bytes.count == 8, bytes.starts(with: "HTTP/".utf8) else { throw .malformedRequestLine }
         let digits = bytes.suffix(3)
         guard let major = digits.first, let minor = digits.last, major.isDigit, minor.isDigit,
             digits[digits.startIndex + 1] == UInt8(ascii: ".")
         else { throw .malformedRequestLine }
-        guard major == UInt8(ascii: "1"), minor <= UInt8(ascii: "1") else { throw .unsupportedVersion }
-        return minor == UInt8(ascii: "1") ? .http1_1 : .http1_0
+        guard major == UInt8(ascii: "1") else { throw .unsupportedVersion }
+        return minor == UInt8(ascii: "0") ? .http1_0 : .http1_1
     }
 
     /// The methods of RFC 9110 and 5789 but for TRACE, which would echo credentials, and CONNECT, which is for proxies.

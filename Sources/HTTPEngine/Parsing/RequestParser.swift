@@ -138,7 +138,7 @@ extension RequestParser {
         {
             throw .malformedRequestLine
         }
-        guard let line = try nextLine(otherwise: .targetTooLong) else { return false }
+        guard let line = try nextLine() else { return false }
         if line.isEmpty {
             // RFC 9112 section 2.2: old clients send an empty line behind a content; one is ignored.
             guard !passedEmptyLine else { throw .malformedRequestLine }
@@ -146,7 +146,7 @@ extension RequestParser {
             input.useLines()
             return try readRequestLine()
         }
-        let first = try RequestLine(input.bytes[line])
+        let first = try RequestLine(input.bytes[line], isSecure: request.connection.isSecure)
         request.method = first.method
         request.target = first.target
         request.version = first.version
@@ -157,7 +157,7 @@ extension RequestParser {
     }
 
     private mutating func readFieldLines() throws(Refusal) -> Bool {
-        while let range = try nextLine(otherwise: .headTooLarge) {
+        while let range = try nextLine() {
             if range.isEmpty {
                 try completeHead(end: range.lowerBound)
                 return true
@@ -171,19 +171,34 @@ extension RequestParser {
     }
 
     /// The next line of the head; a head over the limit is refused as soon as its first byte too many has arrived.
-    private mutating func nextLine(otherwise refusal: Refusal) throws(Refusal) -> Range<Int>? {
+    private mutating func nextLine() throws(Refusal) -> Range<Int>? {
         let limit = limits.headerBytes
-        switch input.nextLine() {
+        let found = input.nextLine()
+        if let place = input.bareCarriageReturn {
+            // RFC 9112 section 2.2. Not left to the end of the line: a client that ends its lines so never sends one.
+            guard place + 2 <= limit else { throw tooLong }
+            throw .bareCarriageReturn
+        }
+        switch found {
         case .incomplete:
-            guard input.count <= limit else { throw refusal }
+            guard input.count <= limit else { throw tooLong }
             return nil
         case .bareLineFeed(let place):
-            guard place < limit else { throw refusal }
+            guard place < limit else { throw tooLong }
             throw .bareLineFeed
         case .complete(let line):
-            guard input.line - input.start <= limit else { throw refusal }
+            guard input.line - input.start <= limit else { throw tooLong }
             return line
         }
+    }
+
+    /// What to say of a head over the limit; RFC 9112 section 3 tells a method that is too long from such a target.
+    private var tooLong: Refusal {
+        guard case .requestLine = state else { return .headTooLarge }
+        let tokens = ByteSet.token
+        let rest = input.unused.prefix(limits.headerBytes).drop { tokens.contains($0) }
+        guard let end = rest.first else { return .unknownMethod }
+        return end == .space ? .targetTooLong : .malformedRequestLine
     }
 
     private mutating func completeHead(end: Int) throws(Refusal) {
@@ -192,8 +207,9 @@ extension RequestParser {
         request.fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
         request.authority = requestAuthority ?? message.host
         persists = message.persists(in: request.version)
-        // RFC 9110 section 10.1.1: a client of version 1.0 does not know the interim answer.
-        expectsContinue = message.expectsContinue && request.version == .http1_1
+        // RFC 9110 section 10.1.1: a client of version 1.0 does not know the interim answer, and without a content there
+        // is nothing to wait for; an intermediary that expects none would take it for the answer.
+        expectsContinue = message.expectsContinue && request.version == .http1_1 && framing != .length(0)
         input.useLines()
         lines = []
         message = MessageFields()

@@ -7,8 +7,8 @@ struct RequestTarget {
     /// The authority, if the target came in absolute form.
     let authority: String?
 
-    /// Reads a target whose bytes are known to be allowed.
-    init(_ bytes: ArraySlice<UInt8>, method: HTTPRequest.Method) throws(Refusal) {
+    /// Reads a target whose bytes are known to be allowed, from a connection that is secure or not.
+    init(_ bytes: ArraySlice<UInt8>, method: HTTPRequest.Method, isSecure: Bool) throws(Refusal) {
         // A decoded NUL ends a C string: somebody behind us would see another path.
         guard !Self.containsEncodedNUL(bytes) else { throw .malformedTarget }
         if bytes.first == UInt8(ascii: "/") {
@@ -18,7 +18,10 @@ struct RequestTarget {
             origin = "*"
             authority = nil
         } else {
-            (authority, origin) = try Self.absolute(bytes)
+            let (host, path) = try Self.absolute(bytes, isSecure: isSecure)
+            authority = host
+            // RFC 9112 section 3.2.4: a proxy before us would have sent the asterisk for an OPTIONS without a path.
+            origin = path.isEmpty && method == .options ? "*" : path.hasPrefix("/") ? path : "/" + path
         }
     }
 
@@ -32,14 +35,16 @@ struct RequestTarget {
     }
 
     /// Scheme, authority, path and query; user information is refused as RFC 9110 section 4.2.4 advises.
-    private static func absolute(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> (String, String) {
-        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8),
-            bytes[..<colon].equals(ignoringCase: "http") || bytes[..<colon].equals(ignoringCase: "https")
-        else { throw .malformedTarget }
+    private static func absolute(_ bytes: ArraySlice<UInt8>, isSecure: Bool) throws(Refusal) -> (String, String) {
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
+            throw .malformedTarget
+        }
+        let isForSecure = bytes[..<colon].equals(ignoringCase: "https")
+        guard isForSecure || bytes[..<colon].equals(ignoringCase: "http") else { throw .malformedTarget }
         let rest = bytes[(colon + 3)...]
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") } ?? rest.endIndex
         guard Authority.isValid(rest[..<end]) else { throw .malformedTarget }
-        let path = String(decoding: rest[end...], as: UTF8.self)
-        return (String(decoding: rest[..<end], as: UTF8.self), path.hasPrefix("/") ? path : "/" + path)
+        guard isSecure || !isForSecure else { throw .insecureTarget }
+        return (String(decoding: rest[..<end], as: UTF8.self), String(decoding: rest[end...], as: UTF8.self))
     }
 }
