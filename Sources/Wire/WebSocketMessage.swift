@@ -40,7 +40,7 @@ public struct WebSocketClosure: Sendable, Hashable {
 
     /// The code.
     public var code: Code
-    /// The reason; at most 123 bytes of UTF-8 are sent.
+    /// The reason; at most 123 bytes of UTF-8 are sent, and none with a code that no close frame may have.
     public var reason: String
 
     /// A closure for that reason.

@@ -57,7 +57,8 @@ enum WebSocketOutcome: Hashable {
 
 extension WebSocketFrames {
     fileprivate mutating func collect(_ outcomes: inout [WebSocketOutcome]) {
-        while true {
+        // Something behind an end is a fault, and one is enough of it.
+        while outcomes.dropLast().last?.isLast != true {
             switch next() {
             case .more:
                 // A header is all that may wait: payloads go where they belong as they come.
