@@ -9,6 +9,7 @@ struct ConfigurationTests {
         arguments: [
             (["--port", "eighty"], "understudy: --port eighty is not a port (0–65535).\n"),
             (["--port", "65536"], "understudy: --port 65536 is not a port (0–65535).\n"),
+            (["--https-port", "x"], "understudy: --https-port x is not a port (0–65535).\n"),
             (["--log", "xml"], "understudy: --log xml is not a form of log (text, json, off).\n"),
             (
                 ["--profile", "real"],
@@ -79,7 +80,7 @@ struct ConfigurationTests {
         "every command shows help with an example",
         arguments: [
             ["serve"], ["token", "mint"], ["token", "explain"], ["token", "verify"], ["routes"], ["fixtures", "check"],
-            ["healthcheck"],
+            ["ca"], ["healthcheck"],
         ])
     func help(command: [String]) throws {
         let run = try Program.run(command + ["--help"])

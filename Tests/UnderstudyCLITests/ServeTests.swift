@@ -5,41 +5,6 @@ import JSON
 import Testing
 import Wire
 
-/// A running `serve` that is told to stop when the test is through with it.
-private struct RunningServer {
-    let process: Process
-    let folder: TemporaryFolder
-    let output: Pipe
-    let log: Pipe
-    let base: String
-
-    init(_ options: String..., environment: [String: String] = [:]) async throws {
-        folder = TemporaryFolder()
-        (output, log) = (Pipe(), Pipe())
-        process = Program.process(
-            ["serve", "--port", "0", "--port-file", "ports"] + options, environment, in: folder)
-        process.standardOutput = output
-        process.standardError = log
-        try process.run()
-        let ports = folder.url.appending(path: "ports").path
-        let deadline = ContinuousClock.now + .seconds(30)
-        // The file appears, complete, once the server accepts.
-        while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {
-            await Task.yield()
-        }
-        let port = try folder.read("ports").dropFirst("http ".count).dropLast()
-        base = "http://127.0.0.1:\(port)"
-    }
-
-    func stop() -> (status: Int32, output: String, log: String) {
-        process.terminate()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        let lines = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        return (process.terminationStatus, text, lines)
-    }
-}
-
 @Suite("understudy serve")
 struct ServeTests {
     @Test("it prints a request that works, logs a line a request with the reason, and stops on SIGTERM with 0")

@@ -11,16 +11,18 @@ struct AuthorityCommand: ParsableCommand {
         discussion: """
             Example: understudy ca
 
-            Clients have to trust its certificate, here FILE (understudy ca prints the path):
-              curl               curl --cacert FILE https://localhost:8443/_understudy/health
-              Python             REQUESTS_CA_BUNDLE=FILE python app.py
-              Node               NODE_EXTRA_CA_CERTS=FILE node app.js
-              iOS simulator      xcrun simctl keychain booted add-root-cert FILE
-              Android emulator   adb push FILE /sdcard/Download/understudy-ca.crt, then install it in Settings, Security,
-                                 Encryption & credentials, CA certificate; the app's debug network_security_config has
-                                 to trust user certificates: <certificates src="user"/>
+            Clients have to trust its certificate, here FILE:
+              curl:     curl --cacert FILE https://localhost:8443/_understudy/health
+              Python:   REQUESTS_CA_BUNDLE=FILE python app.py
+              Node:     NODE_EXTRA_CA_CERTS=FILE node app.js
+              iOS:      xcrun simctl keychain booted add-root-cert FILE
+              Android:  adb push FILE /sdcard/Download/understudy-ca.crt
+                        then, in the emulator's settings, install it as a CA
+                        certificate, and have the app's debug build trust user
+                        certificates in its network_security_config.
 
-            The key lies beside it: whoever has the key can pose as any server to those who trust the certificate.
+            Whoever has the key, which lies beside it, can pose as any server to
+            those who trust the certificate.
             """)
 
     @Option(
