@@ -2,6 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
+/// What is too long; each test names the section of RFC 9112 that it is about, if no other.
 @Suite struct RequestLimitTests {
     /// A head of exactly `count` bytes.
     private func head(of count: Int) -> String {
@@ -16,7 +17,7 @@ import Testing
         return limits
     }
 
-    @Test func `A head may be as long as the limit, and not a byte longer`() {
+    @Test func `RFC 6585 section 5: a head may be as long as the limit, and not a byte longer`() {
         #expect(head(of: 100).utf8.count == 100)
         for portions in [[100_000], [1], [7]] {
             let fits = ParserOutcome.parse(Array(head(of: 100).utf8), portions: portions, limits: limits)
@@ -27,21 +28,30 @@ import Testing
         }
     }
 
-    @Test func `A request line over the limit is a target that is too long`() {
+    @Test func `Section 3: a request line over the limit is a target that is too long`() {
         let line = "GET /" + String(repeating: "a", count: 100)
         #expect(ParserOutcome.parse(line, limits: limits) == [.refusal(.targetTooLong)])
         #expect(Refusal.targetTooLong.status == .uriTooLong)
         #expect(Refusal.headTooLarge.status == .requestHeaderFieldsTooLarge)
     }
 
-    @Test func `A head may have as many lines as the limit, and not one more`() {
+    @Test func `Section 3: a method over the limit is none that is implemented`() {
+        let method = String(repeating: "A", count: 101)
+        for line in [method, method + " / HTTP/1.1\r\nHost: a\r\n\r\n"] {
+            #expect(ParserOutcome.parse(line, limits: limits) == [.refusal(.unknownMethod)])
+        }
+        let other = String(repeating: "A", count: 50) + "\t" + String(repeating: "/", count: 50)
+        #expect(ParserOutcome.parse(other, limits: limits) == [.refusal(.malformedRequestLine)])
+    }
+
+    @Test func `RFC 6585 section 5: a head may have as many lines as the limit, and not one more`() {
         let three = "GET / HTTP/1.1\r\nHost: a\r\na: b\r\na: b\r\n"
         #expect(ParserOutcome.parse(three + "\r\n", limits: limits).count == 1)
         #expect(ParserOutcome.parse(three + "\r\n", limits: limits) != [.refusal(.headTooLarge)])
         #expect(ParserOutcome.parse(three + "a: b\r\n\r\n", limits: limits) == [.refusal(.headTooLarge)])
     }
 
-    @Test func `Chunk extensions and trailers share one budget`() {
+    @Test func `Section 7-1-1: chunk extensions and trailers share one budget`() {
         let head = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
         let name = String(repeating: "e", count: 39)
         let chunk = "1;\(name)\r\na\r\n"
@@ -52,7 +62,7 @@ import Testing
         #expect(trailers == [.refusal(.headTooLarge)])
     }
 
-    @Test func `A client that announces much and sends nothing costs no memory for it`() {
+    @Test func `Section 6-3: a client that announces much and sends nothing costs no memory for it`() {
         let text = "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000000000\r\n\r\n"
         #expect(ParserOutcome.parse(text, bodyLimit: .max).isEmpty)
     }

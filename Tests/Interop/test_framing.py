@@ -100,7 +100,8 @@ def test_curl_asks_for_http_2_and_takes_what_it_gets(endpoint, phones):
 
 
 @pytest.mark.parametrize("options", [
-    ["--data-binary"], ["-H", "Transfer-Encoding: chunked", "--data-binary"], ["-H", "Expect: 100-continue", "--data-binary"],
+    ["--data-binary"], ["-H", "Transfer-Encoding: chunked", "--data-binary"],
+    ["-H", "Expect: 100-continue", "--data-binary"],
     ["-H", "Expect: 100-continue", "-H", "Transfer-Encoding: chunked", "--data-binary"], ["--http1.0", "--data-binary"],
 ], ids=["length", "chunks", "awaited", "awaited-chunks", "version-1.0"])
 def test_curl_uploads_a_megabyte(endpoint, sandbox, at, upload, options):
@@ -111,9 +112,10 @@ def test_curl_uploads_a_megabyte(endpoint, sandbox, at, upload, options):
 
 @pytest.mark.parametrize("source", ["file", "pipe"])
 def test_curl_puts_a_file_or_what_comes_by_a_pipe(endpoint, sandbox, at, upload, source):
-    command = [program("curl"), "-sS", *endpoint.curl_options, *status(), "-T", str(upload) if source == "file" else "-"]
+    name = upload if source == "file" else "-"
+    command = [program("curl"), "-sS", *endpoint.curl_options, *status(), "-T", name, f"{endpoint.url}{at}/upload"]
     with upload.open("rb") as content:
-        answer = subprocess.run([*command, f"{endpoint.url}{at}/upload"], stdin=content, check=True, capture_output=True, text=True)
+        answer = subprocess.run(command, stdin=content, check=True, capture_output=True, text=True)
     assert answer.stdout == "404 1.1 1\n"
     assert requests_in(sandbox) == [("PUT", f"({MEGABYTE} bytes)", 404)]
 
@@ -131,8 +133,10 @@ def test_pipelined_requests_of_all_framings_are_answered_in_order(endpoint, sand
     head = "Host: a.test\r\n"
     texts = [
         f"GET {at}/0 HTTP/1.1\r\n{head}\r\n", f"POST {at}/1 HTTP/1.1\r\n{head}Content-Length: 3\r\n\r\nabc",
-        f"\r\nPUT {at}/2 HTTP/1.1\r\n{head}Transfer-Encoding: chunked\r\n\r\n2;a=b\r\nab\r\n1\r\nc\r\n0\r\nX: y\r\n\r\n",
-        f"GET {at}/3 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", f"DELETE {at}/4 HTTP/1.1\r\n{head}Connection: close\r\n\r\n",
+        f"\r\nPUT {at}/2 HTTP/1.1\r\n{head}Transfer-Encoding: chunked\r\n\r\n"
+        "2;a=b\r\nab\r\n1\r\nc\r\n0\r\nX: y\r\n\r\n",
+        f"GET {at}/3 HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
+        f"DELETE {at}/4 HTTP/1.1\r\n{head}Connection: close\r\n\r\n",
         f"GET {at}/never HTTP/1.1\r\n{head}\r\n",
     ]
     with endpoint.connect() as connection:
@@ -221,10 +225,10 @@ request = function() return batch end
 
 @pytest.mark.parametrize("script", [None, PIPELINE], ids=["one-by-one", "pipelined"])
 def test_wrk_gets_every_answer_whole(endpoint, tmp_path, script):
-    command = [program("wrk"), "-t", "1", "-c", "20", "-d", "1s"]
+    command = [program("wrk"), "-t", "1", "-c", "20", "-d", "1s", f"{endpoint.url}/_understudy/health"]
     if script:
         (tmp_path / "script.lua").write_text(script)
         command += ["-s", tmp_path / "script.lua"]
-    printed = subprocess.run([*command, endpoint.url + "/_understudy/health"], check=True, capture_output=True, text=True).stdout
+    printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     assert "Socket errors" not in printed and "Non-2xx" not in printed, printed
     assert int(printed.split(" requests in ")[0].split()[-1]) > 100
