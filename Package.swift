@@ -49,7 +49,7 @@ let tests: [Target] = [
     .target(name: "Mutations", path: "Tests/Mutations"),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
-    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", httpTypes]),
+    .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", "COpenSSL", httpTypes]),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations"]),
     .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
     .target(

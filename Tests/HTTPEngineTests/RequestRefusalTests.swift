@@ -25,7 +25,7 @@ import Testing
         case .unknownTransferCoding: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: gzip, chunked\r\n"
         case .unknownExpectation: "PUT / HTTP/1.1\r\nHost: a\r\nExpect: x\r\n"
         case .malformedChunk: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx"
-        case .timedOut: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
+        case .incompleteRequest, .timedOut: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
         case .notTLS: "GET / HTTP/1.1\r\n"
         }
     }
@@ -64,7 +64,7 @@ import Testing
         #expect(fields.count == 3, sourceLocation: location)
     }
 
-    @Test(arguments: Refusal.allCases.filter { $0 != .timedOut })
+    @Test(arguments: Refusal.ofBytes)
     func `RFC 9110 section 15-5-1: a refusal is a complete answer and the end of the connection`(refusal: Refusal)
         async throws
     {
@@ -77,7 +77,7 @@ import Testing
         expectWhole(try await answers(to: Self.text(for: .timedOut), limits), .timedOut)
     }
 
-    @Test(arguments: Refusal.allCases.filter { $0 != .timedOut })
+    @Test(arguments: Refusal.ofBytes)
     func `Section 9-6: a client that has megabytes unsent behind the fault gets the answer`(refusal: Refusal)
         async throws
     {
@@ -85,7 +85,7 @@ import Testing
         expectWhole(try await answers(to: Self.text(for: refusal) + rest, limits, at: listener(for: refusal)), refusal)
     }
 
-    @Test(arguments: Refusal.allCases.filter { $0 != .timedOut && $0 != .notTLS })
+    @Test(arguments: Refusal.ofBytes.filter { $0 != .notTLS })
     func `Section 9-6: what stands before a fault is answered, what stands behind it is not`(refusal: Refusal)
         async throws
     {
@@ -117,4 +117,27 @@ import Testing
             #expect([400, 408, 413, 414, 417, 431, 501, 505].contains(refusal.status.code))
         }
     }
+
+    @Test(arguments: [
+        "G", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\n",
+        "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\na",
+        "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n",
+    ])
+    func `Section 8: a client that ends its side amid a request gets a complete answer`(text: String) async throws {
+        let answer = try await withServer { port in
+            try await onThread {
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(text)
+                client.finishSending()
+                return try client.readToEnd()
+            }
+        }
+        expectWhole(answer, .incompleteRequest)
+    }
+}
+
+extension Refusal {
+    /// The refusals that bytes alone bring about.
+    fileprivate static let ofBytes = allCases.filter { $0 != .timedOut && $0 != .incompleteRequest }
 }

@@ -33,8 +33,7 @@ extension Connection {
     func step(_ loop: EventLoop) -> Bool {
         switch parser.next() {
         case .more:
-            // The client may have ended its side only, RFC 9112 section 9.6: all that it asked is answered by now.
-            if hasReadToEnd { phase = .finishing }
+            if hasReadToEnd { endRequests(loop) }
             return false
         case .head:
             acceptContent(loop)
@@ -48,6 +47,12 @@ extension Connection {
             refuse(refusal, loop)
         }
         return true
+    }
+
+    /// Ends a connection on which nothing more comes. RFC 9112 section 9.6: the client may have ended its side only; all
+    /// that it asked is answered by now. Section 8: if it ended amid a request, it may be there to hear of that.
+    private func endRequests(_ loop: EventLoop) {
+        parser.isIdle ? phase = .finishing : refuse(.incompleteRequest, loop)
     }
 
     /// Answers bytes that are no request, and ends the connection.

@@ -36,6 +36,8 @@ enum Refusal: Error, Hashable, CaseIterable {
     case unknownExpectation
     /// RFC 9112 section 7.1: the chunked content breaks the coding.
     case malformedChunk
+    /// RFC 9112 section 8: the client ended its side before the end of the request.
+    case incompleteRequest
     /// RFC 9110 section 15.5.9: head or content did not arrive in time.
     case timedOut
     /// The request came in the clear to a listener that speaks TLS.
@@ -46,7 +48,7 @@ enum Refusal: Error, Hashable, CaseIterable {
         switch self {
         case .malformedRequestLine, .malformedTarget, .insecureTarget, .bareLineFeed, .bareCarriageReturn,
             .malformedField, .invalidHost, .invalidContentLength, .invalidTransferEncoding, .malformedChunk,
-            .notTLS:
+            .incompleteRequest, .notTLS:
             .badRequest
         case .timedOut: .requestTimeout
         case .contentTooLarge: .contentTooLarge
@@ -78,6 +80,7 @@ enum Refusal: Error, Hashable, CaseIterable {
         case .unknownTransferCoding: "the transfer coding is not known (RFC 9112 section 6.1)"
         case .unknownExpectation: "Expect is not 100-continue (RFC 9110 section 10.1.1)"
         case .malformedChunk: "the chunked coding is broken (RFC 9112 section 7.1)"
+        case .incompleteRequest: "the request ended before it was complete (RFC 9112 section 8)"
         case .timedOut: "the request did not arrive in time (RFC 9110 section 15.5.9)"
         case .notTLS: "a request in the clear came to the port for https"
         }
