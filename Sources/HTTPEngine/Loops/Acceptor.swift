@@ -53,6 +53,9 @@ final class Acceptor {
         resumption = mustPause ? now + .milliseconds(10) : nil
     }
 
+    /// Ends a pause earlier, since there is room again.
+    func resume(at moment: Moment) { resumption = moment }
+
     /// Stops listening.
     func end() {
         for listener in listeners { listener.close() }

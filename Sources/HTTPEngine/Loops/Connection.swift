@@ -63,7 +63,7 @@ final class Connection {
     /// Unsent bytes from which on nothing further is answered.
     static let unsentBytes = 256 * 1024
     /// Requests or frames that are dealt with before other connections get their turn.
-    static let stepsPerTurn = 64
+    static let stepsPerTurn = 16
 
     init(_ transport: Transport, identifier: UInt64, _ loop: EventLoop, _ connection: Request.Connection) {
         self.transport = transport

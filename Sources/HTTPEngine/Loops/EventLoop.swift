@@ -123,8 +123,8 @@ extension EventLoop {
             }
         }
         guard acceptor.resumption != nil, !isStopping else { return }
-        shed()
         for peer in peers { peer.post(.shed) }
+        if shed() > 0 { acceptor.resume(at: now) }
     }
 
     private func fireTimers() {
@@ -190,15 +190,18 @@ extension EventLoop {
         connection.end()
     }
 
-    /// Closes the connections that lose least by it: idle ones before those at work, and among them the oldest first.
-    private func shed() {
+    /// Closes the connections that lose least by it, and says how many: idle ones before those at work, and among them the
+    /// oldest first.
+    @discardableResult private func shed() -> Int {
         let candidates = connections.compactMap { connection in
             connection.flatMap { connection in
                 connection.expendability.map { (expendability: $0, since: connection.waitBegin, connection) }
             }
         }
         let order = candidates.sorted { ($0.expendability, $0.since) < ($1.expendability, $1.since) }
-        for candidate in order.prefix(1 + openCount / 32) { close(candidate.2) }
+        let least = order.prefix(1 + openCount / 32)
+        for candidate in least { close(candidate.2) }
+        return least.count
     }
 
     private func stop(by deadline: Moment) {
