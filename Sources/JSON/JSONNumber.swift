@@ -28,7 +28,8 @@ public struct JSONNumber: Sendable, Hashable {
 
     /// Whether the text has neither fraction nor exponent.
     public var isInteger: Bool {
-        literal.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
+        for byte in literal.utf8 where byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") { return false }
+        return true
     }
 
     /// The value when it was written without fraction and exponent and fits, otherwise `nil`.

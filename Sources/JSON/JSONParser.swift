@@ -75,7 +75,10 @@ private struct JSONParser {
                 skipBlanks()
                 try expect(UInt8(ascii: ":"))
                 skipBlanks()
-                members.append(JSONObject.Member(name: name, value: try value()))
+                let member = JSONObject.Member(name: name, value: try value())
+                // Room for what a claims set usually has, instead of growing by one, two and four.
+                if members.isEmpty { members.reserveCapacity(4) }
+                members.append(member)
             } while try continues(until: UInt8(ascii: "}"))
         }
         depth -= 1

@@ -102,7 +102,9 @@ struct RezolveTokenRules {
     private func judgePartnerEntityID(
         of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) {
-        let length = token.partnerEntityID.count
+        // Characters are counted only where bytes do not tell: there are never more of them.
+        let bytes = token.partnerEntityID.utf8.count
+        let length = bytes <= 255 ? bytes : token.partnerEntityID.count
         let claim = token.compact.claims?["partner_entity_id"]
         findings.add(
             Finding(
