@@ -36,7 +36,8 @@ extension JSON {
         case .object(let object):
             Self.write(object, between: "{", "}", to: &bytes, indentation: indentation) { member, bytes, inner in
                 Self.write(member.name, to: &bytes)
-                bytes.append(contentsOf: (inner == nil ? ":" : ": ").utf8)
+                bytes.append(UInt8(ascii: ":"))
+                if inner != nil { bytes.append(UInt8(ascii: " ")) }
                 member.value.write(to: &bytes, indentation: inner)
             }
         }
@@ -69,11 +70,14 @@ extension JSON {
     private static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
         // Most strings need no escape and are copied whole.
-        if string.utf8.contains(where: mustBeEscaped) {
-            writeEscaped(string, to: &bytes)
-        } else {
-            bytes.append(contentsOf: string.utf8)
+        let isCopied: Void? = string.utf8.withContiguousStorageIfAvailable { text in
+            if text.contains(where: mustBeEscaped) {
+                writeEscaped(text, to: &bytes)
+            } else {
+                bytes.append(contentsOf: text)
+            }
         }
+        if isCopied == nil { writeEscaped(string.utf8, to: &bytes) }
         bytes.append(UInt8(ascii: "\""))
     }
 
@@ -81,8 +85,8 @@ extension JSON {
         byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
     }
 
-    private static func writeEscaped(_ string: String, to bytes: inout [UInt8]) {
-        for byte in string.utf8 {
+    private static func writeEscaped(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
             case 0x0A: bytes.append(contentsOf: "\\n".utf8)

@@ -28,8 +28,12 @@ public struct JSONNumber: Sendable, Hashable {
 
     /// Whether the text has neither fraction nor exponent.
     public var isInteger: Bool {
-        for byte in literal.utf8 where byte == UInt8(ascii: ".") || byte | 0x20 == UInt8(ascii: "e") { return false }
-        return true
+        literal.utf8.withContiguousStorageIfAvailable(Self.areDigits) ?? Self.areDigits(literal.utf8)
+    }
+
+    /// Whether a number's text has neither fraction nor exponent.
+    private static func areDigits(_ text: some Sequence<UInt8>) -> Bool {
+        text.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
     }
 
     /// The value when it was written without fraction and exponent and fits, otherwise `nil`.

@@ -124,15 +124,15 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
-        while let byte = peek() {
-            switch byte {
-            case UInt8(ascii: "\""):
+        while position < text.count {
+            let byte = text[position]
+            if byte == UInt8(ascii: "\"") {
                 defer { position += 1 }
                 return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
-            case UInt8(ascii: "\\"): return try escapedString(from: start)
-            case 0..<0x20: throw unexpected()
-            default: position += 1
             }
+            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+            if byte < 0x20 { throw unexpected() }
+            position += 1
         }
         throw error(.endOfText)
     }

@@ -70,8 +70,9 @@ public final class RecentTokens<Reading: Sendable>: Sendable {
     /// has them read anew.
     @inlinable
     static func hash(of token: String) -> Int {
-        var hash: UInt64 = 7
-        for byte in token.utf8.suffix(16) { hash = hash &* 31 &+ UInt64(byte) }
-        return Int(truncatingIfNeeded: hash >> 1)
+        let hash = token.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.suffix(16).reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
+        }
+        return Int(truncatingIfNeeded: (hash ?? 0) >> 1)
     }
 }
