@@ -36,7 +36,8 @@ extension JSON {
         case .object(let object):
             Self.write(object, between: "{", "}", to: &bytes, indentation: indentation) { member, bytes, inner in
                 Self.write(member.name, to: &bytes)
-                bytes.append(contentsOf: (inner == nil ? ":" : ": ").utf8)
+                bytes.append(UInt8(ascii: ":"))
+                if inner != nil { bytes.append(UInt8(ascii: " ")) }
                 member.value.write(to: &bytes, indentation: inner)
             }
         }
@@ -68,7 +69,24 @@ extension JSON {
     /// Appends a string in quotes, escaped as RFC 8259 section 7 demands and no more.
     private static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        for byte in string.utf8 {
+        // Most strings need no escape and are copied whole.
+        let isCopied: Void? = string.utf8.withContiguousStorageIfAvailable { text in
+            if text.contains(where: mustBeEscaped) {
+                writeEscaped(text, to: &bytes)
+            } else {
+                bytes.append(contentsOf: text)
+            }
+        }
+        if isCopied == nil { writeEscaped(string.utf8, to: &bytes) }
+        bytes.append(UInt8(ascii: "\""))
+    }
+
+    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
+        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    }
+
+    private static func writeEscaped(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {
+        for byte in text {
             switch byte {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(contentsOf: [UInt8(ascii: "\\"), byte])
             case 0x0A: bytes.append(contentsOf: "\\n".utf8)
@@ -80,6 +98,5 @@ extension JSON {
             default: bytes.append(byte)
             }
         }
-        bytes.append(UInt8(ascii: "\""))
     }
 }

@@ -28,11 +28,31 @@ public struct JSONNumber: Sendable, Hashable {
 
     /// Whether the text has neither fraction nor exponent.
     public var isInteger: Bool {
-        literal.utf8.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
+        literal.utf8.withContiguousStorageIfAvailable(Self.areDigits) ?? Self.areDigits(literal.utf8)
+    }
+
+    /// Whether a number's text has neither fraction nor exponent.
+    private static func areDigits(_ text: some Sequence<UInt8>) -> Bool {
+        text.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
     }
 
     /// The value when it was written without fraction and exponent and fits, otherwise `nil`.
-    public var int: Int? { isInteger ? Int(literal) : nil }
+    public var int: Int? {
+        if let digits = literal.utf8.withContiguousStorageIfAvailable(Self.shortInt), let int = digits { return int }
+        return isInteger ? Int(literal) : nil
+    }
+
+    /// The value of up to 18 digits and nothing else: what nearly every number is, and quicker read than by the library.
+    private static func shortInt(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+        guard text.count <= 18 else { return nil }
+        var value = 0
+        for byte in text {
+            let digit = Int(byte) - 0x30
+            guard (0...9).contains(digit) else { return nil }
+            value = value * 10 + digit
+        }
+        return value
+    }
 
     /// The nearest binary value; infinite for texts such as `1e400`.
     public var double: Double {

@@ -30,7 +30,13 @@ public struct JSONObject: Sendable, Hashable {
     ///
     /// Setting replaces the first member of that name in its place, or appends one; setting `nil` removes all of them.
     public subscript(name: String) -> JSON? {
-        get { members.first { $0.name.hasSameBytes(as: name) }?.value }
+        get {
+            // By index: a search with a closure copies every member that it passes.
+            for index in members.indices where members[index].name.hasSameBytes(as: name) {
+                return members[index].value
+            }
+            return nil
+        }
         set {
             guard let newValue else {
                 members.removeAll { $0.name.hasSameBytes(as: name) }

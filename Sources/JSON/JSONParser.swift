@@ -75,7 +75,10 @@ private struct JSONParser {
                 skipBlanks()
                 try expect(UInt8(ascii: ":"))
                 skipBlanks()
-                members.append(JSONObject.Member(name: name, value: try value()))
+                let member = JSONObject.Member(name: name, value: try value())
+                // Room for what a claims set usually has, instead of growing by one, two and four.
+                if members.isEmpty { members.reserveCapacity(4) }
+                members.append(member)
             } while try continues(until: UInt8(ascii: "}"))
         }
         depth -= 1
@@ -121,15 +124,15 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
-        while let byte = peek() {
-            switch byte {
-            case UInt8(ascii: "\""):
+        while position < text.count {
+            let byte = text[position]
+            if byte == UInt8(ascii: "\"") {
                 defer { position += 1 }
                 return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
-            case UInt8(ascii: "\\"): return try escapedString(from: start)
-            case 0..<0x20: throw unexpected()
-            default: position += 1
             }
+            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
+            if byte < 0x20 { throw unexpected() }
+            position += 1
         }
         throw error(.endOfText)
     }

@@ -25,9 +25,11 @@ public enum Base64URL {
     public static func decode(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
         let count = text.count
         guard count % 4 != 1 else { throw fault(in: text) ?? .length(count) }
-        var isClean = true
-        let bytes = [UInt8](unsafeUninitializedCapacity: count / 4 * 3 + 2) { output, written in
-            isClean = text.withUnsafeBufferPointer { decode($0, into: output, &written) }
+        var bytes = [UInt8](repeating: 0, count: count * 3 / 4)
+        let isClean = bytes.withUnsafeMutableBufferPointer { output in
+            text.withUnsafeBufferPointer { text in
+                values.withUnsafeBufferPointer { decode(text, by: $0, into: output) }
+            }
         }
         guard isClean else { throw fault(in: text) ?? .unusedBits }
         return bytes
@@ -35,24 +37,33 @@ public enum Base64URL {
 
     /// Whether every character belongs to the alphabet and the unused bits are zero; the caller checked the length.
     private static func decode(
-        _ text: UnsafeBufferPointer<UInt8>, into output: UnsafeMutableBufferPointer<UInt8>, _ written: inout Int
+        _ text: UnsafeBufferPointer<UInt8>, by values: UnsafeBufferPointer<UInt8>,
+        into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        var bits: UInt32 = 0
-        var pending = 0
-        var seen: UInt8 = 0
-        for byte in text {
-            let value = values[Int(byte)]
-            // A foreign byte's value has its top bit set; one test behind the loop is cheaper than one in it.
+        // A foreign byte's value has its top bits set; one test behind the loop is cheaper than one in it.
+        var seen: UInt32 = 0
+        func value(_ index: Int) -> UInt32 {
+            let value = UInt32(values[Int(text[index])])
             seen |= value
-            bits = bits << 6 | UInt32(value & 0x3F)
-            pending += 6
-            if pending >= 8 {
-                pending -= 8
-                output[written] = UInt8(truncatingIfNeeded: bits >> UInt32(pending))
-                written += 1
-            }
+            return value
         }
-        return seen & 0x80 == 0 && bits & (1 << UInt32(pending) - 1) == 0
+        let whole = text.count / 4
+        for group in 0..<whole {
+            let first = value(4 * group) << 18 | value(4 * group + 1) << 12
+            let bits = first | value(4 * group + 2) << 6 | value(4 * group + 3)
+            output[3 * group] = UInt8(truncatingIfNeeded: bits >> 16)
+            output[3 * group + 1] = UInt8(truncatingIfNeeded: bits >> 8)
+            output[3 * group + 2] = UInt8(truncatingIfNeeded: bits)
+        }
+        // Two or three characters may follow, for one byte or two; what they hold beyond must be zero.
+        var bits: UInt32 = 0
+        for index in (4 * whole)..<text.count { bits = bits << 6 | value(index) }
+        var unused = UInt32(text.count % 4 * 6)
+        for index in (3 * whole)..<output.count {
+            unused -= 8
+            output[index] = UInt8(truncatingIfNeeded: bits >> unused)
+        }
+        return seen & 0x80 == 0 && bits & (1 << unused - 1) == 0
     }
 
     /// The value of each byte; 0xFF for those outside the alphabet.

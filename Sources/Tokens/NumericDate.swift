@@ -48,7 +48,12 @@ public struct NumericDate: Sendable, Hashable {
             return
         }
         if let number = claim.number {
-            self.init(form: Self.form(of: number), value: number.double)
+            // The usual claim is an integer that is read once; beyond 15 digits the nearest binary value is asked for.
+            if number.literal.utf8.count <= 15, let int = number.int {
+                self.init(form: .integer, value: Double(int))
+            } else {
+                self.init(form: Self.form(of: number), value: number.double)
+            }
         } else if let string = claim.string, case .number(let number)? = try? JSON.parse(string.utf8) {
             // A string that is no number needs no reason why.
             self.init(form: .numericString, value: number.double)

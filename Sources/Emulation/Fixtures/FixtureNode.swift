@@ -18,8 +18,9 @@ public struct FixtureNode {
             throw FixtureProblem(file: file.path, message: "is not UTF-8")
         }
         do {
-            // The basic resolver: Yams' own would read `yes` as a boolean, and costs a regular expression each.
-            guard let root = try Yams.compose(yaml: text, .basic) else {
+            // The basic resolver: Yams' own would read `yes` as a boolean, and costs a regular expression each. Nothing
+            // is constructed either, and the standard encoding would be looked for in the environment.
+            guard let root = try Yams.compose(yaml: text, .basic, Constructor([:], [:], [:]), .utf8) else {
                 throw FixtureProblem(file: file.path, line: 1, column: 1, message: "the file is empty")
             }
             node = root

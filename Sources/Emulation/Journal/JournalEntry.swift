@@ -12,8 +12,8 @@ public struct ExchangeRecord: Sendable {
     public var failure: String?
     /// What was found that led to the failure, where the findings do not say it.
     public var reason: String?
-    /// Every check that was made, in the vendor's order.
-    public var findings: [Finding] = []
+    /// Every check that was made, in the vendor's order, as it was recorded.
+    public var checks = FindingList()
     /// The fault or scenario that replaced the answer.
     public var intervention: String?
     /// Body members that are masked when somebody reads the entry.
@@ -21,6 +21,9 @@ public struct ExchangeRecord: Sendable {
 
     /// A record of nothing yet.
     public init() {}
+
+    /// Every check that was made, in the vendor's order.
+    public var findings: [Finding] { checks.all }
 }
 
 /// One exchange in a sandbox's journal.
@@ -50,7 +53,7 @@ public struct JournalEntry: Sendable {
             // The room that findings could take counts as well as what they do. The target stands in the head once more.
             size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
-                + response.body.count + MemoryLayout<Finding>.stride * record.findings.capacity
+                + response.body.count + record.checks.byteCount
         }
     }
 

@@ -70,7 +70,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
     /// Runs the handler, and again after whatever it has to wait for.
     @inlinable
     func handle(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
-        let judged = call.findings.all.count
+        let judged = call.findings.list
         switch cell.run(&call) {
         case .success(.respond(let response)):
             return finish(exchange, response, record(of: call))
@@ -90,7 +90,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
         var record = ExchangeRecord()
         record.vendor = V.identity.id
         record.route = call.route.id
-        record.findings = call.findings.all
+        record.checks = call.findings.list
         record.secrets = secrets
         return record
     }

@@ -41,19 +41,26 @@ public struct FieldReader {
         _ name: String, or otherNames: String..., isRequired: Bool = false, acceptsNull: Bool = false,
         minimumLength: Int = 0
     ) -> String? {
-        let object = object
-        let member = ([name] + otherNames).lazy.compactMap { object[$0] }.first
-        guard let member else {
+        guard let member = member(name, or: otherNames) else {
             if isRequired { problems.append(FieldProblem(name: name, kind: .missing)) }
             return nil
         }
         if acceptsNull, member.isNull { return nil }
         guard let string = member.string else { return wrong(name, "string", member) }
-        guard string.count >= minimumLength else {
+        // Counting characters takes long, and an answer needs no more of them than the minimum.
+        guard string.prefix(minimumLength).count == minimumLength else {
             problems.append(FieldProblem(name: name, kind: .tooShort(minimum: minimumLength, length: string.count)))
             return nil
         }
         return string
+    }
+
+    private func member(_ name: String, or otherNames: [String]) -> JSON? {
+        if let member = object[name] { return member }
+        for name in otherNames {
+            if let member = object[name] { return member }
+        }
+        return nil
     }
 
     /// A boolean member; `nil` when it is absent or wrong.

@@ -1,3 +1,4 @@
+public import JSON
 public import Synchronization
 
 /// What was made of tokens that came more than once, since a client sends one token with many requests.
@@ -41,33 +42,37 @@ public final class RecentTokens<Reading: Sendable>: Sendable {
     /// What was made of the token before, or what `read` makes of it now.
     @inlinable
     public func reading(of token: String, _ read: (String) -> Reading) -> Reading {
-        // Beyond ASCII two texts with different bytes can be equal.
-        guard token.utf8.count <= Self.longest, token.utf8.allSatisfy({ $0 < 0x80 }) else { return read(token) }
+        guard token.utf8.count <= Self.longest else { return read(token) }
         let hash = Self.hash(of: token)
         let table = tables[hash & (Self.tableCount - 1)]
         let place = hash / Self.tableCount & (Self.slotsPerTable - 1)
-        let known = table.slots.withLock { slots -> Reading? in
-            guard slots[place].hash == hash, let entry = slots[place].entry, entry.token == token else { return nil }
-            return entry.reading
+        let (known, isWorthKeeping) = table.slots.withLock { slots -> (Reading?, Bool) in
+            if slots[place].hash == hash, let entry = slots[place].entry, entry.token.hasSameBytes(as: token) {
+                return (entry.reading, false)
+            }
+            defer { slots[place].candidate = hash }
+            return (nil, slots[place].candidate == hash)
         }
         if let known { return known }
         let reading = read(token)
-        let forgotten = table.slots.withLock { slots -> (token: String, reading: Reading)? in
-            guard slots[place].candidate == hash else {
-                slots[place].candidate = hash
-                return nil
+        if isWorthKeeping {
+            let forgotten = table.slots.withLock { slots in
+                defer { slots[place] = Slot(hash: hash, entry: (token, reading)) }
+                return slots[place].entry
             }
-            defer { slots[place] = Slot(hash: hash, entry: (token, reading)) }
-            return slots[place].entry
+            // What had the place is destroyed behind the lock.
+            withExtendedLifetime(forgotten) {}
         }
-        // What had the place is destroyed behind the lock.
-        return withExtendedLifetime(forgotten) { reading }
+        return reading
     }
 
     /// Made of the last bytes: those of a signature are as good as random, and whoever makes tokens that collide only
     /// has them read anew.
     @inlinable
     static func hash(of token: String) -> Int {
-        Int(truncatingIfNeeded: token.utf8.suffix(16).reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) } >> 1)
+        let hash = token.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.suffix(16).reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
+        }
+        return Int(truncatingIfNeeded: (hash ?? 0) >> 1)
     }
 }

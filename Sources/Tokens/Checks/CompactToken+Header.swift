@@ -49,7 +49,7 @@ extension CompactToken {
     }
 
     private static func areEqualIgnoringCase(_ first: String, _ second: String) -> Bool {
-        first.utf8.elementsEqual(second.utf8) { lowercase($0) == lowercase($1) }
+        first.hasSameBytes(as: second) || first.utf8.elementsEqual(second.utf8) { lowercase($0) == lowercase($1) }
     }
 
     private static func lowercase(_ byte: UInt8) -> UInt8 {

@@ -29,12 +29,24 @@ final class MACKey: Sendable {
 /// An HMAC context that has taken its key and seen no data.
 ///
 /// Fetching the algorithm and setting the key cost more than a whole token does; a copy of this context costs neither.
+/// Copies are kept and used again, as many as there were calls at the same time, since making one costs a third of a
+/// token.
 ///
 /// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the source
-/// of `EVP_MAC_CTX_dup`, which reads it and counts references atomically.
+/// of `EVP_MAC_CTX_dup`, which reads it and counts references atomically. Of a copy, whoever took it out of the list is
+/// the only user.
 private final class KeyedContext: @unchecked Sendable {
+    private struct Copy: @unchecked Sendable {
+        let context: OpaquePointer
+    }
+
+    /// Whether a context without a new key starts again with the old one. Before 3.0.3 OpenSSL's HMAC says so and goes on
+    /// where it was (openssl/openssl issue 17811).
+    private static let startsAgain = OpenSSL_version_num() >= 0x3000_0030
+
     private let context: OpaquePointer
     private let byteCount: Int
+    private let copies = Mutex<[Copy]>([])
 
     init?(secret: [UInt8], digest: String) {
         let keyed = OpenSSL.run { Self.keyedContext(secret, digest) }
@@ -43,7 +55,10 @@ private final class KeyedContext: @unchecked Sendable {
         byteCount = EVP_MAC_CTX_get_mac_size(keyed)
     }
 
-    deinit { EVP_MAC_CTX_free(context) }
+    deinit {
+        for copy in copies.withLock({ $0 }) { EVP_MAC_CTX_free(copy.context) }
+        EVP_MAC_CTX_free(context)
+    }
 
     private static func keyedContext(_ secret: [UInt8], _ digest: String) -> OpaquePointer? {
         guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
@@ -65,13 +80,27 @@ private final class KeyedContext: @unchecked Sendable {
     }
 
     func code(for bytes: [UInt8]) -> [UInt8]? {
-        guard let copy = EVP_MAC_CTX_dup(context) else { return nil }
-        defer { EVP_MAC_CTX_free(copy) }
+        guard let copy = copy() else { return nil }
+        defer { giveBack(copy) }
         var isComplete = EVP_MAC_update(copy, bytes, bytes.count) == 1
         let code = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
             isComplete = EVP_MAC_final(copy, buffer.baseAddress, &written, byteCount) == 1 && isComplete
             if !isComplete { written = 0 }
         }
         return isComplete ? code : nil
+    }
+
+    private func copy() -> OpaquePointer? {
+        if let copy = copies.withLock({ $0.popLast() }) {
+            if EVP_MAC_init(copy.context, nil, 0, nil) == 1 { return copy.context }
+            EVP_MAC_CTX_free(copy.context)
+        }
+        return EVP_MAC_CTX_dup(context)
+    }
+
+    private func giveBack(_ copy: OpaquePointer) {
+        guard Self.startsAgain else { return EVP_MAC_CTX_free(copy) }
+        let copy = Copy(context: copy)
+        copies.withLock { $0.append(copy) }
     }
 }

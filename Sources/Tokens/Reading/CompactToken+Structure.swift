@@ -9,30 +9,39 @@ extension CompactToken {
     public var structure: [Finding] {
         var findings: [Finding] = []
         // Room for what a caller usually adds.
-        findings.reserveCapacity(24)
-        findings += signedStructure
-        findings += claimsStructure
+        findings.reserveCapacity(16)
+        addSignedStructure(to: &findings)
+        addClaimsStructure(to: &findings)
         return findings
     }
 
     /// The findings about the form that hold for every JWS, whatever its payload is.
     public var signedStructure: [Finding] {
-        [
-            sizeFinding, partsFinding,
-            encoding(of: headerPart?.encoded, "header-base64url"),
-            encoding(of: payloadPart?.encoded, "payload-base64url"),
-            encoding(of: signaturePart, "signature-base64url"),
-            object(in: headerPart, "header-json", "RFC 7515 section 4"),
-            duplicates(in: headerPart, "header-duplicates", "RFC 7515 section 4"),
-        ]
+        var findings: [Finding] = []
+        addSignedStructure(to: &findings)
+        return findings
     }
 
     /// The findings about a payload that should be a claims set.
     public var claimsStructure: [Finding] {
-        [
-            object(in: payloadPart, "payload-json", "RFC 7519 section 7.2"),
-            duplicates(in: payloadPart, "payload-duplicates", "RFC 7519 section 4"),
-        ]
+        var findings: [Finding] = []
+        addClaimsStructure(to: &findings)
+        return findings
+    }
+
+    private func addSignedStructure(to findings: inout [Finding]) {
+        findings.append(sizeFinding)
+        findings.append(partsFinding)
+        findings.append(encoding(of: headerPart?.encoded, "header-base64url"))
+        findings.append(encoding(of: payloadPart?.encoded, "payload-base64url"))
+        findings.append(encoding(of: signaturePart, "signature-base64url"))
+        findings.append(object(in: headerPart, "header-json", "RFC 7515 section 4"))
+        findings.append(duplicates(in: headerPart, "header-duplicates", "RFC 7515 section 4"))
+    }
+
+    private func addClaimsStructure(to findings: inout [Finding]) {
+        findings.append(object(in: payloadPart, "payload-json", "RFC 7519 section 7.2"))
+        findings.append(duplicates(in: payloadPart, "payload-duplicates", "RFC 7519 section 4"))
     }
 
     private var sizeFinding: Finding {

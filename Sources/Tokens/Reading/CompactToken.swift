@@ -65,12 +65,13 @@ public struct CompactToken: Sendable {
     private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(3)
-        var rest = bytes[...]
-        while parts.count < 5, let dot = rest.firstIndex(of: UInt8(ascii: ".")) {
-            parts.append(rest[..<dot])
-            rest = rest[(dot + 1)...]
+        var start = 0
+        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
+            parts.append(bytes[start..<index])
+            start = index + 1
+            if parts.count == 5 { break }
         }
-        parts.append(rest)
+        parts.append(bytes[start...])
         return parts
     }
 

@@ -70,8 +70,9 @@ extension JSON {
     private var hasDuplicates: Bool {
         switch self {
         case .null, .bool, .number, .string: false
-        case .array(let elements): elements.contains { $0.hasDuplicates }
-        case .object(let object): object.repeatsName || object.members.contains { $0.value.hasDuplicates }
+        // By index: a search with a closure copies every value that it passes.
+        case .array(let elements): elements.indices.contains { elements[$0].hasDuplicates }
+        case .object(let object): object.repeatsName || object.indices.contains { object[$0].value.hasDuplicates }
         }
     }
 }
@@ -80,8 +81,8 @@ extension JSONObject {
     /// Whether a name occurs more than once; for the few members that tokens have, quicker than listing them.
     fileprivate var repeatsName: Bool {
         guard count <= 16 else { return !duplicateNames.isEmpty }
-        for index in members.indices.dropFirst() {
-            for earlier in members[..<index] where earlier.name.hasSameBytes(as: members[index].name) { return true }
+        for index in members.indices {
+            for earlier in 0..<index where members[earlier].name.hasSameBytes(as: members[index].name) { return true }
         }
         return false
     }

@@ -90,7 +90,7 @@ extension Rezolve {
 
     /// The token in the field's value; `nil` when the scheme is not accepted or nothing follows it.
     private static func token(in value: String, _ scheme: RezolveSwitches.BearerScheme) -> String? {
-        var rest = value[...]
+        var rest = value[...].utf8
         var prefixes = 0
         while prefixes < 2, let stripped = strippingBearer(rest) {
             rest = stripped
@@ -98,7 +98,7 @@ extension Rezolve {
             if scheme == .required { break }
         }
         if scheme == .required, prefixes == 0 { return nil }
-        return rest.isEmpty ? nil : String(rest)
+        return rest.isEmpty ? nil : String(Substring(rest))
     }
 
     /// What stands where `Bearer TOKEN` should, without anything that may be secret.
@@ -109,12 +109,15 @@ extension Rezolve {
     }
 
     /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1).
-    private static func strippingBearer(_ text: Substring) -> Substring? {
-        let (bytes, scheme) = (text.utf8, "bearer".utf8)
-        guard bytes.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 }) else { return nil }
-        let rest = bytes.dropFirst(scheme.count)
+    private static func strippingBearer(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+        let scheme: StaticString = "bearer"
+        var rest = text
+        for index in 0..<scheme.utf8CodeUnitCount {
+            guard let byte = rest.popFirst(), byte | 0x20 == scheme.utf8Start[index] else { return nil }
+        }
         guard rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
-        return Substring(rest.drop { $0 == UInt8(ascii: " ") })
+        while rest.first == UInt8(ascii: " ") { rest.removeFirst() }
+        return rest
     }
 
     /// Rows 5 to 8.

@@ -19,8 +19,8 @@ final class RezolveToken: Sendable {
     let entityID: String
     let partnerEntityID: String
     let deviceID: String
-    /// With the key that they were made with; a list, since nearly every token meets one key only.
-    private let verifications = Mutex<[(key: RezolveAuthKey, findings: [Finding])]>([])
+    /// With the key that they were made with; one place, since nearly every token meets one key only.
+    private let verification = Mutex<(key: RezolveAuthKey, findings: [Finding])?>(nil)
 
     init(_ text: String) {
         compact = CompactToken(text)
@@ -36,11 +36,11 @@ final class RezolveToken: Sendable {
         guard let key else {
             return form + [Finding("signature", .notJudged, note: "No key is known to judge it by.")]
         }
-        if let known = verifications.withLock({ $0.first { $0.key === key }?.findings }) { return known }
+        if let known = verification.withLock({ $0?.key === key ? $0?.findings : nil }) { return known }
         var findings = form
         findings.append(compact.signature(by: key.verification, algorithm: .hs512, source: "JWT page, Signature"))
         if let weakness = key.verification.strengthFinding(for: .hs512) { findings.append(weakness) }
-        verifications.withLock { [findings] in $0.append((key, findings)) }
+        verification.withLock { [findings] in $0 = (key, findings) }
         return findings
     }
 
@@ -102,7 +102,9 @@ struct RezolveTokenRules {
     private func judgePartnerEntityID(
         of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) {
-        let length = token.partnerEntityID.count
+        // Characters are counted only where bytes do not tell: there are never more of them.
+        let bytes = token.partnerEntityID.utf8.count
+        let length = bytes <= 255 ? bytes : token.partnerEntityID.count
         let claim = token.compact.claims?["partner_entity_id"]
         findings.add(
             Finding(

@@ -1,0 +1,82 @@
+import Testing
+import Tokens
+
+@testable import Emulation
+
+@Suite("Findings")
+struct FindingsTests {
+    private enum Failure: String, VendorFailure {
+        case early
+        case late
+    }
+
+    @Test("come out in the order in which they were recorded, one by one or as lists")
+    func order() {
+        var findings = Findings<Failure>()
+        findings.add(Finding("a", .passed), orFail: .early)
+        findings.add([Finding("b", .passed), Finding("c", .noted)], orFail: .early)
+        findings.add([], orFail: .early)
+        findings.note(Finding("d", .noted))
+        #expect(findings.all.map(\.check) == ["a", "b", "c", "d"])
+        #expect(findings.failure == nil)
+    }
+
+    @Test("lead to the failure of the first that failed, also inside a list")
+    func firstFailure() {
+        var findings = Findings<Failure>()
+        findings.add([Finding("a", .notJudged), Finding("b", .failed)], orFail: .early)
+        findings.add(Finding("c", .failed), orFail: .late)
+        #expect(findings.failure == .early)
+    }
+
+    @Test("are forgotten back to an earlier state, failure included")
+    func rewind() {
+        var findings = Findings<Failure>()
+        findings.add([Finding("a", .passed)], orFail: .early)
+        let earlier = findings.list
+        findings.add(Finding("b", .failed), orFail: .late)
+        findings.rewind(to: earlier)
+        #expect(findings.all.map(\.check) == ["a"])
+        #expect(findings.failure == nil)
+    }
+
+    @Test("count with the room that they take, whether they came one by one or as a list")
+    func size() {
+        var list = FindingList()
+        #expect(list.byteCount == 0)
+        list.append([Finding](repeating: Finding("a", .passed), count: 10))
+        let one = MemoryLayout<Finding>.stride
+        #expect(list.byteCount >= 10 * one)
+        let before = list.byteCount
+        for _ in 0..<100 { list.append(Finding("b", .passed)) }
+        #expect(list.byteCount >= before + 80 * one)
+    }
+}
+
+@Suite("Tokens that came before")
+struct RecentTokensTests {
+    @Test("are read twice and known from then on")
+    func known() {
+        let recent = RecentTokens<Int>()
+        var readings = 0
+        func read(_ token: String) -> Int {
+            readings += 1
+            return token.utf8.count
+        }
+        for _ in 0..<5 { #expect(recent.reading(of: "a.b.c", read) == 5) }
+        #expect(readings == 2)
+    }
+
+    @Test("are told apart byte for byte, also where the last bytes or the characters are the same")
+    func collisions() {
+        let recent = RecentTokens<[UInt8]>()
+        let texts = [
+            "1.0123456789abcdef", "2.0123456789abcdef", "e\u{301}.0123456789abcdef", "\u{E9}.0123456789abcdef",
+        ]
+        for _ in 0..<3 {
+            for text in texts {
+                for _ in 0..<3 { #expect(recent.reading(of: text) { Array($0.utf8) } == Array(text.utf8)) }
+            }
+        }
+    }
+}
