@@ -7,7 +7,7 @@ let vendors = ["Rezolve"]
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
-let core: [Target] = [
+let foundation: [Target] = [
     .systemLibrary(
         name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .target(name: "CEpoll"),
@@ -15,12 +15,15 @@ let core: [Target] = [
     .target(name: "Wire", dependencies: ["JSON", httpTypes]),
     .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll", httpTypes]),
     .target(name: "Tokens", dependencies: ["JSON", "COpenSSL"]),
+]
+
+let core: [Target] = [
     .target(
         name: "Emulation",
         dependencies: [
             "JSON", "Wire", "Tokens", httpTypes, logging, .product(name: "Yams", package: "Yams"),
             .product(name: "Mustache", package: "swift-mustache"),
-        ]),
+        ])
 ]
 
 let vendorTargets: [Target] = vendors.map { vendor in
@@ -45,12 +48,15 @@ let mounting: [Target] = [
         ]),
 ]
 
-let tests: [Target] = [
+let foundationTests: [Target] = [
     .target(name: "Mutations", path: "Tests/Mutations"),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
     .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", "COpenSSL", httpTypes]),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations"]),
+]
+
+let tests: [Target] = [
     .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
     .target(
         name: "Support",
@@ -70,14 +76,19 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
+/// Whether only what stands below the emulation is built, which is all that the runs under sanitizers need.
+let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
+
 let package = Package(
     name: "understudy",
     platforms: [.macOS(.v15)],
-    products: [
-        .executable(name: "understudy", targets: ["UnderstudyCLI"]),
-        .library(name: "Understudy", targets: ["Understudy"]),
-        .library(name: "Tokens", targets: ["Tokens"]),
-    ],
+    products: isFoundationOnly
+        ? []
+        : [
+            .executable(name: "understudy", targets: ["UnderstudyCLI"]),
+            .library(name: "Understudy", targets: ["Understudy"]),
+            .library(name: "Tokens", targets: ["Tokens"]),
+        ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
@@ -85,7 +96,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: core + vendorTargets + mounting + tests + vendorTests
+    targets: foundation + foundationTests
+        + (isFoundationOnly ? [] : core + vendorTargets + mounting + tests + vendorTests)
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

@@ -76,8 +76,13 @@ public struct FieldLines: Sendable {
 
     /// Whether the bytes at the line's name are `canonicalName` but for the case of letters.
     private func matches(_ line: Line, _ canonicalName: String) -> Bool {
-        line.name.count == canonicalName.utf8.count
-            && zip(bytes[line.name], canonicalName.utf8).allSatisfy { Self.lowercased($0) == $1 }
+        // Most names differ in length already.
+        guard line.name.count == canonicalName.utf8.count else { return false }
+        return bytes.withUnsafeBufferPointer { bytes in
+            zip(UnsafeBufferPointer(rebasing: bytes[line.name]), canonicalName.utf8).allSatisfy {
+                Self.lowercased($0) == $1
+            }
+        }
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -19,6 +19,10 @@ class Registrations:
     sandboxes: int = 0
 
 
+# GETs on a new connection each.
+CLOSING = "closing"
+
+
 @dataclass
 class Round:
     requests: int
@@ -26,11 +30,13 @@ class Round:
     refused: int
 
 
-def drive(url: str, seconds: int, registrations: Registrations | None = None) -> Round:
-    """One round of wrk: GETs of the URL, or registrations at its host."""
+def drive(url: str, seconds: int, registrations: Registrations | str | None = None) -> Round:
+    """One round of wrk: GETs of the URL, kept or closing connections, or registrations at its host."""
     command = ["wrk", "-t2", "-c64", f"-d{seconds}s"]
     if registrations is None:
         return read(run([*command, url], {}))
+    if registrations is CLOSING:
+        return read(run([*command, "-H", "Connection: close", url], {}))
     with tempfile.NamedTemporaryFile("w", prefix="understudy-tokens-") as file:
         file.write("\n".join(registrations.tokens))
         file.flush()

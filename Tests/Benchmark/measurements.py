@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from load import Registrations, drive
-from servers import Nginx, Process, Understudy, first_answer, free_port
+from load import CLOSING, Registrations, drive
+from servers import Certificate, Nginx, Process, Understudy, first_answer, free_port
 
 REGISTER = "/api/v1/authentication/register"
 # As long as what Understudy answers there.
@@ -70,8 +70,11 @@ def alternate(scale: Scale, first: tuple[Process, str, object], second: tuple[Pr
     return (ratio, *(median(result.per_second for result in found) for found in rounds), refused)
 
 
-def beside_nginx(binary: Path, scale: Scale, what: str, budget: str, content: str, path: str, tokens: int) -> list[Result]:
-    with Understudy(binary) as understudy, Nginx(content) as nginx:
+def beside_nginx(
+    binary: Path, scale: Scale, what: str, budget: str, content: str, path: str, tokens: int, secure: bool = False
+) -> list[Result]:
+    with Certificate() as certificate, Understudy(binary, certificate if secure else None) as understudy, \
+            Nginx(content, certificate if secure else None) as nginx:
         load = Registrations(mint(understudy, tokens)) if tokens else None
         ratio, ours, theirs, refused = alternate(scale, (understudy, path, load), (nginx, path, load))
         detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
@@ -92,6 +95,28 @@ def different(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
         binary, scale, f"register, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.4", REGISTER_CONTENT, REGISTER,
         tokens=scale.tokens)
+
+
+def health_secure(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, "health over TLS, of nginx over TLS", "≥ 0.9", HEALTH_CONTENT, Understudy.HEALTH, tokens=0,
+        secure=True)
+
+
+def reused_secure(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, "register over TLS, one token reused, of nginx over TLS", "≥ 0.5", REGISTER_CONTENT, REGISTER,
+        tokens=1, secure=True)
+
+
+def handshakes(binary: Path, scale: Scale) -> list[Result]:
+    """New TLS 1.3 connections, each for one request; the certificate and its P-256 key are the same on both sides."""
+    with Certificate() as certificate, Understudy(binary, certificate) as understudy, \
+            Nginx(HEALTH_CONTENT, certificate) as nginx:
+        ratio, ours, theirs, refused = alternate(
+            scale, (understudy, Understudy.HEALTH, CLOSING), (nginx, "/", CLOSING))
+        detail = f"{ours:,.0f} of {theirs:,.0f} connections/s" + (f", {refused} REFUSED" if refused else "")
+        return [Result("TLS connections of one request, of nginx", "–", ratio, detail=detail)]
 
 
 def start(binary: Path, scale: Scale) -> list[Result]:
@@ -173,6 +198,6 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
 
 
 ALL = {
-    "health": health, "reused": reused, "different": different, "start": start, "memory": memory,
-    "sandboxes": sandboxes,
+    "health": health, "reused": reused, "different": different, "health-tls": health_secure,
+    "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
 }

@@ -30,6 +30,24 @@ def first_answer(port: int, path: str, within: float = 10, pause: float = 0.0002
     raise RuntimeError(f"nothing answered on port {port} within {within} s")
 
 
+class Certificate:
+    """A certificate of its own for localhost with a P-256 key, for both servers; gone when its `with` block is left."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="understudy-certificate-")
+        self.certificate, self.key = Path(self.folder.name) / "cert.pem", Path(self.folder.name) / "key.pem"
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-keyout", self.key, "-out", self.certificate],
+            check=True, capture_output=True)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.folder.cleanup()
+
+
 class Process:
     """A child that is gone when its `with` block is left."""
 
@@ -56,16 +74,25 @@ class Process:
             self.child.kill()
             self.child.wait()
 
+    # Where the load goes if it goes over TLS.
+    secure_port: int | None = None
+
     def url(self, path: str) -> str:
+        if self.secure_port:
+            return f"https://127.0.0.1:{self.secure_port}{path}"
         return f"http://127.0.0.1:{self.port}{path}"
 
 
 class Understudy(Process):
     HEALTH = "/_understudy/health"
 
-    def __init__(self, binary: Path):
-        port = free_port()
-        super().__init__(self.command(binary, port), port, self.HEALTH)
+    def __init__(self, binary: Path, certificate: Certificate | None = None):
+        port, command = free_port(), []
+        if certificate:
+            self.secure_port = free_port()
+            command = ["--https-port", str(self.secure_port), "--tls-cert", certificate.certificate,
+                       "--tls-key", certificate.key]
+        super().__init__(self.command(binary, port) + command, port, self.HEALTH)
         self.control = http.client.HTTPConnection("127.0.0.1", port)
 
     @staticmethod
@@ -97,7 +124,7 @@ class Understudy(Process):
 class Nginx(Process):
     """nginx that answers every path with `return 200` and this content."""
 
-    def __init__(self, content: str):
+    def __init__(self, content: str, certificate: Certificate | None = None):
         # Debian keeps it where only root's PATH looks.
         program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/opt/homebrew/bin:/usr/local/bin")
         if not program:
@@ -105,10 +132,12 @@ class Nginx(Process):
         self.folder = tempfile.TemporaryDirectory(prefix="understudy-nginx-")
         port = free_port()
         configuration = Path(self.folder.name) / "nginx.conf"
-        configuration.write_text(self.configuration(port, content))
+        if certificate:
+            self.secure_port = free_port()
+        configuration.write_text(self.configuration(port, content, certificate))
         super().__init__([program, "-p", self.folder.name, "-e", "stderr", "-c", str(configuration)], port, "/")
 
-    def configuration(self, port: int, content: str) -> str:
+    def configuration(self, port: int, content: str, certificate: Certificate | None) -> str:
         # keepalive_requests: by default nginx closes a connection after 1,000 requests, which Understudy does not.
         # return: quotes inside the text must not end it.
         text = content.replace("\\", "\\\\").replace("'", "\\'")
@@ -116,13 +145,17 @@ class Nginx(Process):
             f"{name}_temp_path {self.folder.name}/{name};\n"
             for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
         user = "user root;" if os.geteuid() == 0 else ""
+        secure = f"""
+            listen 127.0.0.1:{self.secure_port} ssl; ssl_protocols TLSv1.2 TLSv1.3;
+            ssl_certificate {certificate.certificate}; ssl_certificate_key {certificate.key};
+            """ if certificate else ""
         return f"""
             daemon off; worker_processes auto; pid {self.folder.name}/pid; {user}
             events {{ worker_connections 1024; }}
             http {{
                 access_log off; keepalive_requests 1000000000; default_type application/json;
                 {paths}
-                server {{ listen 127.0.0.1:{port}; location / {{ return 200 '{text}'; }} }}
+                server {{ listen 127.0.0.1:{port}; {secure} location / {{ return 200 '{text}'; }} }}
             }}
             """
 
