@@ -4,7 +4,11 @@ public struct Limits: Sendable {
     public var headerBytes = 32 * 1024
     /// The field lines of a head.
     public var headerLines = 100
-    /// The connections that are open at one time; for further ones those are closed that have been idle for longest.
+    /// The connections that are open at one time.
+    ///
+    /// For further ones others give way: first those that are idle or behind their last answer, then those that are late
+    /// with a handshake or a head, then those that are slow with content, then silent WebSockets, among equals the oldest.
+    /// Who is being answered keeps its place; if that holds for all, newcomers wait in the listener's queue.
     public var maximumConnections = 10_000
     /// How long a TLS handshake may take.
     public var handshake: Duration = .seconds(10)
@@ -18,7 +22,8 @@ public struct Limits: Sendable {
     public var write: Duration = .seconds(30)
     /// How long a connection that the server has finished stays readable, so that the client gets the last answer.
     public var linger: Duration = .seconds(2)
-    /// The bytes that may wait for a WebSocket's client; one that lets more gather loses its connection.
+    /// The bytes that may wait for a WebSocket's client, and the largest message for it; one that lets more gather loses
+    /// its connection.
     public var webSocketQueueBytes = 1024 * 1024
 
     /// The default limits.

@@ -98,20 +98,25 @@ struct ResponseEncoder {
 
     /// Whether the content goes out behind the head.
     static func sendsContent(_ response: Response, _ exchange: Exchange) -> Bool {
-        hasContent(response) && !exchange.isHead
+        length(of: response) ?? 0 > 0 && !exchange.isHead
     }
 
-    /// RFC 9110 section 6.4.1: 1xx, 204 and 304 have no content.
-    private static func hasContent(_ response: Response) -> Bool {
-        let code = response.status.code
-        return code >= 200 && code != 204 && code != 304
+    /// The length of the content that the response announces; `nil` for none.
+    ///
+    /// RFC 9110 sections 6.4.1 and 8.6: 1xx, 204 and 304 have neither content nor length; section 15.3.6: 205 has none to
+    /// show.
+    private static func length(of response: Response) -> Int? {
+        switch response.status.code {
+        case ..<200, 204, 304: nil
+        case 205: 0
+        default: response.body.count
+        }
     }
 
-    /// RFC 9110 section 8.6 forbids a length on 1xx and 204.
     private static func appendContent(of response: Response, _ exchange: Exchange, _ output: inout [UInt8]) {
-        if hasContent(response) {
+        if let length = length(of: response) {
             output.append(contentsOf: "Content-Length: ".utf8)
-            output.appendDecimal(response.body.count)
+            output.appendDecimal(length)
             output.append(contentsOf: "\r\n".utf8)
         }
         output.append(contentsOf: "\r\n".utf8)

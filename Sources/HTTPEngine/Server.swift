@@ -6,6 +6,7 @@ public final class Server: Sendable {
     public let addresses: [BoundAddress]
 
     private let acceptingMailbox: LoopMailbox
+    private let otherMailboxes: [LoopMailbox]
     private let running: RunningLoops
 
     /// Binds and listens; clients that connect before ``start()`` wait.
@@ -17,6 +18,7 @@ public final class Server: Sendable {
         let seats = try Seat.make(configuration, listeners, handler)
         guard let first = seats.first else { throw .noListener }
         acceptingMailbox = first.mailbox
+        otherMailboxes = first.peers
         running = RunningLoops()
         for seat in seats where !running.start(seat) {
             first.mailbox.post(.stop(deadline: .now))
@@ -24,17 +26,25 @@ public final class Server: Sendable {
         }
     }
 
-    deinit { acceptingMailbox.post(.stop(deadline: .now)) }
+    deinit { stop(by: .now) }
 
     /// Begins to accept connections.
     public func start() { acceptingMailbox.post(.accept) }
 
     /// Stops: accepts nothing more, closes idle connections, and answers what is in flight.
     ///
-    /// What is not answered within the limit is cut off. Returns when all connections are closed.
+    /// What is not answered within the limit is cut off; of several stops the one that ends first counts. Returns when all
+    /// connections are closed.
     public func stop(within limit: Duration) async {
-        acceptingMailbox.post(.stop(deadline: .now + limit))
+        stop(by: .now + limit)
         await waitUntilStopped()
+    }
+
+    private func stop(by deadline: Moment) {
+        acceptingMailbox.post(.stop(deadline: deadline))
+        // The accepting loop tells the others when it has given them the last connection; if it has ended since, nobody
+        // else would shorten their time.
+        for mailbox in otherMailboxes { mailbox.post(.hurry(deadline: deadline)) }
     }
 
     /// Returns when the server has stopped.

@@ -76,6 +76,7 @@ private final class Special: Sendable {
 public enum Answer: Sendable {
     /// The response.
     case ready(Response)
-    /// Something must be waited for; no thread is held meanwhile. The work is cancelled when the client goes away.
+    /// Something must be waited for; no thread is held meanwhile. The work is cancelled when the
+    /// connection breaks or the server stops.
     case deferred(@Sendable () async -> Response)
 }

@@ -6,6 +6,8 @@ public struct Transmission: Sendable, Hashable {
     /// What goes wrong while a response is sent.
     public enum Fault: Sendable, Hashable {
         /// The connection breaks instead of an answer: the client receives a TCP reset, over TLS without a farewell.
+        ///
+        /// A reset also takes from the client what it has not read of earlier answers.
         case reset
         /// The connection closes in good order without a byte of an answer.
         case empty
@@ -13,7 +15,9 @@ public struct Transmission: Sendable, Hashable {
         case truncated(bytes: Int)
         /// Bytes that are no HTTP take the place of the answer, and the connection closes.
         case garbage
-        /// The answer goes out in portions of so many bytes, one after each pause.
+        /// The answer goes out in portions of so many bytes, a millisecond apart at least; the first one goes at once.
+        ///
+        /// An answer that opens a WebSocket is too short for that, and goes out whole.
         case drip(bytes: Int, every: Duration)
     }
 

@@ -81,6 +81,19 @@ import Wire
         #expect(text.hasSuffix("0123456789"))
     }
 
+    @Test func `A reset behind an answer breaks the connection, too`() async throws {
+        try await withServer(handler(Transmission(fault: .reset))) { port in
+            try await onThread { [get, getPlain] in
+                let client = try RawClient(port: port)
+                defer { client.close() }
+                try client.send(getPlain)
+                #expect(try client.readAnswer().hasSuffix("0123456789"))
+                try client.send(getPlain + get + getPlain)
+                #expect(throws: RawClientError.broken) { while true { _ = try client.readAnswer() } }
+            }
+        }
+    }
+
     @Test(arguments: Way.allCases)
     func `A delayed answer comes whole, in its order, and the connection goes on`(way: Way) async throws {
         let text = try await answer(to: getPlain + get + getLast, over: way, Transmission(delay: .milliseconds(20)))
@@ -111,7 +124,23 @@ import Wire
         await stop
     }
 
-    @Test func `A client that goes away while its answer is kept back frees its place`() async throws {
+    @Test func `A client that ends its side while its answer is kept back gives way to others`() async throws {
+        var limits = Limits()
+        limits.maximumConnections = 1
+        try await withServer(handler(Transmission(delay: .seconds(3600))), limits: limits, loops: 1) { port in
+            try await onThread { [get, getPlain] in
+                let gone = try RawClient(port: port)
+                try gone.send(get)
+                gone.close()
+                let next = try RawClient(port: port)
+                defer { next.close() }
+                try next.send(getPlain)
+                #expect(try next.readAnswer().hasSuffix("0123456789"))
+            }
+        }
+    }
+
+    @Test func `A client that breaks off while its answer is kept back frees its place`() async throws {
         var limits = Limits()
         limits.maximumConnections = 1
         try await withServer(handler(Transmission(delay: .seconds(3600))), limits: limits) { port in

@@ -118,6 +118,42 @@ import Wire
         client.close()
     }
 
+    @Test func `Of two stops the one that ends first counts, on every loop`() async throws {
+        let (requests, continuation) = AsyncStream<Void>.makeStream()
+        let isReleased = Signal()
+        let handler = StubHandler(respond: { _ in
+            .deferred {
+                continuation.yield()
+                await Task.detached { await isReleased.wait() }.value
+                return .text("too late")
+            }
+        })
+        let server = try server([.init(port: 0)], handler)
+        server.start()
+        let port = server.addresses[0].port
+        let clients = try await onThread {
+            try (0..<2).map { _ in
+                let client = try RawClient(port: port)
+                try client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+                return client
+            }
+        }
+        // Each of the two is on a loop of its own.
+        var waiting = 2
+        for await _ in requests {
+            waiting -= 1
+            if waiting == 0 { break }
+        }
+        async let long: Void = server.stop(within: .seconds(3600))
+        await server.stop(within: .zero)
+        await long
+        for client in clients {
+            #expect(try await onThread { try client.readToEnd() }.isEmpty)
+            client.close()
+        }
+        isReleased.give()
+    }
+
     @Test func `A server can be stopped before it was started, and twice`() async throws {
         let server = try server([.init(port: 0)], StubHandler(respond: { _ in .ready(.text("never started")) }))
         await server.stop(within: .seconds(5))

@@ -109,6 +109,15 @@ private final class Echo: WebSocketHandler {
     }
 
     @Test(arguments: Way.allCases)
+    func `An answer goes out before the close frame that came with its question is answered`(way: Way) async throws {
+        _ = try await events(over: way) { client in
+            try client.send(ClientFrame.text("question") + ClientFrame.close(1000))
+            #expect(try client.read() == .text("question"))
+            #expect(try client.read() == .close(1000))
+        }
+    }
+
+    @Test(arguments: Way.allCases)
     func `A ping is answered with its payload, also between the frames of a message`(way: Way) async throws {
         _ = try await events(over: way) { client in
             try client.send(ClientFrame.bytes(0x01, "a".utf8))
@@ -249,30 +258,71 @@ private final class Echo: WebSocketHandler {
     }
 
     @Test(arguments: Way.allCases)
-    func `What is sent after the end goes nowhere`(way: Way) async throws {
-        let echo = Echo()
-        _ = try await events(echo, over: way) { client in
-            try client.send(ClientFrame.bytes(0x88))
-            #expect(try client.read() == .init(opcode: 8, payload: []))
+    func `What is sent after the end does not reach who has the descriptor next`(way: Way) async throws {
+        let echo = Echo(greeting: "hello")
+        try await withServer(handler(echo), loops: 1, over: way) { port in
+            try await onThread {
+                let gone = try WebSocketClient(port: port, over: way)
+                #expect(try gone.read() == .text("hello"))
+                try gone.send(ClientFrame.bytes(0x88))
+                #expect(try gone.read() == .init(opcode: 8, payload: []))
+                #expect(try gone.raw.readBytesToEnd().isEmpty)
+                gone.close()
+            }
+            await echo.ended.wait()
+            try await onThread {
+                let next = try WebSocketClient(port: port, over: way)
+                defer { next.close() }
+                #expect(try next.read() == .text("hello"))
+                echo.sockets[0].send(.text("too late"))
+                echo.sockets[0].close(WebSocketClosure(.normal))
+                echo.sockets[1].send(.text("in time"))
+                #expect(try next.read() == .text("in time"))
+            }
         }
-        for socket in echo.sockets {
-            socket.send(.text("too late"))
-            socket.close(WebSocketClosure(.normal))
-        }
-        #expect(echo.events == [.opened, .closed(WebSocketClosure(.noStatus))])
     }
 
-    @Test(arguments: Way.allCases)
-    func `A handshake can be delayed and broken like any answer`(way: Way) async throws {
-        let delay = Transmission(delay: .milliseconds(10))
-        _ = try await events(Echo(greeting: "hello"), transmission: delay, over: way) { client throws in
+    @Test(arguments: [
+        Transmission(delay: .milliseconds(10)), Transmission(fault: .drip(bytes: 1, every: .seconds(3600))),
+    ])
+    func `A handshake can be delayed, and is not dripped`(transmission: Transmission) async throws {
+        _ = try await events(Echo(greeting: "hello"), transmission: transmission, over: .clear) { client throws in
             #expect(try client.read() == .text("hello"))
         }
-        await #expect(throws: RawClientError.broken) {
-            try await withServer(handler(Echo(), transmission: Transmission(fault: .reset)), over: way) { port in
+    }
+
+    @Test(arguments: [Transmission.Fault.reset, .empty, .garbage], Way.allCases)
+    func `A handshake can be broken like any answer`(fault: Transmission.Fault, way: Way) async throws {
+        let echo = Echo()
+        await #expect(throws: RawClientError.self) {
+            try await withServer(handler(echo, transmission: Transmission(fault: fault)), over: way) { port in
                 _ = try await onThread { try WebSocketClient(port: port, over: way) }
             }
         }
+        #expect(echo.events.isEmpty)
+    }
+
+    @Test func `A truncated handshake opens the WebSocket and ends it`() async throws {
+        let truncated = Transmission(fault: .truncated(bytes: 0))
+        let events = try await events(Echo(greeting: "hello"), transmission: truncated, over: .clear) { client throws in
+            #expect(try client.raw.readBytesToEnd().isEmpty)
+        }
+        #expect(events == [.opened, .closed(WebSocketClosure(.abnormal))])
+    }
+
+    @Test func `What the server sends does not count against a client's silence`() async throws {
+        let echo = Echo(greeting: "tick")
+        let events = try await events(echo, silence: .milliseconds(60), over: .clear) { client in
+            var frame = try client.read()
+            while frame == .text("tick") {
+                echo.sockets[0].send(.text("tick"))
+                frame = try client.read()
+            }
+            #expect(frame == .close(1001, "silence"))
+            try client.send(ClientFrame.close(1001))
+            #expect(try client.raw.readBytesToEnd().isEmpty)
+        }
+        #expect(events == [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
     }
 
     @Test func `A request that is no handshake is told how to become one`() async throws {

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
-    func `A client that comes back resumes its session, also on a connection of another loop`(version: Int32) throws {
+    func `A client that comes back resumes its session, and no other identity takes it`(version: Int32) throws {
         let identity = try TestAuthority.identity()
         let trust = try TestAuthority.trust().only(version)
         let first = try TLSPair(identity, trust)
@@ -43,8 +43,13 @@ import Testing
         #expect(stranger.client.ask(SSL_session_reused) == 0)
     }
 
-    @Test(arguments: [[], ["http/1.1"], ["h2", "http/1.1"]])
-    func `http/1.1 is chosen when it is offered, and no offer is fine`(offer: [String]) throws {
+    @Test(arguments: [
+        ([], ""), (["http/1.1"], "http/1.1"), (["h2", "http/1.1"], "http/1.1"), (["http/1.0", "http/1.1"], "http/1.1"),
+        (["h2", "http/1.0"], "http/1.0"),
+    ])
+    func `http/1.1 is chosen when it is offered, else http/1.0, and no offer is fine`(
+        offer: [String], expected: String
+    ) throws {
         let trust = try TestAuthority.trust()
         let pair = try TLSPair(TestAuthority.identity(), offer.isEmpty ? trust : trust.offering(offer))
         #expect(pair.shakeHands().client == .complete)
@@ -52,11 +57,11 @@ import Testing
         var count: UInt32 = 0
         _ = pair.client.ask { SSL_get0_alpn_selected($0, &name, &count) }
         let chosen = String(decoding: UnsafeBufferPointer(start: name, count: Int(count)), as: UTF8.self)
-        #expect(chosen == (offer.isEmpty ? "" : "http/1.1"))
+        #expect(chosen == expected)
     }
 
-    @Test(arguments: [["h2"], ["http/1.0", "http/1.1x", "ttp/1.1"]])
-    func `An offer without http/1.1 is refused by the alert for that`(offer: [String]) throws {
+    @Test(arguments: [["h2"], ["http/0.9", "http/1.1x", "ttp/1.1"]])
+    func `An offer without either is refused by the alert for that`(offer: [String]) throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust().offering(offer))
         let outcome = pair.shakeHands()
         #expect(outcome.client == .failed)
@@ -139,12 +144,36 @@ import Testing
         #expect(pair.server.finishWriting())
     }
 
-    @Test func `A resumed or fresh transport reports no problem until one occurs`() throws {
+    @Test func `A client that ends before it has sent anything is no problem`() throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
         #expect(pair.readAtServer().transfer.text == "would block")
         #expect(pair.server.handshakeProblem == nil)
         pair.clientSocket.shutdownWriting()
         waitFor(pair.serverSocket, [.reading])
         #expect(pair.readAtServer().transfer.text == "ended")
+    }
+
+    @Test func `A write that waits needs nothing of a read`() throws {
+        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust(), bufferSize: 4096)
+        pair.shakeHands()
+        let bytes = [UInt8](repeating: 1, count: 1 << 20)
+        var rest = bytes[...]
+        while case .moved(let count) = rest.withUnsafeBytes(pair.server.write) { rest = rest.dropFirst(count) }
+        #expect(!rest.isEmpty)
+        #expect(pair.server.needs == [])
+    }
+
+    @Test func `Behind the own end nothing is buffered and nothing needed`() throws {
+        let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
+        pair.shakeHands()
+        #expect(pair.client.send("x") == "moved 1")
+        // The client's close_notify comes in one read with its content.
+        _ = pair.client.finishWriting()
+        waitFor(pair.serverSocket, [.reading])
+        #expect(pair.readAtServer().text == "x")
+        #expect(pair.server.hasBufferedInput)
+        #expect(pair.server.finishWriting())
+        #expect(!pair.server.hasBufferedInput)
+        #expect(pair.server.needs == [])
     }
 }

@@ -18,9 +18,9 @@ import Wire
 
     @Test func `Section 5-7: the samples of what is not masked`() {
         #expect(encode(.text("Hello")) == [0x81, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
-        var ping: [UInt8] = []
-        WebSocketEncoder.encodePing(Array("Hello".utf8), into: &ping)
-        #expect(ping == [0x89, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
+        var pong: [UInt8] = []
+        WebSocketEncoder.encodePong(Array("Hello".utf8), into: &pong)
+        #expect(pong == [0x8A, 0x05, 0x48, 0x65, 0x6C, 0x6C, 0x6F])
         let long = [UInt8](repeating: 7, count: 256)
         #expect(encode(.binary(long)) == [0x82, 0x7E, 0x01, 0x00] + long)
         let longer = [UInt8](repeating: 7, count: 65_536)
@@ -48,9 +48,6 @@ import Wire
     @Test func `Section 5-5: a control frame never exceeds 125 bytes`() {
         let long = [UInt8](repeating: 7, count: 126)
         var output: [UInt8] = []
-        WebSocketEncoder.encodePing(long, into: &output)
-        #expect(output == [0x89, 125] + long.dropLast())
-        output = []
         WebSocketEncoder.encodePong(long, into: &output)
         #expect(output == [0x8A, 125] + long.dropLast())
     }

@@ -3,5 +3,4 @@
 // What Glibc's module map leaves out. Darwin has kqueue instead, so there the header is empty.
 #if defined(__linux__)
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #endif

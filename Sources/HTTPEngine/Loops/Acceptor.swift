@@ -17,6 +17,7 @@ final class Acceptor {
     /// Connections that are accepted before those that exist get their turn.
     private static let connectionsPerRound = 256
     private var isWatching = false
+    private var turn = 0
     /// Whether a client may wait at a listener.
     private(set) var isReady = false
     /// When accepting goes on after it had to pause.
@@ -46,7 +47,10 @@ final class Acceptor {
         _ poller: Poller, _ now: Moment, give: (LoopMailbox, Arrival) -> Void
     ) {
         isReady = false
-        let mustPause = !listeners.allSatisfy { acceptAll(of: $0, give) }
+        // Each listener comes first in its turn, or the last free place would always go to the same one.
+        turn = (turn + 1) % listeners.count
+        let inTurn = listeners[turn...] + listeners[..<turn]
+        let mustPause = inTurn.count { !acceptAll(of: $0, give) } > 0
         if mustPause, resumption == nil { watch(poller, from: .reading, to: []) }
         if !mustPause, resumption != nil { watch(poller, from: [], to: .reading) }
         // A listener that cannot be served stays readable: watching it further would keep a core busy.

@@ -36,7 +36,10 @@ extension Connection {
     private func transmit(_ response: Response, _ loop: EventLoop) {
         switch response.transmission.fault {
         case nil: write(response, loop)
-        case .reset: reset(loop)
+        case .reset:
+            // What was answered before is not part of the fault.
+            _ = output.flush(to: transport)
+            reset(loop)
         case .empty: phase = .finishing
         case .garbage:
             output.bytes.append(contentsOf: Self.garbage)
@@ -47,7 +50,7 @@ extension Connection {
             output.bytes.removeLast(max(0, content - max(0, bytes)))
             phase = .finishing
         case .drip(let portion, let pause):
-            drip(response, portion, pause, loop)
+            response.upgrade == nil ? drip(response, portion, pause, loop) : write(response, loop)
         }
     }
 
@@ -67,7 +70,8 @@ extension Connection {
     private func drip(_ response: Response, _ portion: Int, _ pause: Duration, _ loop: EventLoop) {
         var bytes: [UInt8] = []
         encode(response, into: &bytes, loop)
-        phase = .dripping(Drip(rest: bytes[...], portion: max(1, portion), pause: pause))
+        // Without any pause the timers would have the loop to themselves until the last portion.
+        phase = .dripping(Drip(rest: bytes[...], portion: max(1, portion), pause: max(pause, .milliseconds(1))))
         goOn(loop)
     }
 

@@ -7,9 +7,11 @@ extension Connection {
         switch transport.read(into: loop.scratch) {
         case .moved(let count):
             let received = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
-            webSocket == nil ? parser.feed(received) : hear(received)
+            webSocket == nil ? parser.feed(received) : hear(received, loop)
         case .wouldBlock: break
-        case .ended: hasReadToEnd = true
+        case .ended:
+            hasReadToEnd = true
+            if let problem = transport.handshakeProblem { note(.handshakeFailed(problem), loop) }
         case .broken: giveUp(loop)
         }
     }
@@ -60,6 +62,11 @@ extension Connection {
         note(.refused(status: refusal.status.code, reason: refusal.reason), loop)
         loop.encoder.encode(refusal, into: &output.bytes)
         phase = .finishing
+    }
+
+    /// Notes that a handshake has failed, if it was one and is not complete.
+    func noteHandshake(_ problem: String, _ loop: EventLoop) {
+        if transport.hasBegunHandshake { note(.handshakeFailed(problem), loop) }
     }
 
     private func note(_ event: EngineNote.Event, _ loop: EventLoop) {

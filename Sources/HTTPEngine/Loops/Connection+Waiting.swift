@@ -9,7 +9,8 @@ extension Connection {
             loop.close(self)
             return false
         }
-        if sent > 0 { wait = nil }
+        // Only the patience with a slow reader begins anew by that.
+        if sent > 0, wait == .client { wait = nil }
         return true
     }
 
@@ -25,7 +26,7 @@ extension Connection {
     }
 
     private func updateInterest(_ loop: EventLoop) {
-        var wanted = transport.needs
+        var wanted: Interest = wantsToRead ? transport.needs : []
         if output.count > 0 { wanted.insert(.writing) }
         if case .finishing = phase { wanted.insert(.writing) }
         if !hasReadToEnd, !isPostponed, wantsToRead { wanted.insert(.reading) }
@@ -50,7 +51,8 @@ extension Connection {
     /// Looks whether the client has run out of time; `moment` is the one for which the loop was asked.
     func timerFired(set moment: Moment, _ loop: EventLoop) {
         guard reminder == moment else { return }
-        reminder = nil
+        reminder = laterReminder
+        laterReminder = nil
         guard let deadline else { return }
         guard deadline <= loop.now else { return remind(at: deadline, loop) }
         expire(loop)
@@ -61,7 +63,7 @@ extension Connection {
         guard current != wait else { return }
         wait = current
         waitBegin = loop.now
-        deadline = patience(for: current, loop.limits).map { loop.now + $0 }
+        deadline = patience(for: current, loop.limits).map { begin(of: current, loop) + $0 }
         if let deadline, reminder.map({ deadline < $0 }) ?? true { remind(at: deadline, loop) }
     }
 
@@ -76,6 +78,11 @@ extension Connection {
         case .finishing: .client
         case .lingering, .ended: .close
         }
+    }
+
+    /// Silence is counted from the last byte of the client, whatever was sent to it since.
+    private func begin(of wait: Wait, _ loop: EventLoop) -> Moment {
+        wait == .message ? webSocket?.lastHeard ?? loop.now : loop.now
     }
 
     private func patience(for wait: Wait, _ limits: Limits) -> Duration? {
@@ -101,6 +108,8 @@ extension Connection {
     }
 
     private func remind(at moment: Moment, _ loop: EventLoop) {
+        // What the loop was asked before stays in its heap; once this is over, it serves again.
+        laterReminder = reminder ?? laterReminder
         reminder = moment
         loop.remind(self, at: moment)
     }
@@ -121,7 +130,10 @@ extension Connection {
         case .client:
             // The system would keep the rest of the answer in memory for minutes.
             reset(loop)
-        case .handshake, .nextRequest, .close, .answer, nil:
+        case .handshake:
+            noteHandshake("it took too long", loop)
+            loop.close(self)
+        case .nextRequest, .close, .answer, nil:
             loop.close(self)
         }
     }
@@ -132,13 +144,32 @@ extension Connection {
 extension Connection {
     /// How readily the connection is given up when others need its place, 0 the most readily; `nil` for never.
     ///
-    /// Who has asked nothing loses least; who is at work on a request, or is being answered, loses more.
+    /// Who has asked nothing loses least; who is at work on a request or is being answered loses more, unless nobody may
+    /// be there any more.
     var expendability: Int? {
         switch wait {
         case .nextRequest, .close: 0
         case .handshake, .head: 1
-        case .content, .client: 2
-        case .answer, .pause, .message, nil: nil
+        case .answer, .pause: hasReadToEnd ? 1 : nil
+        case .content, .client: Self.costly
+        case .message: Self.costly + 1
+        case nil: nil
         }
+    }
+
+    /// From this expendability on, connections are given up one by one.
+    static let costly = 2
+
+    /// Ends, unless a request has arrived that nobody has looked at; whether it ended.
+    func giveWay(_ loop: EventLoop) -> Bool {
+        if case .reading = phase, parser.isIdle {
+            receive(loop)
+            guard parser.isIdle else {
+                proceed(loop)
+                return false
+            }
+        }
+        loop.close(self)
+        return true
     }
 }

@@ -9,7 +9,8 @@ extension Connection {
         _ = loop.encoder.encode(response, for: exchange, into: &output.bytes)
         let channel = SocketChannel(
             loop.mailbox, descriptor: descriptor, connection: identifier, limit: loop.limits.webSocketQueueBytes)
-        var open = OpenWebSocket(upgrade: upgrade, channel: channel, conversation: WebSocketConversation(upgrade))
+        var open = OpenWebSocket(
+            upgrade: upgrade, channel: channel, conversation: WebSocketConversation(upgrade), lastHeard: loop.now)
         parser.takeUnused().withUnsafeBytes { open.conversation.receive($0) }
         webSocket = open
         phase = .conversing
@@ -18,9 +19,10 @@ extension Connection {
     }
 
     /// Takes in what the client has sent.
-    func hear(_ received: UnsafeRawBufferPointer) {
+    func hear(_ received: UnsafeRawBufferPointer, _ loop: EventLoop) {
         webSocket?.conversation.receive(received)
         // Whatever it is, the client is not silent.
+        webSocket?.lastHeard = loop.now
         if wait == .message { wait = nil }
     }
 

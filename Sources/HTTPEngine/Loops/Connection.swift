@@ -52,11 +52,15 @@ final class Connection {
     var hasReadToEnd = false
     /// Whether the loop goes on with this connection by itself, without a report of the poller.
     var isPostponed = false
+    /// Whether the last turn ended for want of bytes.
+    private var hasUsedAll = true
     var interest = Interest.reading
     var wait: Wait?
     var waitBegin: Moment
     var deadline: Moment?
+    /// The moment for which the loop was asked, and a later one for which it was asked before.
     var reminder: Moment?
+    var laterReminder: Moment?
 
     /// Bytes of further requests that are kept while an answer is worked on.
     static let pipelineBytes = 64 * 1024
@@ -83,28 +87,29 @@ final class Connection {
     /// Does what has become possible.
     func handle(_ readiness: Readiness, _ loop: EventLoop) {
         guard !readiness.isBroken else { return loop.close(self) }
-        if readiness.isReadable || (readiness.isWritable && transport.needs.contains(.writing)) { receive(loop) }
+        let goesOn = readiness.isWritable && wantsToRead && transport.needs.contains(.writing)
+        if readiness.isReadable || goesOn { receive(loop) }
         proceed(loop)
     }
 
     /// Goes on after other connections had their turn.
     func resume(_ loop: EventLoop) {
-        if transport.hasBufferedInput, wantsToRead { receive(loop) }
+        isPostponed = false
+        if hasUsedAll, transport.hasBufferedInput, wantsToRead { receive(loop) }
         proceed(loop)
     }
 
     /// Answers what can be answered, sends what can be sent, and arranges for the rest.
     func proceed(_ loop: EventLoop) {
-        isPostponed = false
         var remaining = Self.stepsPerTurn
-        var hasUsedAll = false
+        hasUsedAll = false
         while canStep, remaining > 0, !hasUsedAll {
             hasUsedAll = webSocket == nil ? !step(loop) : !converse(loop)
             remaining -= 1
         }
         guard flush(loop) else { return }
         // Nothing would report what is here already, whether the turn or the room for answers was used up.
-        if canStep && !hasUsedAll || transport.hasBufferedInput && wantsToRead { postpone(loop) }
+        if canStep, !hasUsedAll || transport.hasBufferedInput { postpone(loop) }
         settle(loop)
     }
 
@@ -141,7 +146,8 @@ final class Connection {
     /// Whether the next request or frame may be looked at.
     private var canStep: Bool {
         switch phase {
-        case .reading, .conversing: output.count < Self.unsentBytes
+        case .reading: output.count < Self.unsentBytes
+        case .conversing: output.count < Self.unsentBytes && webSocket?.mustSendFirst != true
         case .answering, .holding, .dripping, .finishing, .lingering, .ended: false
         }
     }

@@ -39,7 +39,6 @@ final class EventLoop {
 
     deinit {
         scratch.deallocate()
-        poller.close()
     }
 
     /// Serves until a stop is complete.
@@ -108,6 +107,7 @@ extension EventLoop {
                 connection(descriptor, identifier)?.perform(command, self)
             case .shed: shed()
             case .stop(let deadline): stop(by: deadline)
+            case .hurry(let deadline): if isStopping { hurry(to: deadline) }
             }
         }
     }
@@ -199,9 +199,10 @@ extension EventLoop {
             }
         }
         let order = candidates.sorted { ($0.expendability, $0.since) < ($1.expendability, $1.since) }
-        let least = order.prefix(1 + openCount / 32)
-        for candidate in least { close(candidate.2) }
-        return least.count
+        // Many at a time of those that lose little, so that a flood does not come here for each; of the others only one.
+        let cheap = order.prefix { $0.expendability < Connection.costly }
+        let least = cheap.isEmpty ? order.prefix(1) : cheap.prefix(1 + openCount / 32)
+        return least.count { $0.2.giveWay(self) }
     }
 
     private func stop(by deadline: Moment) {
@@ -212,8 +213,13 @@ extension EventLoop {
         acceptor = nil
         // Only now, so that the other loops end after they got their last connection.
         for peer in peers { peer.post(.stop(deadline: deadline)) }
+        hurry(to: deadline)
+        guard !isStopping else { return }
         isStopping = true
-        stopDeadline = deadline
         for connection in connections { connection?.stop(self) }
+    }
+
+    private func hurry(to deadline: Moment) {
+        stopDeadline = stopDeadline.map { min($0, deadline) } ?? deadline
     }
 }

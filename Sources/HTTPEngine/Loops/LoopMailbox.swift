@@ -17,6 +17,8 @@ final class LoopMailbox: Sendable {
         case shed
         /// Answer what is in flight, accept nothing more, and end at that moment at the latest.
         case stop(deadline: Moment)
+        /// If it is ending anyway, end at that moment at the latest.
+        case hurry(deadline: Moment)
     }
 
     /// Wakes the loop up.

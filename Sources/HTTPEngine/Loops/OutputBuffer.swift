@@ -11,17 +11,28 @@ struct OutputBuffer {
     ///
     /// `nil` when the connection is broken.
     mutating func flush(to transport: Transport) -> Int? {
-        let before = sent
+        var total = 0
         while sent < bytes.count {
             let transfer = bytes.withUnsafeBytes { transport.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
             switch transfer {
-            case .moved(let count): sent += count
-            case .wouldBlock: return sent - before
+            case .moved(let count):
+                sent += count
+                total += count
+            case .wouldBlock:
+                letGo()
+                return total
             case .ended, .broken: return nil
             }
         }
-        defer { reset() }
-        return sent - before
+        reset()
+        return total
+    }
+
+    /// Gives up what is sent of a buffer that may never drain to its end; half of it, so that moving the rest pays.
+    private mutating func letGo() {
+        guard sent >= 64 * 1024, sent >= bytes.count / 2 else { return }
+        bytes.removeFirst(sent)
+        sent = 0
     }
 
     /// Keeps a small buffer for the next answer and gives a large one back.

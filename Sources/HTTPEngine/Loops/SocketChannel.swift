@@ -40,6 +40,9 @@ final class SocketChannel: WebSocket.Channel {
         if isOpen.load(ordering: .relaxed) { post(.close(closure)) }
     }
 
+    /// Whether messages are on their way to the loop.
+    var hasWaiting: Bool { waiting.load(ordering: .relaxed) > 0 }
+
     /// Notes that the loop has taken a message over.
     func taken(_ message: WebSocketMessage) { waiting.subtract(message.cost, ordering: .relaxed) }
 

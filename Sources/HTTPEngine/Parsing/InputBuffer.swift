@@ -1,3 +1,9 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
 /// Bytes that were received and not yet used, with the search for ends of lines in them.
 struct InputBuffer {
     /// What the search for the next line found.
@@ -64,18 +70,29 @@ struct InputBuffer {
         return .complete(found)
     }
 
-    /// The place of the next LF, in one pass that also finds a CR without LF.
+    /// The place of the next LF; on the way to it, notes a CR without LF.
     private mutating func nextLineFeed() -> Int? {
-        while let place = bytes[scanned...].firstIndex(where: { $0 == .lineFeed || $0 == .carriageReturn }) {
-            if bytes[place] == .lineFeed { return place }
-            scanned = place
+        let lineFeed = place(of: .lineFeed, in: scanned..<bytes.count)
+        if strayReturn == nil, let place = place(of: .carriageReturn, in: scanned..<(lineFeed ?? bytes.count)) {
             // Whether this one is bare shows in the byte behind it.
-            guard place + 1 < bytes.count else { return nil }
-            if bytes[place + 1] != .lineFeed, strayReturn == nil { strayReturn = place }
-            scanned = place + 1
+            guard place + 1 < bytes.count else {
+                scanned = place
+                return nil
+            }
+            if place + 1 != lineFeed { strayReturn = place }
         }
-        scanned = bytes.count
-        return nil
+        scanned = lineFeed ?? bytes.count
+        return lineFeed
+    }
+
+    /// Nearly all bytes of a head are neither CR nor LF, which the system's search passes over many at a time.
+    private func place(of byte: UInt8, in range: Range<Int>) -> Int? {
+        bytes.withUnsafeBytes { buffer in
+            guard !range.isEmpty, let start = buffer.baseAddress,
+                let found = memchr(start + range.lowerBound, Int32(byte), range.count)
+            else { return nil }
+            return UnsafeRawPointer(found) - start
+        }
     }
 
     /// Marks bytes as used; the next line begins behind them.

@@ -245,6 +245,8 @@ extension RequestParser {
         var complete = request
         complete.body = body
         body = []
+        // An idle connection keeps nothing of its last head.
+        request.fields = [:]
         state = .requestLine
         return .request(complete)
     }

@@ -2,9 +2,7 @@
     internal import Darwin
 
     /// Waits for many descriptors at once; here by kqueue, level-triggered.
-    ///
-    /// The one who makes it closes it.
-    struct Poller: Sendable {
+    final class Poller: Sendable {
         private let descriptor: Int32
 
         init() throws(ServerError) {
@@ -36,7 +34,7 @@
             }
         }
 
-        func close() { closeDescriptor(descriptor) }
+        deinit { closeDescriptor(descriptor) }
 
         /// kqueue has one filter for each direction, which come and go by themselves.
         private func update(_ watched: Int32, from old: Interest, to new: Interest) -> Bool {

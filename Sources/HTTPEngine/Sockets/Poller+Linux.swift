@@ -3,9 +3,7 @@
     internal import Glibc
 
     /// Waits for many descriptors at once; here by epoll, level-triggered.
-    ///
-    /// The one who makes it closes it.
-    struct Poller: Sendable {
+    final class Poller: Sendable {
         private let descriptor: Int32
 
         init() throws(ServerError) {
@@ -28,7 +26,7 @@
             }
         }
 
-        func close() { closeDescriptor(descriptor) }
+        deinit { closeDescriptor(descriptor) }
 
         private func control(_ operation: Int32, _ watched: Int32, _ interest: Interest) -> Bool {
             var event = epoll_event()

@@ -1,4 +1,4 @@
-/// What a loop waits for on a descriptor. A broken connection is reported in any case.
+/// What a loop waits for on a descriptor. A broken connection is reported in any case; by kqueue while there is anything.
 struct Interest: OptionSet, Sendable {
     let rawValue: UInt8
 

@@ -29,7 +29,7 @@ struct Transport {
     var descriptor: Int32 { socket.descriptor }
 
     /// Whether requests can come and answers go: over TLS only after the handshake, which reading brings on.
-    var isEstablished: Bool { session?.isEstablished ?? true }
+    var isEstablished: Bool { session.map { $0.isEstablished || $0.hasFallenBack } ?? true }
 
     /// What TLS waits for by itself, besides what the connection waits for: the writing of a handshake, say.
     ///
@@ -47,6 +47,9 @@ struct Transport {
 
     /// Why the handshake failed, in words for whoever runs the server; `nil` when it did not.
     var handshakeProblem: String? { session?.handshakeProblem }
+
+    /// Whether the client has sent something of a handshake.
+    var hasBegunHandshake: Bool { session?.hasBegun ?? false }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
         if let session { return session.read(into: buffer) }

@@ -5,8 +5,8 @@ enum HandshakeProblem {
     /// Reads it off a connection whose last call has just failed, before the queue of errors is emptied.
     static func describe(_ ssl: OpaquePointer) -> String {
         let other = SSL_is_server(ssl) == 1 ? "the client" : "the server"
-        let reason = OpenSSL.firstReason
-        switch reason {
+        if let number = OpenSSL.firstAlert { return "\(other) gave up: \(alert(number))" }
+        switch OpenSSL.firstReason {
         case 0: return "\(other) broke the connection off"
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return "\(other) closed the connection during the handshake"
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW:
@@ -16,13 +16,9 @@ enum HandshakeProblem {
         case SSL_R_CERTIFICATE_VERIFY_FAILED: return "the certificate cannot be verified"
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
             return "\(other) does not speak TLS"
-        case firstAlertReason...: return "\(other) gave up: \(alert(reason - firstAlertReason))"
         default: return OpenSSL.firstReasonText
         }
     }
-
-    /// Reasons from here on are alerts of the other side, by their numbers in RFC 8446 section 6.
-    private static let firstAlertReason: Int32 = 1000
 
     private static func alert(_ number: Int32) -> String {
         let name = SSL_alert_desc_string_long(number).map { String(cString: $0) } ?? "alert \(number)"

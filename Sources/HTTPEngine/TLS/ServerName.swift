@@ -27,7 +27,9 @@ struct ServerName {
         OpenSSL.run {
             let parameters = SSL_get0_param(ssl)
             if isAddress { return X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1 }
-            X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+            // RFC 9110 section 4.3.4: a common name is no name of a server.
+            let flags = X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT
+            X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(flags))
             guard X509_VERIFY_PARAM_set1_host(parameters, text, 0) == 1 else { return false }
             // RFC 6066 section 3: the extension is for names alone.
             return text.withCString { name in

@@ -14,7 +14,11 @@ struct SubjectName {
     }
 
     /// Whether the text is a host name or an address.
-    static func isValid(_ text: String) -> Bool { ServerName(text).isAddress || isHostName(text) }
+    static func isValid(_ text: String) -> Bool {
+        // A NUL would end the text where C reads it, and an address has no root's dot.
+        guard !text.utf8.contains(0) else { return false }
+        return ServerName(text).isAddress && text.last != "." || isHostName(text)
+    }
 
     private static func isHostName(_ text: String) -> Bool {
         let name = text.hasPrefix("*.") ? text.dropFirst(2) : text[...]

@@ -44,22 +44,25 @@ final class TLSContext: @unchecked Sendable {
     }
 }
 
-/// Chooses `http/1.1` of the protocols that a client offers, each with its length before it; RFC 7301 section 3.2 has an
-/// offer without it end in the alert `no_application_protocol`.
+/// Chooses `http/1.1` of the protocols that a client offers, or `http/1.0` of one that speaks nothing newer; RFC 7301
+/// section 3.2 has an offer without both end in the alert `no_application_protocol`.
 private func chooseProtocol(
     _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?, _ chosenCount: UnsafeMutablePointer<UInt8>?,
     _ offer: UnsafePointer<UInt8>?, _ count: UInt32
 ) -> Int32 {
     let offer = UnsafeBufferPointer(start: offer, count: Int(count))
-    var start = 0
-    while start < offer.count {
-        let name = (start + 1)..<min(start + 1 + Int(offer[start]), offer.count)
-        if offer[name].elementsEqual("http/1.1".utf8) {
-            chosen?.pointee = UnsafeBufferPointer(rebasing: offer[name]).baseAddress
-            chosenCount?.pointee = UInt8(name.count)
-            return SSL_TLSEXT_ERR_OK
+    for wanted in ["http/1.1", "http/1.0"] {
+        var start = 0
+        while start < offer.count {
+            // Each name has its length before it.
+            let name = (start + 1)..<min(start + 1 + Int(offer[start]), offer.count)
+            if offer[name].elementsEqual(wanted.utf8) {
+                chosen?.pointee = UnsafeBufferPointer(rebasing: offer[name]).baseAddress
+                chosenCount?.pointee = UInt8(name.count)
+                return SSL_TLSEXT_ERR_OK
+            }
+            start = name.upperBound
         }
-        start = name.upperBound
     }
     return SSL_TLSEXT_ERR_ALERT_FATAL
 }

@@ -10,6 +10,8 @@ final class TLSSession {
     var hasSocketEnded = false
     /// Whether the handshake is complete.
     private(set) var isEstablished = false
+    /// Whether the other side has sent anything.
+    private(set) var hasBegun = false
     /// Whether a client speaks HTTP without TLS: what is written goes in the clear, so that it can be told.
     private(set) var hasFallenBack = false
     /// Whether a further read gives something that no poller reports: content, or how the connection ended.
@@ -22,7 +24,6 @@ final class TLSSession {
     private(set) var handshakeProblem: String?
 
     private var ssl: OpaquePointer?
-    private var hasBegun = false
     private var hasSentEnd = false
     private var isDiscarding = false
     /// How reading ended for good.
@@ -71,7 +72,7 @@ final class TLSSession {
             ERR_clear_error()
             let count = SSL_read(ssl, start + filled, Int32(clamping: buffer.count - filled))
             noteEstablishment(ssl)
-            guard count > 0 else { return stop(outcome(of: count, ssl), filled) }
+            guard count > 0 else { return stop(outcome(of: count, ssl, isReading: true), filled) }
             needs = []
             filled += Int(count)
             hasBufferedInput = SSL_has_pending(ssl) == 1
@@ -89,9 +90,7 @@ final class TLSSession {
         ERR_clear_error()
         let count = SSL_write(ssl, buffer.baseAddress, Int32(clamping: buffer.count))
         noteEstablishment(ssl)
-        guard count > 0 else { return outcome(of: count, ssl) }
-        needs = []
-        return .moved(Int(count))
+        return count > 0 ? .moved(Int(count)) : outcome(of: count, ssl, isReading: false)
     }
 
     /// Tells the other side that nothing more comes, first by close_notify (RFC 8446 section 6.1), then by the end of the
@@ -99,6 +98,9 @@ final class TLSSession {
     func finishWriting() -> Bool {
         guard sendEnd() else { return false }
         socket.shutdownWriting()
+        // From here on the socket is read as it is, and nobody asks OpenSSL for what it may still hold.
+        hasBufferedInput = false
+        needs = []
         return true
     }
 
@@ -140,7 +142,7 @@ extension TLSSession {
             needs = []
             return .complete
         }
-        if case .wouldBlock = outcome(of: code, ssl) { return .waiting }
+        if case .wouldBlock = outcome(of: code, ssl, isReading: true) { return .waiting }
         return .failed
     }
 
@@ -181,13 +183,15 @@ extension TLSSession {
     }
 
     /// What a call means that moved nothing.
-    private func outcome(of code: Int32, _ ssl: OpaquePointer) -> Socket.Transfer {
+    ///
+    /// A write that waits says so itself; only a read that has to write first needs more than its caller knows of.
+    private func outcome(of code: Int32, _ ssl: OpaquePointer, isReading: Bool) -> Socket.Transfer {
         switch SSL_get_error(ssl, code) {
         case SSL_ERROR_WANT_READ:
-            needs = []
+            if isReading { needs = [] }
             return .wouldBlock
         case SSL_ERROR_WANT_WRITE:
-            needs = .writing
+            if isReading { needs = .writing }
             return .wouldBlock
         case SSL_ERROR_ZERO_RETURN:
             if !isEstablished { handshakeProblem = "the client closed the connection during the handshake" }

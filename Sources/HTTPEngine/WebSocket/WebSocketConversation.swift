@@ -35,6 +35,9 @@ struct WebSocketConversation {
     /// How many received bytes wait for ``next(into:)``.
     var bufferedCount: Int { frames.bufferedCount }
 
+    /// Whether ``next(into:)`` will answer the client's close frame, behind which nothing can be sent.
+    var isCloseNext: Bool { frames.isCloseNext }
+
     /// Adds received bytes; after the end they are dropped.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) { frames.feed(bytes) }
 

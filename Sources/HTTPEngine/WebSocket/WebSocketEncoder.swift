@@ -10,11 +10,6 @@ enum WebSocketEncoder {
         }
     }
 
-    /// Adds a ping; a payload has at most 125 bytes, what is longer is cut.
-    static func encodePing(_ payload: [UInt8], into output: inout [UInt8]) {
-        append(.ping, payload.prefix(WebSocketFrameHeader.controlBytes), &output)
-    }
-
     /// Adds a pong; a payload has at most 125 bytes, what is longer is cut.
     static func encodePong(_ payload: [UInt8], into output: inout [UInt8]) {
         append(.pong, payload.prefix(WebSocketFrameHeader.controlBytes), &output)

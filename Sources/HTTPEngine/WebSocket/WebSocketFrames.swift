@@ -52,6 +52,12 @@ struct WebSocketFrames {
     /// How many bytes wait to be used.
     var bufferedCount: Int { input.count }
 
+    /// Whether a close frame comes next, as far as its first byte tells.
+    var isCloseNext: Bool {
+        guard case .header = state, let first = input.unused.first else { return false }
+        return first & 0x0F == WebSocketOpcode.close.rawValue
+    }
+
     /// Adds received bytes.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) {
         if case .ended = state { return }
