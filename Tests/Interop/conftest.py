@@ -1,6 +1,7 @@
 import re
 
 import pytest
+from probe import Probe
 from world import Sandbox, Server
 
 
@@ -9,6 +10,19 @@ def server(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("understudy"))
     yield server
     assert server.stop() == 0, f"understudy ended with an error:\n{server.log.read_text()}"
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory):
+    probe = Probe(tmp_path_factory.mktemp("probe"))
+    yield probe
+    assert probe.stop() == 0, f"the probe ended with an error:\n{probe.log.read_text()}"
+
+
+@pytest.fixture(params=["http", "https"])
+def door(request, probe):
+    """The probe's door in the clear, and its secured one."""
+    return probe.doors[request.param]
 
 
 @pytest.fixture

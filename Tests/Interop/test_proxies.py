@@ -13,7 +13,7 @@ from proxies import Proxy
 from world import API_KEY, DEVICE
 
 # Apache's modules have a place of their own on every other system.
-PROXIES = ["nginx", "nginx-buffering", "haproxy", *(["apache"] if sys.platform == "linux" else [])]
+PROXIES = ["nginx", "nginx-buffering", "nginx-secure", "haproxy", *(["apache"] if sys.platform == "linux" else [])]
 
 
 @pytest.fixture(scope="module", params=["direct", *PROXIES])
@@ -22,7 +22,7 @@ def way(request, server, tmp_path_factory):
     if request.param == "direct":
         yield request.param, server.port
         return
-    proxy = Proxy(request.param, tmp_path_factory.mktemp(request.param), server.port)
+    proxy = Proxy(request.param, tmp_path_factory.mktemp(request.param), server)
     yield request.param, proxy.port
     proxy.stop()
 
