@@ -10,7 +10,10 @@ enum EngineProbe {
     static func main() throws {
         Signals.blockTermination()
         let arguments = CommandLine.arguments
-        guard arguments.count == 2 else { throw ProbeError.misuse("usage: EngineProbe FOLDER") }
+        guard arguments.count == 2 else {
+            FileHandle.standardError.write(Data("usage: EngineProbe FOLDER\n".utf8))
+            exit(2)
+        }
         let folder = URL(filePath: arguments[1])
         let authority = try CertificateAuthority()
         let server = try Server(try configuration(authority), handler: ProbeHandler())
@@ -42,9 +45,4 @@ enum EngineProbe {
         }
         ended.wait()
     }
-}
-
-/// Why the probe does not start.
-enum ProbeError: Error {
-    case misuse(String)
 }

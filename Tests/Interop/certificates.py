@@ -34,7 +34,8 @@ def certify(
     made = Certified(folder / f"{name}.pem", folder / f"{name}.key")
     request, rules = folder / f"{name}.csr", folder / f"{name}.extensions"
     rules.write_text(extensions)
-    openssl("req", "-new", *kind, "-nodes", "-subj", f"/CN=Understudy test {name}", "-keyout", made.key, "-out", request)
+    subject = f"/CN=Understudy test {name}"
+    openssl("req", "-new", *kind, "-nodes", "-subj", subject, "-keyout", made.key, "-out", request)
     signer = ["-signkey", made.key] if issuer is None else [
         "-CA", issuer.certificate, "-CAkey", issuer.key, "-CAcreateserial"]
     openssl("x509", "-req", "-in", request, "-extfile", rules, "-out", made.certificate, *signer, *options)

@@ -1,8 +1,17 @@
 import re
+import resource
 
 import pytest
 from probe import Probe
 from world import Sandbox, Server
+
+
+def pytest_configure():
+    """Has room for a thousand sockets here and in the servers, which inherit it."""
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4096 if most == resource.RLIM_INFINITY else min(4096, most)
+    if limit != resource.RLIM_INFINITY and limit < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 @pytest.fixture(scope="session")

@@ -107,7 +107,8 @@ def test_curl_asks_for_http_2_and_takes_what_it_gets(endpoint, phones):
 @pytest.mark.parametrize("options", [
     ["--data-binary"], ["-H", "Transfer-Encoding: chunked", "--data-binary"],
     ["-H", "Expect: 100-continue", "--data-binary"],
-    ["-H", "Expect: 100-continue", "-H", "Transfer-Encoding: chunked", "--data-binary"], [*VERSION_1_0, "--data-binary"],
+    ["-H", "Expect: 100-continue", "-H", "Transfer-Encoding: chunked", "--data-binary"],
+    [*VERSION_1_0, "--data-binary"],
 ], ids=["length", "chunks", "awaited", "awaited-chunks", "version-1.0"])
 def test_curl_uploads_a_megabyte(endpoint, sandbox, at, upload, options):
     answer = curl(endpoint, *status(), *options, f"@{upload}", f"{endpoint.url}{at}/upload")

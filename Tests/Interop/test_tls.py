@@ -146,8 +146,9 @@ def test_clients_refuse_an_authority_that_they_do_not_know(secure, tmp_path):
 
 
 def test_clients_refuse_a_name_that_is_not_in_the_certificate(secure):
-    refused = curl("--cacert", secure.authority, "--connect-to", f"a.test:443:127.0.0.1:{secure.port}", "https://a.test/")
-    assert refused.returncode == 60
+    way = f"a.test:443:127.0.0.1:{secure.port}"
+    refused = curl("--cacert", secure.authority, "--connect-to", way, "https://a.test/")
+    assert refused.returncode == 60 and "a.test" in refused.stderr
 
 
 def refuse(endpoint: Endpoint, words: str) -> None:
