@@ -121,7 +121,9 @@ def test_uploads_arrive_whole_on_one_connection(way, at, sandbox, parts, in_chun
 def test_requests_behind_one_another_are_answered_in_order(way, at, sandbox):
     count = 40
     requests = [f"POST {at}/{n} HTTP/1.1\r\nHost: a.test\r\nContent-Length: {n}\r\n\r\n{'x' * n}" for n in range(count)]
-    answers = wire.answers(wire.exchange(way[1], "".join(requests).encode() + marker(at)))
+    # HAProxy answers the first of them alone when it sees early enough that the client has ended its side.
+    received = wire.exchange(way[1], "".join(requests).encode() + marker(at), ends_its_side=False)
+    answers = wire.answers(received)
     assert [answer.status for answer in answers] == [404] * count + [200]
     entries = entries_in(answers[-1])
     assert [entry["request"]["target"] for entry in entries] == [f"/{n}" for n in range(count)]
