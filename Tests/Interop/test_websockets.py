@@ -240,14 +240,16 @@ def test_an_invalid_frame_ends_the_connection_with_its_code(raw, sent, code):
 @pytest.mark.parametrize("scheme", ["http", "https"])
 def test_a_server_that_stops_says_so_to_everybody(tmp_path, scheme):
     probe = Probe(tmp_path)
-    with contextlib.ExitStack() as stack:
-        clients = [stack.enter_context(opened(probe.doors[scheme])) for _ in range(10)]
-        probe.process.terminate()
-        for client in clients:
-            with pytest.raises(ConnectionClosed) as end:
-                client.receive()
-            assert end.value.rcvd.code == 1001
-    assert probe.stop() == 0
+    try:
+        with contextlib.ExitStack() as stack:
+            clients = [stack.enter_context(opened(probe.doors[scheme])) for _ in range(10)]
+            probe.process.terminate()
+            for client in clients:
+                with pytest.raises(ConnectionClosed) as end:
+                    client.receive()
+                assert end.value.rcvd.code == 1001
+    finally:
+        assert probe.stop() == 0
 
 
 # MARK: crowds
