@@ -53,6 +53,8 @@ let foundationTests: [Target] = [
     .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
     .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", "COpenSSL", httpTypes]),
+    .executableTarget(
+        name: "EngineProbe", dependencies: ["HTTPEngine", "Wire", httpTypes], path: "Tests/EngineProbe"),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations"]),
 ]
 

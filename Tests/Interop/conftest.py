@@ -1,7 +1,17 @@
 import re
+import resource
 
 import pytest
+from probe import Probe
 from world import Sandbox, Server
+
+
+def pytest_configure():
+    """Has room for a thousand sockets here and in the servers, which inherit it."""
+    limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 4096 if most == resource.RLIM_INFINITY else min(4096, most)
+    if limit != resource.RLIM_INFINITY and limit < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))
 
 
 @pytest.fixture(scope="session")
@@ -9,6 +19,19 @@ def server(tmp_path_factory):
     server = Server(tmp_path_factory.mktemp("understudy"))
     yield server
     assert server.stop() == 0, f"understudy ended with an error:\n{server.log.read_text()}"
+
+
+@pytest.fixture(scope="session")
+def probe(tmp_path_factory):
+    probe = Probe(tmp_path_factory.mktemp("probe"))
+    yield probe
+    assert probe.stop() == 0, f"the probe ended with an error:\n{probe.log.read_text()}"
+
+
+@pytest.fixture(params=["http", "https"])
+def door(request, probe):
+    """The probe's door in the clear, and its secured one."""
+    return probe.doors[request.param]
 
 
 @pytest.fixture

@@ -30,6 +30,11 @@ class Endpoint:
         return ssl.create_default_context(cafile=self.authority) if self.is_secure else None
 
     @property
+    def verify(self) -> str | bool:
+        """What requests has to be told with each call; the environment goes before what a session says."""
+        return str(self.authority) if self.is_secure else True
+
+    @property
     def curl_options(self) -> list:
         return ["--cacert", self.authority] if self.is_secure else []
 

@@ -7,6 +7,8 @@ import subprocess
 import time
 from pathlib import Path
 
+from world import Server
+
 NGINX = """
 daemon off; master_process off; worker_processes 1; pid {folder}/pid; error_log {folder}/errors; {user}
 events {{ worker_connections 512; }}
@@ -18,12 +20,18 @@ http {{
     server {{
         listen 127.0.0.1:{port};
         location / {{
-            proxy_pass http://understudy; proxy_http_version 1.1; proxy_next_upstream off;
+            proxy_pass {scheme}://understudy; proxy_http_version 1.1; proxy_next_upstream off; {trust}
             proxy_set_header Connection ""; proxy_set_header Host $http_host;
             proxy_ignore_client_abort on; proxy_request_buffering {buffering};
         }}
     }}
 }}
+"""
+
+# An upstream by TLS whose certificate is checked; nginx checks a name and no address.
+NGINX_TRUST = """
+            proxy_ssl_verify on; proxy_ssl_trusted_certificate {authority}; proxy_ssl_name localhost;
+            proxy_ssl_server_name on; proxy_ssl_protocols TLSv1.2 TLSv1.3;
 """
 
 HAPROXY = """
@@ -73,19 +81,23 @@ ProxyPass / http://127.0.0.1:{upstream}/ nocanon retry=0
 class Proxy:
     """One proxy as a child process; its port was free a moment before."""
 
-    def __init__(self, name: str, folder: Path, upstream: int):
+    def __init__(self, name: str, folder: Path, server: Server):
         self.name = name
+        is_secure = name == "nginx-secure"
         with socket.create_server(("127.0.0.1", 0)) as free:
             self.port = free.getsockname()[1]
         file = folder / "configuration"
         program, template, options = {
             "nginx": ("nginx", NGINX, ["-p", folder, "-c", file]),
             "nginx-buffering": ("nginx", NGINX, ["-p", folder, "-c", file]),
+            "nginx-secure": ("nginx", NGINX, ["-p", folder, "-c", file]),
             "haproxy": ("haproxy", HAPROXY, ["-db", "-f", file]),
             "apache": ("apache2", APACHE, ["-D", "FOREGROUND", "-f", file]),
         }[name]
         file.write_text(template.format(
-            folder=folder, upstream=upstream, port=self.port, user="user root;" if os.geteuid() == 0 else "",
+            folder=folder, port=self.port, upstream=server.secure_port if is_secure else server.port,
+            scheme="https" if is_secure else "http", user="user root;" if os.geteuid() == 0 else "",
+            trust=NGINX_TRUST.format(authority=server.authority) if is_secure else "",
             buffering="on" if name == "nginx-buffering" else "off",
         ))
         path = shutil.which(program, path=f"{os.environ['PATH']}:/usr/sbin:/usr/local/sbin")

@@ -15,13 +15,14 @@ def connect(port: int, timeout: float = 5) -> socket.socket:
     return socket.create_connection(("127.0.0.1", port), timeout)
 
 
-def exchange(port: int, data: bytes) -> bytes:
+def exchange(port: int, data: bytes, ends_its_side: bool = True) -> bytes:
     """Everything that comes back for these bytes until the other side ends the connection."""
     with connect(port) as connection:
         received = bytearray()
         try:
             connection.sendall(data)
-            connection.shutdown(socket.SHUT_WR)
+            if ends_its_side:
+                connection.shutdown(socket.SHUT_WR)
             while part := connection.recv(65536):
                 received += part
         except (ConnectionResetError, BrokenPipeError):

@@ -1,11 +1,10 @@
 """A running Understudy and what a test needs to know of its example world."""
 
 import os
-import subprocess
-import time
 from pathlib import Path
 
 import requests
+from child import Child
 
 ROOT = Path(__file__).resolve().parents[2]
 BINARY = Path(os.environ.get("UNDERSTUDY_BINARY", ROOT / ".build/debug/understudy"))
@@ -19,30 +18,17 @@ DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 ADA = "entity123"
 
 
-class Server:
-    """The built program on a free port."""
+class Server(Child):
+    """The built program on two free ports; unless told otherwise it has a local CA of its own."""
 
-    def __init__(self, folder: Path):
-        port_file, self.log = folder / "port", folder / "log"
-        command = [BINARY, "serve", "--port", "0", "--port-file", port_file, "--log", "text"]
-        with self.log.open("w") as log:
-            self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log)
-        end = time.monotonic() + 15
-        while not port_file.exists():
-            if self.process.poll() is not None or time.monotonic() > end:
-                self.process.kill()
-                raise RuntimeError(f"understudy did not start:\n{self.log.read_text()}")
-            time.sleep(0.01)
-        self.port = int(port_file.read_text().split()[1])
+    def __init__(self, folder: Path, *options):
+        port_file, authorities = folder / "port", folder / "ca"
+        command = [
+            BINARY, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", "text", *options]
+        super().__init__(command, folder, port_file, {"UNDERSTUDY_CA_DIRECTORY": str(authorities)})
+        self.port, self.secure_port = self.ports["http"], self.ports["https"]
+        self.authority = authorities / "understudy-ca.pem"
         self.url = f"http://127.0.0.1:{self.port}"
-
-    def stop(self) -> int:
-        self.process.terminate()
-        try:
-            return self.process.wait(15)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            raise
 
 
 class Sandbox:

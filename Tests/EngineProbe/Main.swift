@@ -1,0 +1,48 @@
+import Foundation
+import HTTPEngine
+
+/// A server with nothing behind it but the engine: other people's clients try there what no vendor has.
+///
+/// Its one argument is a folder. There it writes `authority.pem`, the certificate that clients have to trust, and then
+/// `ports` with one line a listener, such as `http 49213`. SIGTERM ends it in good order.
+@main
+enum EngineProbe {
+    static func main() throws {
+        Signals.blockTermination()
+        let arguments = CommandLine.arguments
+        guard arguments.count == 2 else {
+            FileHandle.standardError.write(Data("usage: EngineProbe FOLDER\n".utf8))
+            exit(2)
+        }
+        let folder = URL(filePath: arguments[1])
+        let authority = try CertificateAuthority()
+        let server = try Server(try configuration(authority), handler: ProbeHandler())
+        server.start()
+        try write(authority.certificatePEM, to: folder.appending(path: "authority.pem"))
+        let ports = server.addresses.map { "\($0.scheme) \($0.port)\n" }.joined()
+        try write(Array(ports.utf8), to: folder.appending(path: "ports"))
+        _ = Signals.waitForTermination()
+        stop(server)
+    }
+
+    /// Two loops whatever the machine has, so that messages cross from one to the other.
+    private static func configuration(_ authority: CertificateAuthority) throws -> ServerConfiguration {
+        let issue = try authority.issue(for: ["localhost", "127.0.0.1"])
+        let identity = try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
+        return ServerConfiguration(listeners: [.init(port: 0), .init(port: 0, identity: identity)], loops: 2)
+    }
+
+    /// Whoever waits for a file must find it complete.
+    private static func write(_ bytes: [UInt8], to file: URL) throws {
+        try Data(bytes).write(to: file, options: .atomic)
+    }
+
+    private static func stop(_ server: Server) {
+        let ended = DispatchSemaphore(value: 0)
+        Task {
+            await server.stop(within: .seconds(5))
+            ended.signal()
+        }
+        ended.wait()
+    }
+}
