@@ -73,7 +73,7 @@ def phone(name: str = "Work") -> bytes:
 
 
 # Over TLS curl would agree on http/1.0 in the handshake and on nothing else.
-VERSION_1_0 = ["--http1.0", "--no-alpn"]
+VERSION_1_0 = ["--http1.0"]
 
 
 @pytest.mark.parametrize("options", [[], ["--http1.1"], VERSION_1_0], ids=["as-it-likes", "1.1", "1.0"])

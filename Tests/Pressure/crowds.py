@@ -1,17 +1,24 @@
 """Clients that press: each function plays one kind against the server for a bounded time and returns what it saw.
 
-A crowd lives on one thread with non-blocking sockets; what it leaves open it closes at the end.
+What it saw is a line for people; ``Refused`` is raised when an answer was none that such a client should get. A crowd
+lives on one thread with non-blocking sockets; what it leaves open it closes at the end.
 """
 
 import contextlib
 import selectors
 import socket
+import ssl
 import struct
 import time
 from collections import Counter
 from observer import Server
 
+class Refused(Exception):
+    """Answers that no client should get, whatever it did."""
+
+
 REGISTER = "/api/v1/authentication/register"
+SETTINGS = "/_understudy/settings"
 CONNECTING = 64  # connections that are opened before the crowd looks after those that are open
 
 
@@ -74,6 +81,13 @@ def statuses(clients: list[socket.socket], within: float) -> Counter:
                    for text in received.values())
 
 
+def expect(seen: Counter, *allowed: str) -> str:
+    """What was seen, if it is nothing else than these statuses; `none` stands for a connection without an answer."""
+    if set(seen) - set(allowed):
+        raise Refused(f"answers {dict(seen)}, expected {', '.join(allowed)} alone")
+    return f"answers {dict(seen)}"
+
+
 def dribbled_heads(server: Server, count: int, seconds: float) -> str:
     """Heads of which a byte comes now and then."""
     text = head("GET", "/_understudy/health", *[f"X-{index}: {'y' * 20}" for index in range(90)])
@@ -120,7 +134,7 @@ def half_closed(server: Server, count: int, seconds: float) -> str:
                 send(client, HEALTH if index % 2 else HEALTH[:-3])
                 client.shutdown(socket.SHUT_WR)
             seen += statuses(clients, 10)
-    return f"answers {dict(seen)}"
+    return expect(seen, "200", "400")
 
 
 def connection_flood(server: Server, count: int, seconds: float) -> str:
@@ -161,7 +175,7 @@ def large_bodies(server: Server, count: int, seconds: float) -> str:
                     client.sendall(b"10000\r\n" + part + b"\r\n" if chunked else part)
             client.setblocking(False)
             seen += statuses([client], 10)
-    return f"answers {dict(seen)}"
+    return expect(seen, "413")
 
 
 def many_field_lines(server: Server, count: int, seconds: float) -> str:
@@ -170,7 +184,7 @@ def many_field_lines(server: Server, count: int, seconds: float) -> str:
     with crowd(server.port, count) as clients:
         for client in clients:
             send(client, text)
-        return f"answers {dict(statuses(clients, 10))}"
+        return expect(statuses(clients, 10), "431")
 
 
 def deep_json(server: Server, count: int, seconds: float) -> str:
@@ -181,10 +195,10 @@ def deep_json(server: Server, count: int, seconds: float) -> str:
         with crowd(server.port, 100) as clients:
             for client in clients:
                 client.setblocking(True)
-                client.sendall(head("POST", REGISTER, f"Content-Length: {len(body)}", "Connection: close") + body)
+                client.sendall(head("PUT", SETTINGS, f"Content-Length: {len(body)}", "Connection: close") + body)
                 client.setblocking(False)
             seen += statuses(clients, 10)
-    return f"answers {dict(seen)}"
+    return expect(seen, "400")
 
 
 def stalled_handshakes(server: Server, count: int, seconds: float) -> str:
@@ -198,9 +212,32 @@ def stalled_handshakes(server: Server, count: int, seconds: float) -> str:
         return f"{count} connections"
 
 
+def secure_slow_readers(server: Server, count: int, seconds: float) -> str:
+    """Clients that ask for much over TLS and take nothing of it."""
+    if server.tls_port is None:
+        return "no TLS here"
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    with crowd(server.tls_port, count, receive_buffer=4096) as clients:
+        for client in clients:
+            client.setblocking(True)
+        wrapped = [context.wrap_socket(client) for client in clients]
+        for client in wrapped:
+            client.setblocking(False)
+        end, asked = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            for client in wrapped:
+                with contextlib.suppress(ssl.SSLWantReadError, ssl.SSLWantWriteError, OSError):
+                    asked += client.send(HEALTH * 50) > 0
+            time.sleep(0.05)
+        for client in wrapped:
+            client.close()
+        return f"{count} clients, {asked} times some 50 requests"
+
+
 ALL = {
     "dribbled-heads": (dribbled_heads, 300), "dribbled-bodies": (dribbled_bodies, 300),
-    "slow-readers": (slow_readers, 200), "half-closed": (half_closed, 200), "connection-flood": (connection_flood, 0),
+    "slow-readers": (slow_readers, 200), "secure-slow-readers": (secure_slow_readers, 100), "half-closed": (half_closed, 200), "connection-flood": (connection_flood, 0),
     "idle-connections": (idle_connections, 9_000), "too-many-connections": (idle_connections, 14_000),
     "large-bodies": (large_bodies, 200), "many-field-lines": (many_field_lines, 100), "deep-json": (deep_json, 300),
     "stalled-handshakes": (stalled_handshakes, 300),

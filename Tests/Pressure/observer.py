@@ -1,6 +1,7 @@
 """What a normal client sees while others press, and what the server's process takes meanwhile."""
 
 import http.client
+import os
 import threading
 import time
 from pathlib import Path
@@ -26,6 +27,10 @@ class Server:
     def threads(self) -> int:
         return self._status("Threads")
 
+    def processor_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process}/stat").read_text().rsplit(")", 1)[1].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
     def descriptors(self) -> int:
         return len(list(Path(f"/proc/{self.process}/fd").iterdir()))
 
@@ -41,6 +46,12 @@ class NormalClient(threading.Thread):
         self._over = threading.Event()
 
     def run(self) -> None:
+        try:
+            self._ask_on()
+        except Exception as error:  # a thread that died would look like one that met no problem
+            self.problems.append(f"the normal client ended: {error!r}")
+
+    def _ask_on(self) -> None:
         kept = self._connect()
         while not self._over.is_set():
             self._ask(self._connect(), close=True)
@@ -67,7 +78,7 @@ class NormalClient(threading.Thread):
             if close:
                 self.problems.append(f"a new connection got {error!r}")
             return False
-        except OSError as error:
+        except (OSError, http.client.HTTPException) as error:
             self.problems.append(f"no answer: {error!r}")
             return False
         finally:
