@@ -62,7 +62,7 @@ public struct Pipeline: RequestHandler {
     }
 
     private func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
-        if ControlAPI.owns(request.path) { return control.answer(request, in: sandbox) }
+        if ControlAPI.owns(request) { return control.answer(request, in: sandbox) }
         let exchange = Exchange(request: request, sandbox: sandbox, moment: sandbox.beginExchange())
         return advance(exchange, step(exchange))
     }

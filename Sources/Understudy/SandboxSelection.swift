@@ -15,7 +15,7 @@ struct SandboxSelection {
 
     /// What the request selects; `nil` when it names no sandbox, which is the usual case and copies nothing.
     static func of(_ request: Request) throws(ControlProblem) -> SandboxSelection? {
-        let prefix = prefixName(request.target)
+        let prefix = request.targetBegins(with: "/~") ? prefixName(request.target) : nil
         let header = request.fields[.sandbox]
         let host = hostName(request.authority)
         guard let name = prefix ?? header ?? host else { return nil }
@@ -36,9 +36,9 @@ struct SandboxSelection {
         return SandboxSelection(name: name, request: request)
     }
 
-    private static func prefixName(_ target: String) -> String? {
-        guard target.utf8.starts(with: "/~".utf8) else { return nil }
-        return String(target.dropFirst(2).prefix { $0 != "/" && $0 != "?" })
+    /// The name behind the two characters of the prefix.
+    private static func prefixName(_ target: String) -> String {
+        String(target.dropFirst(2).prefix { $0 != "/" && $0 != "?" })
     }
 
     /// The label before `.localhost`; a port is no part of it.

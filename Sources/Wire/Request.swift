@@ -69,5 +69,20 @@ public struct Request: Sendable {
     }
 
     /// Searched among bytes: as characters, a mark with a combining accent behind it would not be found.
-    private var questionMark: String.Index? { target.utf8.firstIndex(of: UInt8(ascii: "?")) }
+    ///
+    /// Asked several times for each request, so among the bytes as they lie, without a step of an index for each.
+    private var questionMark: String.Index? {
+        let text = target.utf8
+        let offset = text.withContiguousStorageIfAvailable { $0.firstIndex(of: UInt8(ascii: "?")) }
+        guard let offset else { return text.firstIndex(of: UInt8(ascii: "?")) }
+        return offset.map { text.index(text.startIndex, offsetBy: $0) }
+    }
+
+    /// Whether the target begins with that ASCII text.
+    public func targetBegins(with text: StaticString) -> Bool {
+        let begins = target.utf8.withContiguousStorageIfAvailable { bytes in
+            text.withUTF8Buffer { bytes.count >= $0.count && zip(bytes, $0).allSatisfy { $0 == $1 } }
+        }
+        return begins ?? target.hasPrefix(text.description)
+    }
 }

@@ -33,4 +33,11 @@ import Wire
         #expect(response.fields.isEmpty)
         #expect(response.body.isEmpty)
     }
+
+    @Test(arguments: [
+        ("/~a/b", true), ("/~", true), ("/", false), ("/a~", false), ("~/", false), ("", false), ("/\u{334}~", false),
+    ])
+    func `A target begins with a text byte by byte`(target: String, begins: Bool) {
+        #expect(Request(method: .get, target: target).targetBegins(with: "/~") == begins)
+    }
 }

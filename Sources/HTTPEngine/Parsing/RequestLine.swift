@@ -32,7 +32,7 @@ struct RequestLine {
     ///
     /// A later minor version is read as the latest that is known, RFC 9110 section 2.5.
     private static func version(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Request.Version {
-        guard bytes.count == 8, bytes.starts(with: "HTTP/".utf8) else { throw .malformedRequestLine }
+        guard bytes.count == 8, bytes.prefix(5).equals("HTTP/") else { throw .malformedRequestLine }
         let digits = bytes.suffix(3)
         guard let major = digits.first, let minor = digits.last, major.isDigit, minor.isDigit,
             digits[digits.startIndex + 1] == UInt8(ascii: ".")

@@ -34,6 +34,12 @@ extension Collection<UInt8> {
         return text.withUTF8Buffer { zip(self, $0).allSatisfy { $0.lowercased == $1 } }
     }
 
+    /// Whether these bytes are that text.
+    func equals(_ text: StaticString) -> Bool {
+        guard count == text.utf8CodeUnitCount else { return false }
+        return text.withUTF8Buffer { zip(self, $0).allSatisfy { $0 == $1 } }
+    }
+
     /// These bytes as a decimal number; `nil` unless they are digits and nothing else, or when there are too many.
     var decimalNumber: Int? {
         guard !isEmpty, count <= 18, allSatisfy(\.isDigit) else { return nil }

@@ -35,9 +35,10 @@ struct ControlAPI: Sendable {
         ])
     }
 
-    /// Whether a path is the control API's.
-    static func owns(_ path: Substring) -> Bool {
-        path.utf8.starts(with: "/_understudy".utf8) && (path == prefix || path.utf8.starts(with: "/_understudy/".utf8))
+    /// Whether a request is for the control API.
+    static func owns(_ request: Request) -> Bool {
+        request.targetBegins(with: "/_understudy/")
+            || request.targetBegins(with: "/_understudy") && request.path == prefix
     }
 
     private static func operations(health: Response) -> [Operation] {
