@@ -54,6 +54,7 @@ struct ServeCommand: ParsableCommand {
                 ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
                 handler: Pipeline(emulator))
         }
+        Descriptors.raiseLimit()
         server.start()
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, to: portFile) }
@@ -63,6 +64,11 @@ struct ServeCommand: ParsableCommand {
             asksForToken: token != nil
         ).show()
         _ = Signals.waitForTermination()
+        // Who asks a second time does not want to wait for what is in flight.
+        Thread.detachNewThread {
+            _ = Signals.waitForTermination()
+            Task { await server.stop(within: .zero) }
+        }
         Waiting.until { await server.stop(within: .seconds(10)) }
         // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
         if let portFile { unlink(portFile) }
