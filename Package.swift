@@ -78,7 +78,7 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
-/// Whether only what stands below the emulation is built, which is all that the runs under sanitizers need.
+/// Whether only what stands below the emulation is built: all that the runs of mutated inputs and under sanitizers need.
 let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
 
 let package = Package(

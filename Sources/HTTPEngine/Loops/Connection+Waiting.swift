@@ -54,7 +54,7 @@ extension Connection {
         reminder = laterReminder
         laterReminder = nil
         guard let deadline else { return }
-        guard deadline <= loop.now else { return remind(at: deadline, loop) }
+        guard deadline <= loop.now else { return remind(of: deadline, loop) }
         expire(loop)
     }
 
@@ -64,7 +64,7 @@ extension Connection {
         wait = current
         waitBegin = loop.now
         deadline = patience(for: current, loop.limits).map { begin(of: current, loop) + $0 }
-        if let deadline, reminder.map({ deadline < $0 }) ?? true { remind(at: deadline, loop) }
+        if let deadline { remind(of: deadline, loop) }
     }
 
     private var currentWait: Wait {
@@ -107,11 +107,13 @@ extension Connection {
         }
     }
 
-    private func remind(at moment: Moment, _ loop: EventLoop) {
+    /// Has the loop look at the connection when the deadline has come, unless it does so before.
+    private func remind(of deadline: Moment, _ loop: EventLoop) {
+        guard reminder.map({ deadline < $0 }) ?? true else { return }
         // What the loop was asked before stays in its heap; once this is over, it serves again.
         laterReminder = reminder ?? laterReminder
-        reminder = moment
-        loop.remind(self, at: moment)
+        reminder = deadline
+        loop.remind(self, at: deadline)
     }
 
     private func expire(_ loop: EventLoop) {
