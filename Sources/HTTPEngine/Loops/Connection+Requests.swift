@@ -27,8 +27,10 @@ extension Connection {
     /// A client that speaks no TLS where TLS is spoken hears of it in its own language.
     private func giveUp(_ loop: EventLoop) {
         if transport.hasFallenBack { return refuse(.notTLS, loop) }
-        if let problem = transport.handshakeProblem { note(.handshakeFailed(problem), loop) }
-        loop.close(self)
+        guard let problem = transport.handshakeProblem else { return loop.close(self) }
+        note(.handshakeFailed(problem), loop)
+        // Not at once: what the client has sent besides would have the alert, which says why, lost in a reset.
+        phase = .finishing
     }
 
     /// Takes the next step of the parser; false when it needs more bytes.

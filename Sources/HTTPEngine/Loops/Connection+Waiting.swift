@@ -68,7 +68,7 @@ extension Connection {
     }
 
     private var currentWait: Wait {
-        if !transport.isEstablished { return .handshake }
+        if case .reading = phase, !transport.isEstablished { return .handshake }
         if output.count > 0 { return .client }
         return switch phase {
         case .reading: parser.isInContent ? .content : parser.isIdle ? .nextRequest : .head
