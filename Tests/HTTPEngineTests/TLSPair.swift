@@ -36,14 +36,7 @@ final class TLSPair {
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     init(_ identity: TLSIdentity, _ trust: TLSTrust, host: String = "localhost", bufferSize: Int32? = nil) throws {
-        (serverSocket, clientSocket) = try connectedSockets()
-        if var bufferSize {
-            for socket in [serverSocket, clientSocket] {
-                let size = socklen_t(MemoryLayout<Int32>.size)
-                setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &bufferSize, size)
-                setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVBUF, &bufferSize, size)
-            }
-        }
+        (serverSocket, clientSocket) = try connectedSockets(bufferSize: bufferSize)
         server = try #require(Transport(serverSocket, identity: identity))
         client = try #require(TLSSession(clientSocket, trust: trust, host: host))
     }
@@ -111,7 +104,7 @@ final class TLSPair {
 }
 
 /// Both ends of a new connection over loopback.
-func connectedSockets() throws -> (server: Socket, client: Socket) {
+func connectedSockets(bufferSize: Int32? = nil) throws -> (server: Socket, client: Socket) {
     let listener = try ListeningSocket(.init(port: 0))
     let address = try #require(SocketAddress.resolve(host: "127.0.0.1", port: listener.address.port).first)
     let client = try #require(Socket(family: address.family))
@@ -120,6 +113,13 @@ func connectedSockets() throws -> (server: Socket, client: Socket) {
     let server = try #require(listener.socket.accept()).socket
     waitFor(client, [.writing])
     client.setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
+    if var bufferSize {
+        for socket in [server, client] {
+            let size = socklen_t(MemoryLayout<Int32>.size)
+            setsockopt(socket.descriptor, SOL_SOCKET, SO_SNDBUF, &bufferSize, size)
+            setsockopt(socket.descriptor, SOL_SOCKET, SO_RCVBUF, &bufferSize, size)
+        }
+    }
     return (server, client)
 }
 
