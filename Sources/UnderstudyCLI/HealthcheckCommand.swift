@@ -37,7 +37,7 @@ struct HealthcheckCommand: ParsableCommand {
             guard answer.status == .ok else { throw AnswerIsNo(message: "\(url) answered \(answer.status.code).") }
             Output.line(String(decoding: answer.body, as: UTF8.self))
         } catch let error as ClientError {
-            throw AnswerIsNo(message: "\(url): \(error)")
+            throw error.ending(of: url)
         }
     }
 }

@@ -78,7 +78,7 @@ import Testing
         #expect([[.refusal(.malformedRequestLine)], [.refusal(.malformedTarget)]].contains(outcomes))
     }
 
-    @Test(arguments: ["\u{16}\u{03}\u{01}", "\0", "{", "\u{80}"])
+    @Test(arguments: ["\u{03}\u{01}", "\0", "{", "\u{80}"])
     func `Section 3: what begins as no request is refused at its first byte`(text: String) {
         #expect(ParserOutcome.parse(text) == [.refusal(.malformedRequestLine)])
     }

@@ -27,6 +27,7 @@ import Testing
         case .malformedChunk: "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nx"
         case .incompleteRequest, .timedOut: "PUT / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000000\r\n\r\n"
         case .notTLS: "GET / HTTP/1.1\r\n"
+        case .unexpectedTLS: "\u{16}\u{03}\u{01}"
         }
     }
 

@@ -87,6 +87,35 @@ import Wire
         #expect(notes == ["TLS handshake with 127.0.0.1 failed: the client closed the connection during the handshake"])
     }
 
+    @Test func `A client that breaks off in the middle of a handshake is noted`() async throws {
+        let notebook = Notebook()
+        let server = try Server(
+            ServerConfiguration(listeners: [Way.secure.listener()], loops: 1), handler: notebook)
+        server.start()
+        let port = server.addresses[0].port
+        try await onThread {
+            let client = try RawClient(port: port)
+            try client.send([0x16, 0x03, 0x01])
+            client.reset()
+            // A second client is served behind the first one's end.
+            let next = try RawClient(port: port, over: .secure)
+            defer { next.close() }
+            try next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(try next.readAnswer().hasSuffix("fine"))
+        }
+        await server.stop(within: .zero)
+        #expect(notebook.notes.count == 1)
+        #expect(notebook.notes.allSatisfy { $0.hasPrefix("TLS handshake with 127.0.0.1 failed: the client ") })
+    }
+
+    @Test func `A TLS handshake at the port for http is noted`() async throws {
+        let notes = try await notes(.clear) { client in
+            try client.send([0x16, 0x03, 0x01])
+            _ = try client.readToEnd()
+        }
+        #expect(notes == ["400 to 127.0.0.1: a TLS handshake came to the port for http"])
+    }
+
     @Test func `What is no handshake at the port for https ends at once, and is noted`() async throws {
         let notes = try await notes(.secure) { client in
             try client.send([0x00, 0x01, 0x02])

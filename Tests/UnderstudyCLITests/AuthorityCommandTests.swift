@@ -65,6 +65,18 @@ struct AuthorityCommandTests {
         #expect(try folder.read("ca/understudy-ca.pem").hasPrefix("-----BEGIN CERTIFICATE-----\n"))
     }
 
+    @Test("a certificate without its key is replaced, and whoever asks is told so")
+    func lostKey() throws {
+        let folder = TemporaryFolder()
+        let first = try Program.run("ca", "--directory", "ca", in: folder)
+        #expect(first.complaint.isEmpty)
+        try FileManager.default.removeItem(atPath: folder.path + "/ca/understudy-ca-key.pem")
+        let second = try Program.run("ca", "--directory", "ca", in: folder)
+        #expect(second.status == 0)
+        #expect(second.output != first.output)
+        #expect(second.complaint.contains("is replaced: it had no key here. Clients have to trust the new one."))
+    }
+
     @Test("what is wrong ends it with one line and 2")
     func wrong() throws {
         let folder = TemporaryFolder()
@@ -73,7 +85,7 @@ struct AuthorityCommandTests {
         for (arguments, complaint) in [
             (["--pem", "--json"], "--pem and --json are two forms of output; give one of them.\n"),
             (["--directory", ""], "--directory is empty; leave it out, or give a folder.\n"),
-            (["--directory", "broken"], "broken/understudy-ca-key.pem: there is no certificate in it: expected PEM"),
+            (["--directory", "broken"], "broken/understudy-ca-key.pem: the local CA is damaged; remove the file, "),
             (["--directory", "file"], "the folder file for the local CA cannot be made: "),
         ] {
             let run = try Program.run(["ca"] + arguments, in: folder)

@@ -33,6 +33,16 @@ extension Connection {
         phase = .finishing
     }
 
+    /// Ends a connection that is broken. A client that refuses a certificate often breaks off right behind the alert that
+    /// says so, which may still be read.
+    func breakOff(_ loop: EventLoop) {
+        if !transport.isEstablished {
+            receive(loop)
+            if transport.handshakeProblem == nil { noteHandshake("the client broke the connection off", loop) }
+        }
+        loop.close(self)
+    }
+
     /// Takes the next step of the parser; false when it needs more bytes.
     func step(_ loop: EventLoop) -> Bool {
         switch parser.next() {

@@ -86,7 +86,7 @@ final class Connection {
 
     /// Does what has become possible.
     func handle(_ readiness: Readiness, _ loop: EventLoop) {
-        guard !readiness.isBroken else { return loop.close(self) }
+        guard !readiness.isBroken else { return breakOff(loop) }
         let goesOn = readiness.isWritable && wantsToRead && transport.needs.contains(.writing)
         if readiness.isReadable || goesOn { receive(loop) }
         proceed(loop)

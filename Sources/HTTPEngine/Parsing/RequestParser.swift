@@ -136,7 +136,8 @@ extension RequestParser {
         if let first = input.firstOfLine, first != .carriageReturn, first != .lineFeed,
             !ByteSet.token.contains(first)
         {
-            throw .malformedRequestLine
+            // RFC 8446 section 5.1: the first byte of a handshake, and no character of HTTP.
+            throw first == 0x16 ? .unexpectedTLS : .malformedRequestLine
         }
         guard let line = try nextLine() else { return false }
         if line.isEmpty {

@@ -29,7 +29,12 @@ struct LocalAuthority {
         let path = folder + "/" + Self.fileName
         authority = try Self.read(path) ?? Self.make(in: folder, path)
         certificatePath = URL(filePath: folder + "/" + Self.certificateName).standardizedFileURL.path
-        if (try? Data(contentsOf: URL(filePath: certificatePath))) != Data(authority.certificatePEM) {
+        let known = try? Data(contentsOf: URL(filePath: certificatePath))
+        if known != Data(authority.certificatePEM) {
+            if known != nil {
+                Output.complaint(
+                    "\(certificatePath) is replaced: it had no key here. Clients have to trust the new one.")
+            }
             try Self.write(authority.certificatePEM, mode: 0o644, beside: certificatePath) { rename($0, $1) }
         }
     }
@@ -49,8 +54,11 @@ struct LocalAuthority {
     private static func read(_ path: String) throws -> CertificateAuthority? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         let text = try FileText.read(path, "the local CA's file")
-        let authority = try Misuse.rephrase(in: path) { () throws(CertificateAuthorityError) in
-            try CertificateAuthority(certificate: text, privateKey: text)
+        let authority: CertificateAuthority
+        do {
+            authority = try CertificateAuthority(certificate: text, privateKey: text)
+        } catch {
+            throw Misuse("\(path): the local CA is damaged; remove the file, and trust the one that is made then.")
         }
         if let end = authority.end, Date(timeIntervalSince1970: Double(end)) < Date() {
             throw Misuse("\(path): the local CA has expired; remove the file, and trust the one that is made then.")

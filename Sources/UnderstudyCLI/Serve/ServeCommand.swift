@@ -63,7 +63,9 @@ struct ServeCommand: ParsableCommand {
             emulator: emulator, addresses: server.addresses, authorityPath: secure?.authorityPath,
             asksForToken: token != nil
         ).show()
-        _ = Signals.waitForTermination()
+        if Signals.waitForTermination() == .interrupt {
+            Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
+        }
         // Who asks a second time does not want to wait for what is in flight.
         Thread.detachNewThread {
             _ = Signals.waitForTermination()

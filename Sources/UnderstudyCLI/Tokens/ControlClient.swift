@@ -36,9 +36,17 @@ struct ServerOptions: ParsableArguments {
             }
             return value
         } catch let error as ClientError {
-            throw AnswerIsNo(message: "\(url): \(error)")
+            throw error.ending(of: url)
         } catch is JSONError {
             throw AnswerIsNo(message: "\(url) answered something else than JSON.")
         }
+    }
+}
+
+extension ClientError {
+    /// The end of a command whose question failed: a URL that is none is misuse, all else an answer of no.
+    func ending(of url: String) -> any Error {
+        if case .invalidURL = self { return Misuse(description) }
+        return AnswerIsNo(message: "\(url): \(self)")
     }
 }
