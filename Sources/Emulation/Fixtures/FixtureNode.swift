@@ -31,6 +31,23 @@ public struct FixtureNode {
         }
     }
 
+    /// JSON read as if it stood in a fixture, so that a control call and a file are read by the same code; its problems
+    /// have no line.
+    public init(_ json: JSON, from source: String) {
+        self.init(file: source, node: Self.node(json))
+    }
+
+    private static func node(_ json: JSON) -> Node {
+        switch json {
+        case .null: Node("null", .implicit, .plain)
+        case .bool(let value): Node(value ? "true" : "false", .implicit, .plain)
+        case .number(let number): Node(number.literal, .implicit, .plain)
+        case .string(let text): Node(text, .implicit, .doubleQuoted)
+        case .array(let elements): Node(elements.map(node))
+        case .object(let object): Node(object.map { (Node($0.name, .implicit, .doubleQuoted), node($0.value)) })
+        }
+    }
+
     private init(file: String, node: Node, name: Node? = nil) {
         self.file = file
         self.node = node

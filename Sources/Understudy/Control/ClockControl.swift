@@ -4,6 +4,12 @@ import Wire
 
 /// Reading and moving a sandbox's clock.
 extension ControlAPI {
+    static let clockOperations: [ControlOperation] = [
+        ControlOperation("clock.get", .get, "/clock", "What the clock shows.", handler: readClock),
+        ControlOperation(
+            "clock.set", .put, "/clock", "Sets, moves, freezes and releases the clock.", handler: setClock),
+    ]
+
     @Sendable static func readClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(json(call.sandbox.clock)))
     }

@@ -7,27 +7,15 @@ import Wire
 ///
 /// They need no vendor's token and never appear in the journal.
 struct ControlAPI: Sendable {
-    /// A call's handler.
-    typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
-
-    /// One call.
-    struct Operation: Sendable {
-        let id: String
-        let endpoint: Endpoint
-        let handler: Handler
-    }
-
-    private static let prefix = "/_understudy"
-
     private let emulator: Emulator
-    private let operations: [Operation]
+    private let operations: [ControlOperation]
     private let table: RouteTable?
 
     init(_ emulator: Emulator) {
         self.emulator = emulator
         operations = Self.operations(health: Self.health(of: emulator))
         let identity = VendorIdentity(
-            id: "understudy", title: "Understudy", prefixes: [Self.prefix],
+            id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
             pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
         // The operations are a constant whose paths differ, as its test shows.
         table = try? RouteTable([
@@ -38,34 +26,16 @@ struct ControlAPI: Sendable {
     /// Whether a request is for the control API.
     static func owns(_ request: Request) -> Bool {
         request.targetBegins(with: "/_understudy/")
-            || request.targetBegins(with: "/_understudy") && request.path == prefix
+            || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
     }
 
-    private static func operations(health: Response) -> [Operation] {
-        func operation(
-            _ id: String, _ method: HTTPRequest.Method, _ path: String, _ handler: @escaping Handler
-        ) -> Operation {
-            Operation(id: id, endpoint: Endpoint(method, prefix + path), handler: handler)
-        }
-        return [
-            operation("health", .get, "/health") { (_) throws(ControlProblem) in .ready(health) },
-            operation("journal.list", .get, "/journal", listJournal),
-            operation("journal.clear", .delete, "/journal", clearJournal),
-            operation("journal.get", .get, "/journal/{id}", readJournalEntry),
-            operation("clock.get", .get, "/clock", readClock),
-            operation("clock.set", .put, "/clock", setClock),
-            operation("settings.get", .get, "/settings", readSettings),
-            operation("settings.set", .put, "/settings", setSettings),
-            operation("tokens.kinds", .get, "/tokens", listTokenKinds),
-            operation("tokens.explain", .post, "/tokens/explain", explainToken),
-            operation("tokens.mint", .post, "/tokens/{vendor}/{kind}", mintToken),
-            operation("faults.list", .get, "/faults", listFaults),
-            operation("faults.set", .put, "/faults", setFaults),
-            operation("faults.clear", .delete, "/faults", clearFaults),
-            operation("sandboxes.list", .get, "/sandboxes", listSandboxes),
-            operation("sandboxes.delete", .delete, "/sandboxes/{name}", deleteSandbox),
-            operation("reset", .post, "/reset", reset),
-        ]
+    private static func operations(health: Response) -> [ControlOperation] {
+        [
+            ControlOperation("health", .get, "/health", "Whether the server is well, and what it stands in for.") {
+                (_) throws(ControlProblem) in .ready(health)
+            }
+        ] + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
+            + sandboxOperations
     }
 
     /// The answer to a control call.

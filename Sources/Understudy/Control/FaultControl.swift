@@ -4,6 +4,13 @@ import Wire
 
 /// Arming documented failures for single calls.
 extension ControlAPI {
+    static let faultOperations: [ControlOperation] = [
+        ControlOperation("faults.list", .get, "/faults", "The armed faults.", handler: listFaults),
+        ControlOperation("faults.set", .put, "/faults", "Replaces the armed faults.", handler: setFaults),
+        ControlOperation(
+            "faults.clear", .delete, "/faults", "Disarms all faults.", status: .noContent, handler: clearFaults),
+    ]
+
     @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(["faults": .array(call.sandbox.faults.map(\.json))]))
     }

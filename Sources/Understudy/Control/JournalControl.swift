@@ -4,6 +4,15 @@ import Wire
 
 /// Reading and clearing the journal.
 extension ControlAPI {
+    static let journalOperations: [ControlOperation] = [
+        ControlOperation(
+            "journal.list", .get, "/journal", "The exchanges that a filter admits, the oldest first.",
+            handler: listJournal),
+        ControlOperation(
+            "journal.clear", .delete, "/journal", "Forgets all exchanges.", status: .noContent, handler: clearJournal),
+        ControlOperation("journal.get", .get, "/journal/{id}", "One exchange.", handler: readJournalEntry),
+    ]
+
     /// The longest wait that a call may ask for.
     private static let longestWait = Duration.seconds(60)
 

@@ -4,6 +4,16 @@ import Wire
 
 /// Listing, dropping and resetting sandboxes.
 extension ControlAPI {
+    static let sandboxOperations: [ControlOperation] = [
+        ControlOperation("sandboxes.list", .get, "/sandboxes", "All sandboxes.", handler: listSandboxes),
+        ControlOperation(
+            "sandboxes.delete", .delete, "/sandboxes/{name}", "Forgets a sandbox with all it holds.",
+            status: .noContent, handler: deleteSandbox),
+        ControlOperation(
+            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", status: .noContent,
+            handler: reset),
+    ]
+
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let now = SandboxClock.machine
         let sandboxes = call.emulator.sandboxes.all.map { sandbox -> JSON in

@@ -4,6 +4,12 @@ import Wire
 
 /// Reading and changing profile, switches and seed of a sandbox.
 extension ControlAPI {
+    static let settingsOperations: [ControlOperation] = [
+        ControlOperation("settings.get", .get, "/settings", "Profile, switches and seed.", handler: readSettings),
+        ControlOperation(
+            "settings.set", .put, "/settings", "Changes profile, switches and seed.", handler: setSettings),
+    ]
+
     @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(json(call.sandbox.settings, call)))
     }

@@ -5,6 +5,17 @@ import Wire
 
 /// Minting and explaining tokens.
 extension ControlAPI {
+    static let tokenOperations: [ControlOperation] = [
+        ControlOperation(
+            "tokens.kinds", .get, "/tokens", "The kinds of token that can be minted.", handler: listTokenKinds),
+        ControlOperation(
+            "tokens.explain", .post, "/tokens/explain", "What each vendor would answer to a token, and why.",
+            handler: explainToken),
+        ControlOperation(
+            "tokens.mint", .post, "/tokens/{vendor}/{kind}", "Makes a token, good or with a defect.", handler: mintToken
+        ),
+    ]
+
     @Sendable static func listTokenKinds(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let kinds = call.emulator.vendors.flatMap { vendor in
             vendor.tokenKinds.map { kind -> JSON in
