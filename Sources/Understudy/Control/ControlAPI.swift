@@ -31,10 +31,11 @@ struct ControlAPI: Sendable {
 
     private static func operations(health: Response) -> [ControlOperation] {
         [
-            ControlOperation("health", .get, "/health", "Whether the server is well, and what it stands in for.") {
-                (_) throws(ControlProblem) in .ready(health)
-            }
-        ] + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
+            ControlOperation(
+                "health", .get, "/health", "Whether the server is well, and what it stands in for.",
+                gives: .json("The server is well.", .health)
+            ) { (_) throws(ControlProblem) in .ready(health) }
+        ] + documentOperations + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
             + sandboxOperations
     }
 
@@ -51,12 +52,12 @@ struct ControlAPI: Sendable {
         switch table?.match(request.method, request.path) {
         case .route(_, let index, let parameters):
             let operation = operations[index]
-            if let token = emulator.controlToken, operation.id != "health" { try authenticate(request, token) }
+            if let token = emulator.controlToken, !operation.isOpen { try authenticate(request, token) }
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
             return try operation.handler(
-                ControlCall(request: request, parameters: parameters, sandbox: sandbox, emulator: emulator))
+                ControlCall(request, at: operation, parameters, in: sandbox, of: emulator, with: operations))
         case .otherMethods(_, let methods):
             let allow = methods.map(\.rawValue).joined(separator: ", ")
             var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response

@@ -5,10 +5,14 @@ import Wire
 /// Arming documented failures for single calls.
 extension ControlAPI {
     static let faultOperations: [ControlOperation] = [
-        ControlOperation("faults.list", .get, "/faults", "The armed faults.", handler: listFaults),
-        ControlOperation("faults.set", .put, "/faults", "Replaces the armed faults.", handler: setFaults),
         ControlOperation(
-            "faults.clear", .delete, "/faults", "Disarms all faults.", status: .noContent, handler: clearFaults),
+            "faults.list", .get, "/faults", "The armed faults.", gives: .json("The armed faults.", .faults),
+            handler: listFaults),
+        ControlOperation(
+            "faults.set", .put, "/faults", "Replaces the armed faults.", content: .required(NamedSchema.faultContent),
+            gives: .json("The armed faults.", .faults), handler: setFaults),
+        ControlOperation(
+            "faults.clear", .delete, "/faults", "Disarms all faults.", gives: .done, handler: clearFaults),
     ]
 
     @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {

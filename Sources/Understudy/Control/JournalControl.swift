@@ -7,17 +7,34 @@ extension ControlAPI {
     static let journalOperations: [ControlOperation] = [
         ControlOperation(
             "journal.list", .get, "/journal", "The exchanges that a filter admits, the oldest first.",
+            query: filterParameters + [waitParameter, countParameter], gives: .json("The entries.", .journal),
             handler: listJournal),
         ControlOperation(
-            "journal.clear", .delete, "/journal", "Forgets all exchanges.", status: .noContent, handler: clearJournal),
-        ControlOperation("journal.get", .get, "/journal/{id}", "One exchange.", handler: readJournalEntry),
+            "journal.clear", .delete, "/journal", "Forgets all exchanges.", gives: .done, handler: clearJournal),
+        ControlOperation(
+            "journal.get", .get, "/journal/{id}", "One exchange.",
+            in: [.init("id", "The entry's number.", Schema.integer("A number from 1.", from: 1, to: .max))],
+            gives: .json("The entry.", .journalEntry), handler: readJournalEntry),
     ]
+
+    private static let filterParameters: [ControlOperation.Parameter] = [
+        .init("vendor", "Only entries of the vendor of that id."),
+        .init("route", "Only entries at the route of that id."),
+        .init("status", "Only entries with that status code.", Schema.integer("A status code.", from: 0, to: .max)),
+        .init("failure", "Only entries with the failure of that name."),
+        .init("since", "Only entries from that moment on, by the sandbox's clock.", NamedSchema.moment.reference),
+        .init("after", "Only entries behind that number.", Schema.integer("A number.", from: 0, to: .max)),
+    ]
+    private static let waitParameter = ControlOperation.Parameter(
+        "wait", "How long to wait for so many entries, at most 60s.", NamedSchema.wait.reference)
+    private static let countParameter = ControlOperation.Parameter(
+        "count", "How many entries to wait for; 1.", Schema.integer("A number.", from: 0, to: .max))
 
     /// The longest wait that a call may ask for.
     private static let longestWait = Duration.seconds(60)
 
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let query = try call.query("vendor", "route", "status", "failure", "since", "after", "wait", "count")
+        let query = call.query
         try checkNames(query, call)
         var filter = JournalFilter()
         filter.vendor = query["vendor"]

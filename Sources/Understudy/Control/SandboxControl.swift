@@ -5,12 +5,15 @@ import Wire
 /// Listing, dropping and resetting sandboxes.
 extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
-        ControlOperation("sandboxes.list", .get, "/sandboxes", "All sandboxes.", handler: listSandboxes),
         ControlOperation(
-            "sandboxes.delete", .delete, "/sandboxes/{name}", "Forgets a sandbox with all it holds.",
-            status: .noContent, handler: deleteSandbox),
+            "sandboxes.list", .get, "/sandboxes", "All sandboxes.", gives: .json("The sandboxes.", .sandboxList),
+            handler: listSandboxes),
         ControlOperation(
-            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", status: .noContent,
+            "sandboxes.delete", .delete, "/sandboxes/{name}",
+            "Forgets a sandbox with all it holds; the standard one is reset instead.",
+            in: [.init("name", "The sandbox's name.")], gives: .done, handler: deleteSandbox),
+        ControlOperation(
+            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", gives: .done,
             handler: reset),
     ]
 
