@@ -16,6 +16,8 @@ public struct Emulator: Sendable {
     public let fixtureFingerprint: String
 
     let controlToken: String?
+    /// What is counted of all that is answered.
+    let metrics: Metrics
     let logger: Logger?
 
     /// Reads the fixtures and makes every vendor ready.
@@ -44,6 +46,7 @@ public struct Emulator: Sendable {
         }
         self.vendors = vendors
         sandboxes = SandboxDirectory(vendors: vendors, settings: settings, capacity: capacity)
+        metrics = Metrics(vendors: vendors)
         fixtureFingerprint = fixtures.fingerprint(of: vendors.map(\.identity.id))
         self.controlToken = controlToken
         self.logger = logger

@@ -40,10 +40,10 @@ struct ControlDocument {
         [
             "title": "The control API of Understudy", "version": .string(Emulator.version),
             "description": """
-                Steers the sandbox that the request selects: by the path prefix /~NAME before the paths below, by the \
-                header X-Understudy-Sandbox, or by the host NAME.localhost. No call appears in the journal. HEAD \
-                follows GET; any other method that a path does not know is answered 405.
-                """,
+            Steers the sandbox that the request selects: by the path prefix /~NAME before the paths below, by the \
+            header X-Understudy-Sandbox, or by the host NAME.localhost. No call appears in the journal. HEAD \
+            follows GET; any other method that a path does not know is answered 405.
+            """,
         ]
     }
 

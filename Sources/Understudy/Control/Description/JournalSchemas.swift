@@ -7,7 +7,8 @@ extension NamedSchema {
     static let finding = NamedSchema(
         "Finding",
         Schema.answer(
-            "One check of a token or a request, and how it came out.", optional: ["expected", "found", "note", "source"],
+            "One check of a token or a request, and how it came out.",
+            optional: ["expected", "found", "note", "source"],
             [
                 "check": Schema.string("The check's stable name."),
                 "outcome": Schema.word("How it came out.", ["passed", "failed", "noted", "not-judged"]),
@@ -31,7 +32,8 @@ extension NamedSchema {
             "A request as the journal shows it.",
             [
                 "method": Schema.string("The method."),
-                "target": Schema.string("Path and query as they were sent, tokens masked, without the sandbox's prefix."),
+                "target": Schema.string(
+                    "Path and query as they were sent, tokens masked, without the sandbox's prefix."),
                 "headers": headers, "body": body,
             ]))
 

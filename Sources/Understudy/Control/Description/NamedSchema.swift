@@ -15,7 +15,8 @@ struct NamedSchema: Sendable {
     var reference: JSON { ["$ref": .string("#/components/schemas/\(name)")] }
 
     /// All of them; what a call refers to must be among them, as a test shows.
-    static let all = [problem, health, description] + times + journals + settingsSchemas + faultSchemas + tokenSchemas + sandboxes
+    static let all =
+        [problem, health, description] + times + journals + settingsSchemas + faultSchemas + tokenSchemas + sandboxes
 }
 
 // MARK: - What belongs to no topic

@@ -24,7 +24,8 @@ extension NamedSchema {
 
     static let wait = NamedSchema(
         "Wait",
-        Schema.string("A duration of at most 60 seconds, such as “250ms” or “2s”.", pattern: "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$"))
+        Schema.string(
+            "A duration of at most 60 seconds, such as “250ms” or “2s”.", pattern: "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$"))
 
     static let clock = NamedSchema(
         "Clock",
