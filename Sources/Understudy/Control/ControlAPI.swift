@@ -35,6 +35,7 @@ struct ControlAPI: Sendable {
                 (_) throws(ControlProblem) in .ready(health)
             }
         ] + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
+            + scenarioOperations + actionOperations
             + sandboxOperations
     }
 
