@@ -35,6 +35,7 @@ public struct Emulator: Sendable {
     ) throws(FixtureProblem) {
         var vendors: [any MountedVendor] = []
         for module in Catalog.vendors { vendors.append(try module.mount(fixtures)) }
+        try Self.checkScenarioNames(vendors)
         do {
             routes = try RouteTable(
                 vendors.map { vendor in
@@ -51,6 +52,24 @@ public struct Emulator: Sendable {
         self.controlToken = controlToken
         self.logger = logger
     }
+
+    /// A scenario is activated by its name alone.
+    private static func checkScenarioNames(_ vendors: [any MountedVendor]) throws(FixtureProblem) {
+        var owners: [String: String] = [:]
+        for scenario in vendors.flatMap(\.scenarios) {
+            if let other = owners.updateValue(scenario.vendor, forKey: scenario.name) {
+                throw FixtureProblem(
+                    file: "\(scenario.vendor)/scenarios",
+                    message: "\(other) has a scenario of the name \(scenario.name) too")
+            }
+        }
+    }
+
+    /// The scenarios of all vendors.
+    public var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
+
+    /// The scenario of that name.
+    func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
 
     /// The index of the vendor of that id.
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }

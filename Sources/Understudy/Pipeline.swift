@@ -76,7 +76,7 @@ public struct Pipeline: RequestHandler {
 
     private func answer(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
         if ControlAPI.owns(request) { return control.answer(request, in: sandbox) }
-        let exchange = Exchange(request: request, sandbox: sandbox, moment: sandbox.beginExchange())
+        let exchange = sandbox.beginExchange(request)
         var measurement = Measurement(watch: watch)
         let step = step(exchange, &measurement.place)
         return advance(exchange, step, measurement)

@@ -44,8 +44,7 @@ extension ControlAPI {
     }
 
     private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
-        let seconds = value.number.map { Moment(unixSeconds: $0.double) }
-        guard let moment = seconds ?? Moment(text: value.string ?? ""), Moment.representable.contains(moment) else {
+        guard let moment = Moment(value) else {
             throw call.invalid("now is \(value.text); expected Unix seconds or an RFC 3339 time")
         }
         return moment

@@ -35,9 +35,9 @@ struct ControlAPI: Sendable {
                 "health", .get, "/health", "Whether the server is well, and what it stands in for.",
                 gives: .json("The server is well.", .health)
             ) { (_) throws(ControlProblem) in .ready(health) }
-        ] + documentOperations + metricsOperations + journalOperations + clockOperations + settingsOperations
-            + tokenOperations + faultOperations
-            + sandboxOperations
+        ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
+            + settingsOperations
+            + tokenOperations + faultOperations + scenarioOperations + actionOperations + sandboxOperations
     }
 
     /// The answer to a control call.

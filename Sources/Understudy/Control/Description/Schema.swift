@@ -57,20 +57,25 @@ enum Schema {
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
     /// What a call takes: it refuses members that are not named here.
-    static func content(_ about: String, required: [String] = [], _ members: KeyValuePairs<String, JSON>) -> JSON {
+    static func content(_ about: String, required: [String] = [], _ members: JSONObject) -> JSON {
         var schema = Self.members(about, members, required)
         schema["additionalProperties"] = false
         return .object(schema)
     }
 
     /// What a call gives: all members are always there but for the optional ones, and more may come with a new release.
-    static func answer(_ about: String, optional: Set<String> = [], _ members: KeyValuePairs<String, JSON>) -> JSON {
-        .object(Self.members(about, members, members.map(\.key).filter { !optional.contains($0) }))
+    static func answer(_ about: String, optional: Set<String> = [], _ members: JSONObject) -> JSON {
+        .object(Self.members(about, members, members.map(\.name).filter { !optional.contains($0) }))
     }
 
     /// What a call takes where it leaves further members to somebody else, who may refuse them.
-    static func open(_ about: String, _ members: KeyValuePairs<String, JSON>) -> JSON {
+    static func open(_ about: String, _ members: JSONObject) -> JSON {
         .object(Self.members(about, members, []))
+    }
+
+    /// The members of both.
+    static func joined(_ members: JSONObject, _ others: JSONObject) -> JSONObject {
+        others.reduce(into: members) { $0.append($1.name, $1.value) }
     }
 
     /// The schema, or `null`.
@@ -93,10 +98,10 @@ enum Schema {
     }
 
     private static func members(
-        _ about: String, _ members: KeyValuePairs<String, JSON>, _ required: [String]
+        _ about: String, _ members: JSONObject, _ required: [String]
     ) -> JSONObject {
         var schema = described("object", about)
-        schema["properties"] = .object(JSONObject(members.map { ($0.key, $0.value) }))
+        schema["properties"] = .object(members)
         if !required.isEmpty { schema["required"] = .array(required.map(JSON.string)) }
         return schema
     }
