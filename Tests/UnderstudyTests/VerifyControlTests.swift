@@ -157,8 +157,10 @@ struct VerifyControlTests {
         ])
     func masked(_ body: String, _ criteria: String, _ found: String) async throws {
         let world = try await World()
+        let type = body.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
         _ = try await world.call(
-            .post, "/v2/credentials/login?token=show-this-not", key + [("authorization", "Bearer show-this-not")], body)
+            .post, "/v2/credentials/login?token=show-this-not",
+            key + [("authorization", "Bearer show-this-not"), ("content-type", type)], body)
         let answer = try await world.control(.post, "journal/verify", #"{"where":{\#(criteria)}}"#)
         #expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"] == .string(found))
         for secret in ["show this", "show+this", "show-this"] { #expect(!answer.text.contains(secret)) }

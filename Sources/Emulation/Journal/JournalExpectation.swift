@@ -66,8 +66,8 @@ public struct JournalExpectation: Sendable {
         return filter
     }
 
-    /// Whether so many exchanges are enough to wait for nothing further; more can only be too many.
-    public func isReached(by count: Int) -> Bool { count >= minimum }
+    /// Whether there are so many exchanges of the kind that waiting makes nothing better: more could only be too many.
+    public func isReached(by entries: [JournalEntry]) -> Bool { entries.count(where: admits) >= minimum }
 
     /// What becomes of the expectation with these entries.
     public func verdict(on entries: [JournalEntry]) -> JournalVerdict {
