@@ -33,8 +33,7 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The bearer token that the control API asks for (none).")
     var controlToken: String?
 
-    @Option(help: "How many sandboxes there may be (20000).")
-    var sandboxes: String?
+    @OptionGroup var sandboxes: SandboxOptions
 
     @OptionGroup var secure: SecureListenerOptions
 
@@ -77,14 +76,14 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {
-        let capacity = try sources.value(
-            "sandboxes", flag: sandboxes, default: SandboxDirectory.standardCapacity,
-            expected: "a number of sandboxes (from 1)", parse: { Int($0).flatMap { $0 > 0 ? $0 : nil } })
-        let (store, settings) = (try world.store(sources), try world.settings(sources))
+        let limits = try sandboxes.limits(sources)
+        let store = try world.store(sources)
+        var settings = try world.settings(sources)
+        settings.seed = try sandboxes.seed(sources)
         let token = try sources.text("control-token", flag: controlToken)
-        return try Misuse.rephrase { () throws(FixtureProblem) in
+        return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
-                fixtures: store, settings: settings, controlToken: token, sandboxCapacity: capacity,
+                fixtures: store, settings: settings, controlToken: token, sandboxes: limits,
                 logger: log == .off ? nil : Logger(label: "understudy"))
         }
     }
