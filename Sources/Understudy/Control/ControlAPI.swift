@@ -56,6 +56,8 @@ struct ControlAPI: Sendable {
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
+            // A test that only reads the journal, or mints, uses its sandbox just as well.
+            sandbox.touch()
             return try operation.handler(
                 ControlCall(request: request, parameters: parameters, sandbox: sandbox, emulator: emulator))
         case .otherMethods(_, let methods):

@@ -2,10 +2,27 @@ import Emulation
 import JSON
 import Wire
 
-/// Listing, dropping and resetting sandboxes.
+/// Listing, dropping and resetting sandboxes, and how long they may lie unused.
 extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
-        ControlOperation("sandboxes.list", .get, "/sandboxes", "All sandboxes.", handler: listSandboxes),
+        ControlOperation(
+            "sandboxes.list", .get, "/sandboxes", "All sandboxes, by name.",
+            answer: [
+                "type": "object", "required": ["sandboxes"],
+                "properties": ["sandboxes": ["type": "array", "items": sandboxSchema]],
+            ], handler: listSandboxes),
+        ControlOperation(
+            "sandboxes.set", .put, "/sandboxes/{name}",
+            "Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none.",
+            content: [
+                "type": "object", "required": ["ttl"], "additionalProperties": false,
+                "properties": [
+                    "ttl": [
+                        "type": ["string", "null"], "pattern": "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$",
+                        "description": "A duration such as 10m; null for as long as there is room.",
+                    ]
+                ],
+            ], answer: sandboxSchema, handler: setSandbox),
         ControlOperation(
             "sandboxes.delete", .delete, "/sandboxes/{name}", "Forgets a sandbox with all it holds.",
             status: .noContent, handler: deleteSandbox),
@@ -14,18 +31,54 @@ extension ControlAPI {
             handler: reset),
     ]
 
+    private static let sandboxSchema: JSON = [
+        "type": "object",
+        "required": [
+            "name", "created_at", "age_seconds", "idle_seconds", "ttl_seconds", "expires_in_seconds", "clock", "now",
+            "seed", "exchanges", "journal_entries", "journal_bytes",
+        ],
+        "properties": [
+            "name": ["type": "string"], "created_at": ["type": "string", "format": "date-time"],
+            "age_seconds": ["type": "integer", "minimum": 0], "idle_seconds": ["type": "integer", "minimum": 0],
+            "ttl_seconds": [
+                "type": ["number", "null"], "description": "null: it stays for as long as there is room.",
+            ],
+            "expires_in_seconds": ["type": ["number", "null"], "description": "If nobody uses it until then."],
+            "clock": [
+                "enum": ["machine", "moved", "frozen"],
+                "description": "Whether it shows the machine's time, runs beside it, or stands still.",
+            ],
+            "now": ["type": "string", "format": "date-time"], "seed": ["type": ["integer", "null"]],
+            "exchanges": ["type": "integer", "minimum": 0], "journal_entries": ["type": "integer", "minimum": 0],
+            "journal_bytes": ["type": "integer", "minimum": 0],
+        ],
+    ]
+
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let now = SandboxClock.machine
-        let sandboxes = call.emulator.sandboxes.all.map { sandbox -> JSON in
-            [
-                "name": .string(sandbox.name),
-                "age_seconds": JSON(Int(now.unixSeconds - sandbox.created.unixSeconds)),
-                "idle_seconds": JSON(Int(now.unixSeconds - sandbox.lastUsed.unixSeconds)),
-                "exchanges": JSON(sandbox.exchanges), "journal_entries": JSON(sandbox.journal.count),
-                "journal_bytes": JSON(sandbox.journal.bytes),
-            ]
+        let now = call.emulator.machine()
+        return .ready(.json(["sandboxes": .array(call.emulator.sandboxes.all.map { json($0, at: now) })]))
+    }
+
+    @Sendable static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let name = call.parameters["name"]
+        guard SandboxName.isValid(name) else { throw SandboxSelection.invalid(name) }
+        guard let value = try call.body("ttl")["ttl"] else {
+            throw call.invalid("member ttl is missing; expected a duration such as “10m”, or null")
         }
-        return .ready(.json(["sandboxes": .array(sandboxes)]))
+        let duration = try timeToLive(value, call)
+        if name == SandboxName.standard, duration != nil {
+            throw call.invalid("the sandbox \(name) never expires; ttl can only be null")
+        }
+        let sandbox = call.emulator.sandboxes.setTimeToLive(duration, of: name)
+        return .ready(.json(json(sandbox, at: call.emulator.machine())))
+    }
+
+    private static func timeToLive(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Duration? {
+        if value.isNull { return nil }
+        guard let duration = value.string.flatMap(Duration.init(text:)), duration > .zero else {
+            throw call.invalid("ttl is \(value.text); expected a duration over 0 such as “90s”, “10m” or “2h”, or null")
+        }
+        return duration
     }
 
     @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -39,5 +92,22 @@ extension ControlAPI {
     @Sendable static func reset(_ call: ControlCall) throws(ControlProblem) -> Answer {
         call.sandbox.reset()
         return .ready(.empty())
+    }
+
+    private static func json(_ sandbox: Sandbox, at moment: Moment) -> JSON {
+        let idle = moment.unixSeconds - sandbox.lastUsed.unixSeconds
+        let (clock, timeToLive) = (sandbox.clock, sandbox.timeToLive?.inSeconds)
+        return [
+            "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
+            // The machine's clock can be set back.
+            "age_seconds": JSON(max(0, Int(moment.unixSeconds - sandbox.created.unixSeconds))),
+            "idle_seconds": JSON(max(0, Int(idle))),
+            "ttl_seconds": timeToLive.map { .number(JSONNumber($0)) } ?? .null,
+            "expires_in_seconds": timeToLive.map { .number(JSONNumber(($0 - idle).rounded())) } ?? .null,
+            "clock": .string(clock.isFrozen ? "frozen" : clock.isMachineTime ? "machine" : "moved"),
+            "now": .string(clock.now.rfc3339), "seed": seedJSON(of: sandbox.settings),
+            "exchanges": JSON(sandbox.exchanges), "journal_entries": JSON(sandbox.journal.count),
+            "journal_bytes": JSON(sandbox.journal.bytes),
+        ]
     }
 }
