@@ -18,6 +18,8 @@ public struct Emulator: Sendable {
     let controlToken: String?
     /// The machine's clock, by which sandboxes grow old.
     let machine: @Sendable () -> Moment
+    /// What is counted of all that is answered.
+    let metrics: Metrics
     let logger: Logger?
 
     /// Reads the fixtures and makes every vendor ready.
@@ -49,6 +51,7 @@ public struct Emulator: Sendable {
         }
         self.vendors = vendors
         sandboxes = SandboxDirectory(vendors: vendors, settings: settings, limits: limits, machine: machine)
+        metrics = Metrics(vendors: vendors)
         fixtureFingerprint = fixtures.fingerprint(of: vendors.map(\.identity.id))
         self.controlToken = controlToken
         self.machine = machine

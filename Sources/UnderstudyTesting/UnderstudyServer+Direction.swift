@@ -6,7 +6,7 @@ extension UnderstudyServer {
     /// Makes a token of a vendor's kind.
     ///
     /// - Parameters:
-    ///   - kind: Vendor and kind, such as `rezolve/login`.
+    ///   - kind: Vendor and kind, such as `shop/login`.
     ///   - order: What the token says: members of the kind, `claims` and `header` to set freely, and a `defect` that makes
     ///     it wrong in one named way. `GET tokens` lists them.
     public func mint(_ kind: String, _ order: JSONObject = [:]) async throws(UnderstudyRefusal) -> String {
@@ -28,7 +28,7 @@ extension UnderstudyServer {
         try await control(.put, "clock", ["advance": "\(milliseconds)ms"])
     }
 
-    /// Sets a vendor's switch, such as `rezolve.device-check` to `off`.
+    /// Sets a vendor's switch, such as `shop.device-check` to `off`.
     public func setSwitch(_ name: String, to value: String) async throws(UnderstudyRefusal) {
         try await control(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
     }
@@ -44,12 +44,12 @@ extension UnderstudyServer {
     }
 
     /// Replaces the armed faults, such as `["route": "addressbook.list", "call": 3, "fail": "token-expired"]` or
-    /// `["vendor": "rezolve", "every": 2, "fault": ["delay": "2s"]]`.
+    /// `["vendor": "shop", "every": 2, "fault": ["delay": "2s"]]`.
     public func arm(_ faults: JSON...) async throws(UnderstudyRefusal) {
         try await control(.put, "faults", ["faults": .array(faults)])
     }
 
-    /// Lets something happen to a vendor's state that no request asks for, such as `rezolve/remove-customer`.
+    /// Lets something happen to a vendor's state that no request asks for, such as `shop/remove-customer`.
     @discardableResult
     public func act(_ action: String, _ members: JSONObject = [:]) async throws(UnderstudyRefusal) -> JSON {
         try await control(.post, "state/" + action, .object(members))

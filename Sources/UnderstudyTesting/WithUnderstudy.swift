@@ -4,7 +4,7 @@
 /// @Test func `an expired token is renewed once`() async throws {
 ///     try await withUnderstudy { server in
 ///         let app = App(backend: server.baseURL)
-///         try await server.activate("rezolve-token-expires-mid-session")
+///         try await server.activate("shop-token-expires-mid-session")
 ///         try await app.refreshThreeTimes()
 ///         await server.expectCalls(.exactly(1), where: ["failure": "token-expired"])
 ///     }
