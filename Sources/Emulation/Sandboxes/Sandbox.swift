@@ -5,12 +5,13 @@ public import Wire
 /// A world of its own inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
     private struct Control {
-        var clock = SandboxClock()
+        var clock: SandboxClock
         var settings: Settings
         var interventions: Interventions
         /// What is active from the start, and after a reset again.
         var initialScenarios: [Scenario] = []
         var lastUsed: Moment
+        var timeToLive: Duration?
         var exchanges = 0
     }
 
@@ -23,21 +24,29 @@ public final class Sandbox: Sendable {
     /// Where ids come from.
     public let identifiers: IdentifierSource
 
-    private let vendors: [any MountedVendor]
     private let cells: [any StateCell]
     private let initialSettings: Settings
     private let control: Mutex<Control>
+    private let machine: @Sendable () -> Moment
+    /// Whether there is a time to live: asked for every request, and the lock is not taken for it.
+    private let mayExpire: Atomic<Bool>
 
-    init(name: String, vendors: [any MountedVendor], settings: Settings, journal: Journal) {
+    init(
+        name: String, vendors: [any MountedVendor], settings: Settings, journal: Journal, timeToLive: Duration?,
+        machine: @escaping @Sendable () -> Moment
+    ) {
         self.name = name
         self.journal = journal
-        self.vendors = vendors
-        created = SandboxClock.machine
+        self.machine = machine
+        created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
         cells = vendors.map { $0.makeCell(settings) }
+        mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
-            Control(settings: settings, interventions: Interventions(seed: settings.seed), lastUsed: created))
+            Control(
+                clock: SandboxClock(seed: settings.seed), settings: settings,
+                interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
     }
 
     /// The state of the vendor at that index.
@@ -50,18 +59,38 @@ public final class Sandbox: Sendable {
     public func beginExchange(_ request: Request) -> Exchange {
         let (moment, isWatched) = control.withLock { control in
             control.exchanges += 1
-            control.lastUsed = SandboxClock.machine
+            control.lastUsed = machine()
             let moment = control.clock.isMachineTime ? control.lastUsed : control.clock.now
             return (moment, !control.interventions.isEmpty)
         }
         return Exchange(request: request, sandbox: self, moment: moment, isWatched: isWatched)
     }
 
+    /// Marks the sandbox as used by something that is no exchange.
+    public func touch() { control.withLock { $0.lastUsed = machine() } }
+
     /// When the sandbox was last used, by the machine's clock.
     public var lastUsed: Moment { control.withLock { $0.lastUsed } }
 
     /// How many exchanges the sandbox has seen.
     public var exchanges: Int { control.withLock { $0.exchanges } }
+
+    /// How long the sandbox may lie unused before it goes; `nil` for as long as there is room.
+    public var timeToLive: Duration? { control.withLock { $0.timeToLive } }
+
+    func setTimeToLive(_ duration: Duration?) {
+        control.withLock { $0.timeToLive = duration }
+        mayExpire.store(duration != nil, ordering: .relaxed)
+    }
+
+    /// Whether the sandbox has lain unused for longer than it may.
+    func isExpired(at moment: @autoclosure () -> Moment) -> Bool {
+        guard mayExpire.load(ordering: .relaxed) else { return false }
+        let moment = moment()
+        return control.withLock { control in
+            control.timeToLive.map { control.lastUsed + $0 <= moment } ?? false
+        }
+    }
 
     /// The clock.
     public var clock: SandboxClock { control.withLock { $0.clock } }
@@ -79,7 +108,10 @@ public final class Sandbox: Sendable {
     /// The settings.
     public var settings: Settings { control.withLock { $0.settings } }
 
-    /// Changes the settings, for every vendor before anybody else can change them again; a new seed starts the ids again.
+    /// Changes the settings, for every vendor before anybody else can change them again.
+    ///
+    /// Another seed than before starts the ids again, and stops the clock at ``SandboxClock/seededStart`` if it shows the
+    /// machine's time; one that was set, moved or frozen stays as it is.
     public func adjustSettings<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) -> Settings {
@@ -89,6 +121,7 @@ public final class Sandbox: Sendable {
             if control.settings.seed != old.seed {
                 identifiers.reseed(control.settings.seed)
                 control.interventions.reseed(control.settings.seed)
+                if control.clock.isMachineTime { control.clock = SandboxClock(seed: control.settings.seed) }
             }
             for cell in cells { cell.apply(control.settings) }
             return control.settings
@@ -99,7 +132,7 @@ public final class Sandbox: Sendable {
     public func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
-            control.clock = SandboxClock()
+            control.clock = SandboxClock(seed: initialSettings.seed)
             control.interventions = Interventions(seed: initialSettings.seed)
             control.interventions.activate(control.initialScenarios.map { ($0, 0) })
         }
