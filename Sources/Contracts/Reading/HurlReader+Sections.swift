@@ -94,7 +94,8 @@ extension HurlReader {
     }
 
     private static func isKey(_ scalar: Unicode.Scalar) -> Bool {
-        scalar.properties.isAlphabetic || scalar.properties.numericType != nil || "_-.[]@$".unicodeScalars.contains(scalar)
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || "_-.[]@$".unicodeScalars.contains(scalar)
     }
 
     private mutating func options() throws(HurlProblem) -> [HurlOption] {

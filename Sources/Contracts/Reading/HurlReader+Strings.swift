@@ -110,7 +110,8 @@ extension HurlReader {
         position += 1
         guard let scalar = peek, scalar == "u" || escapes.unicodeScalars.contains(scalar) else {
             throw problem(
-                "found a backslash before no sign that is escaped here; expected one of \(escapes) or u{HEX}", at: start)
+                "found a backslash before no sign that is escaped here; expected one of \(escapes) or u{HEX}", at: start
+            )
         }
         position += 1
         switch scalar {

@@ -84,7 +84,8 @@ extension ContractJudge {
     ) -> Bool? {
         let (whole, piece): ([UInt8], [UInt8])
         switch (value, wanted) {
-        case (.json(.string(let text)), .json(.string(let wanted))): (whole, piece) = (Array(text.utf8), Array(wanted.utf8))
+        case (.json(.string(let text)), .json(.string(let wanted))):
+            (whole, piece) = (Array(text.utf8), Array(wanted.utf8))
         case (.bytes(let bytes), .bytes(let wanted)): (whole, piece) = (bytes, wanted)
         default: return nil
         }

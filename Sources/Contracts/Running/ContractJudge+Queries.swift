@@ -113,7 +113,8 @@ extension ContractJudge {
     ) throws(ContractFailure) -> ContractValue? {
         guard let match = text.firstMatch(of: try regex(pattern, at: place)) else { return nil }
         guard match.output.count > 1 else {
-            throw ContractFailure(place: place, message: "the regular expression has no group whose text could be taken")
+            throw ContractFailure(
+                place: place, message: "the regular expression has no group whose text could be taken")
         }
         return match.output[1].substring.map { .json(.string(String($0))) }
     }

@@ -27,7 +27,10 @@ extension ContractRequest {
             }
             fields.append(HTTPField(name: name, value: try variables.text(pair.value)))
         }
-        if !request.cookies.isEmpty { fields[.cookie] = try cookies(request.cookies, variables) }
+        if !request.cookies.isEmpty {
+            // Appended: set by name, every cookie would become a line of its own, which RFC 6265 section 5.4 forbids.
+            fields.append(HTTPField(name: .cookie, value: try cookies(request.cookies, variables)))
+        }
         if let credentials = request.credentials {
             let pair = "\(try variables.text(credentials.name)):\(try variables.text(credentials.value))"
             fields[.authorization] = "Basic " + Data(pair.utf8).base64EncodedString()

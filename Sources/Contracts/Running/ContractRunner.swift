@@ -47,7 +47,8 @@ public struct ContractRunner: Sendable {
     /// Method and path, without the variable or the server at the beginning of the URL.
     private static func title(_ request: HurlRequest) -> String {
         let url = request.url.source
-        let path = url.hasPrefix("http") ? url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...] : url[...]
+        let path =
+            url.hasPrefix("http") ? url.firstRange(of: "://").map { url[$0.upperBound...] } ?? url[...] : url[...]
         return "\(request.method.rawValue) \(path.firstIndex(of: "/").map { path[$0...] } ?? path)"
     }
 

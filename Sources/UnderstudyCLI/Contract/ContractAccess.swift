@@ -43,7 +43,8 @@ struct PipelineAccess: Sendable {
     /// Hands a request of a case over, as the engine would.
     @Sendable func answer(_ message: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
         guard message.url.hasPrefix(base + "/") else {
-            throw ContractSendingProblem("only what begins with {{base}} is answered here; name a server with --against")
+            throw ContractSendingProblem(
+                "only what begins with {{base}} is answered here; name a server with --against")
         }
         var request = Request(
             method: message.method, target: String(message.url.dropFirst(base.count)), authority: "127.0.0.1",

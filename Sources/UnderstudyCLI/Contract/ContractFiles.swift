@@ -10,24 +10,26 @@ enum ContractFiles {
 
     /// Reads all of them before any request is sent, so that a mistake in the last one costs no run.
     static func read(_ paths: [String], else fixtures: FixtureStore) throws -> [HurlFile] {
-        let sources = paths.isEmpty ? try inFixtures(fixtures) : try paths.flatMap(named)
-        guard !sources.isEmpty else {
+        let files = paths.isEmpty ? try inFixtures(fixtures) : try paths.flatMap(named).map(parse)
+        guard !files.isEmpty else {
             let place = paths.isEmpty ? "the fixtures have" : "\(paths.joined(separator: ", ")) has"
             throw Misuse("\(place) no contract cases; expected files with names such as sign-in.hurl.")
         }
-        return try sources.map { source in
-            try Misuse.rephrase { () throws(HurlProblem) in try HurlFile(name: source.path, bytes: source.bytes) }
-        }
+        return files
     }
 
     /// The cases of the vendors' fixtures, in the catalog's order.
-    private static func inFixtures(_ store: FixtureStore) throws -> [Source] {
+    static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
         try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
             try store.names(in: folder).filter(isHurl).map { name in
                 let file = try Misuse.rephrase { () throws(FixtureProblem) in try store.file("\(folder)/\(name)") }
-                return (file.path, file.bytes)
+                return try parse((file.path, file.bytes))
             }
         }
+    }
+
+    private static func parse(_ source: Source) throws -> HurlFile {
+        try Misuse.rephrase { () throws(HurlProblem) in try HurlFile(name: source.path, bytes: source.bytes) }
     }
 
     private static func named(_ path: String) throws -> [Source] {
