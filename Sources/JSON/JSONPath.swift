@@ -18,6 +18,13 @@ public struct JSONPath: Sendable, Hashable {
         self.text = text
     }
 
+    /// The query for a member of the outermost object, whatever characters its name has.
+    public init(member name: String) {
+        query = JSONPathQuery(
+            start: .root, segments: [JSONPathQuery.Segment(reachesDescendants: false, selectors: [.name(name)])])
+        text = name
+    }
+
     /// Whether the query finds at most one value, whatever it is asked about (RFC 9535 section 2.3.5.1): it holds names and
     /// indexes alone.
     public var isSingular: Bool { query.isSingular }

@@ -24,16 +24,18 @@ struct SandboxSelection {
             throw ControlProblem(
                 .badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other).")
         }
-        guard SandboxName.isValid(name) else {
-            throw ControlProblem(
-                .badRequest, "sandbox-name-invalid",
-                "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
-        }
+        guard SandboxName.isValid(name) else { throw invalid(name) }
         guard let prefix else { return SandboxSelection(name: name, request: request) }
         var request = request
         let rest = request.target.dropFirst(2 + prefix.count)
         request.target = rest.hasPrefix("/") ? String(rest) : "/" + rest
         return SandboxSelection(name: name, request: request)
+    }
+
+    /// The refusal of a text that can name no sandbox.
+    static func invalid(_ name: String) -> ControlProblem {
+        ControlProblem(
+            .badRequest, "sandbox-name-invalid", "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
     }
 
     /// The name behind the two characters of the prefix.

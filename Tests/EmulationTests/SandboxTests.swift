@@ -1,3 +1,4 @@
+import Synchronization
 import Testing
 
 @testable import Emulation
@@ -16,7 +17,7 @@ struct SandboxTests {
     }
 
     private func directory(capacity: Int) -> SandboxDirectory {
-        SandboxDirectory(vendors: [], settings: Settings(), capacity: capacity)
+        SandboxDirectory(vendors: [], settings: Settings(), limits: SandboxLimits(capacity: capacity))
     }
 
     @Test("a sandbox comes into being when it is named and stays the same")
@@ -33,28 +34,131 @@ struct SandboxTests {
     @Test("at the cap the sandbox that was longest unused makes room, and the standard one never does")
     func cap() {
         let directory = directory(capacity: 3)
-        for name in ["a", "b", "c"] { _ = directory.sandbox(name).beginExchange() }
-        _ = directory.sandbox("a").beginExchange()
-        _ = directory.sandbox("d").beginExchange()
+        for name in ["a", "b", "c"] { _ = directory.sandbox(name).beginExchange(Rules.request) }
+        _ = directory.sandbox("a").beginExchange(Rules.request)
+        _ = directory.sandbox("d").beginExchange(Rules.request)
         #expect(directory.all.map(\.name) == ["default", "a", "c", "d"])
-        for name in ["e", "f", "g", "h"] { _ = directory.sandbox(name).beginExchange() }
+        for name in ["e", "f", "g", "h"] { _ = directory.sandbox(name).beginExchange(Rules.request) }
         #expect(directory.all.map(\.name) == ["default", "f", "g", "h"])
     }
 
     @Test("a sandbox that is removed begins anew; the standard one is reset instead")
-    func removal() {
+    func removal() throws {
         let directory = directory(capacity: 3)
         let first = directory.sandbox("a")
         #expect(directory.remove("a"))
         #expect(!directory.remove("a"))
         #expect(directory.sandbox("a") !== first)
         let standard = directory.standard
-        standard.arm([ArmedFault(vendor: "v", route: "r", failure: "f")])
+        standard.arm([try Rules.fault(#"{ route: r, fail: f }"#)])
         _ = standard.adjustClock { $0.freeze() }
         #expect(directory.remove("default"))
         #expect(directory.standard === standard)
         #expect(standard.faults == [])
         #expect(standard.clock == SandboxClock())
+    }
+
+    /// A machine's clock that a test moves.
+    private final class Machine: Sendable {
+        private let moment = Mutex(Moment(unixSeconds: 1_000_000))
+
+        var now: Moment { moment.withLock { $0 } }
+        func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
+    }
+
+    private func directory(_ machine: Machine, timeToLive: Duration?) -> SandboxDirectory {
+        SandboxDirectory(
+            vendors: [], settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
+        ) { machine.now }
+    }
+
+    @Test("a sandbox that lay unused for its time is gone, and the next who names it gets a fresh one")
+    func timeToLive() {
+        let machine = Machine()
+        let directory = directory(machine, timeToLive: .seconds(60))
+        let first = directory.sandbox("a")
+        machine.advance(.seconds(59))
+        _ = first.beginExchange(Rules.request)
+        machine.advance(.seconds(59))
+        #expect(directory.sandbox("a") === first, "counted from the last use")
+        first.touch()
+        machine.advance(.seconds(60))
+        #expect(directory.existing("a") == nil)
+        #expect(!directory.remove("a"))
+        let second = directory.sandbox("a")
+        #expect(second !== first)
+        #expect(second.exchanges == 0)
+        #expect(second.created == machine.now)
+    }
+
+    @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it")
+    func noExpiry() {
+        let machine = Machine()
+        let directory = directory(machine, timeToLive: .seconds(60))
+        let standard = directory.standard
+        let sandbox = directory.sandbox("a")
+        _ = sandbox.adjustClock { $0.advance(by: .seconds(3600)) }
+        #expect(directory.sandbox("a") === sandbox)
+        machine.advance(.seconds(100_000))
+        #expect(directory.sandbox("default") === standard)
+        #expect(directory.all.map(\.name) == ["default"])
+        #expect(directory.setTimeToLive(.seconds(1), of: "default").timeToLive == nil)
+    }
+
+    @Test("a time of its own beats that of all, in both directions, and no time keeps a sandbox")
+    func ownTimeToLive() {
+        let machine = Machine()
+        let directory = directory(machine, timeToLive: .seconds(60))
+        let long = directory.setTimeToLive(.seconds(600), of: "long")
+        let short = directory.setTimeToLive(.milliseconds(1500), of: "short")
+        let kept = directory.setTimeToLive(nil, of: "kept")
+        _ = directory.sandbox("plain")
+        machine.advance(.seconds(1))
+        #expect(directory.sandbox("short") === short)
+        short.touch()
+        machine.advance(.milliseconds(1500))
+        #expect(directory.all.map(\.name) == ["default", "kept", "long", "plain"])
+        machine.advance(.seconds(60))
+        #expect(directory.all.map(\.name) == ["default", "kept", "long"])
+        #expect(directory.sandbox("long") === long)
+        machine.advance(.seconds(601))
+        #expect(directory.all.map(\.name) == ["default", "kept"])
+        #expect(directory.sandbox("kept") === kept)
+    }
+
+    @Test("what a sweep drops is really let go")
+    func sweep() {
+        let machine = Machine()
+        let directory = directory(machine, timeToLive: .seconds(60))
+        weak var dropped: Sandbox?
+        dropped = directory.sandbox("a")
+        #expect(dropped != nil)
+        machine.advance(.seconds(60))
+        directory.sweep()
+        #expect(dropped == nil)
+    }
+
+    @Test("a seed stops a clock that shows the machine's time, and no other")
+    func seededClock() {
+        let directory = directory(capacity: 9)
+        let seed = { (sandbox: Sandbox, seed: UInt64?) in _ = sandbox.adjustSettings { $0.seed = seed } }
+        let plain = directory.sandbox("plain")
+        seed(plain, 1)
+        #expect(plain.now.rfc3339 == "2027-01-15T08:00:00.000Z")
+        #expect(plain.clock.isFrozen)
+        seed(plain, nil)
+        #expect(plain.now == SandboxClock.seededStart, "taking the seed back does not move the clock")
+        let frozen = directory.sandbox("frozen")
+        _ = frozen.adjustClock { clock in
+            clock.freeze()
+            clock.set(to: Moment(unixSeconds: 7))
+        }
+        seed(frozen, 1)
+        #expect(frozen.now == Moment(unixSeconds: 7))
+        let moved = directory.sandbox("moved")
+        let clock = moved.adjustClock { $0.advance(by: .seconds(60)) }
+        seed(moved, 1)
+        #expect(moved.clock == clock)
     }
 
     @Test("reset takes back clock, settings, faults, ids and journal")
@@ -68,41 +172,16 @@ struct SandboxTests {
         changed.profile = .observed
         changed.seed = 6
         _ = sandbox.adjustSettings { [changed] in $0 = changed }
-        sandbox.arm([ArmedFault(vendor: "v", route: "r", failure: "f")])
+        sandbox.arm([try Rules.fault(#"{ route: r, fail: f }"#)])
         _ = sandbox.adjustClock { $0.advance(by: .seconds(60)) }
         sandbox.journal.append(JournalTests.entry("x"))
         sandbox.reset()
         #expect(sandbox.settings == settings)
         #expect(sandbox.faults == [])
-        #expect(sandbox.clock.isMachineTime)
+        #expect(sandbox.clock == SandboxClock(seed: 5))
         #expect(sandbox.identifiers.uuid() == firstID)
         #expect(sandbox.journal.count == 0)
         #expect(sandbox.journal.append(JournalTests.entry("x")) == 1)
-    }
-
-    @Test("a fault hits the call it counts to, once, and only on its route")
-    func faults() {
-        let sandbox = directory(capacity: 1).sandbox("a")
-        sandbox.arm([
-            ArmedFault(vendor: "v", route: "r", call: 2, failure: "second"),
-            ArmedFault(vendor: "v", route: "r", call: 2, failure: "third"),
-            ArmedFault(vendor: "w", route: "r", failure: "other"),
-        ])
-        let calls = [("v", "r"), ("v", "q"), ("v", "r"), ("v", "q"), ("w", "q"), ("v", "r"), ("v", "r"), ("w", "r")]
-        let hits = calls.map { sandbox.fault(vendor: $0, route: $1)?.failure }
-        #expect(hits == [nil, nil, "second", nil, nil, "third", nil, "other"])
-        #expect(sandbox.faults == [])
-    }
-
-    @Test("arming again counts from the beginning")
-    func rearming() {
-        let sandbox = directory(capacity: 1).sandbox("a")
-        let fault = ArmedFault(vendor: "v", route: "r", call: 2, failure: "f")
-        sandbox.arm([fault])
-        #expect(sandbox.fault(vendor: "v", route: "r") == nil)
-        sandbox.arm([fault])
-        #expect(sandbox.fault(vendor: "v", route: "r") == nil)
-        #expect(sandbox.fault(vendor: "v", route: "r") == fault)
     }
 
     @Test("ids with a seed are repeatable, other seeds give others, and without one nobody can tell")

@@ -12,6 +12,12 @@ struct ConfigurationTests {
             (["--https-port", "x"], "understudy: --https-port x is not a port (0–65535).\n"),
             (["--log", "xml"], "understudy: --log xml is not a form of log (text, json, off).\n"),
             (
+                ["--sandbox-ttl", "10"],
+                "understudy: --sandbox-ttl 10 is not a duration such as 90s, 10m or 2h.\n"
+            ),
+            (["--sandboxes", "0"], "understudy: --sandboxes 0 is not a number of sandboxes (from 1).\n"),
+            (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
+            (
                 ["--profile", "real"],
                 "understudy: --profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"
             ),

@@ -15,6 +15,12 @@ struct RunningServer {
     init(
         _ options: String..., environment: [String: String] = [:], in folder: TemporaryFolder = TemporaryFolder()
     ) async throws {
+        try await self.init(options, environment: environment, in: folder)
+    }
+
+    init(
+        _ options: [String], environment: [String: String] = [:], in folder: TemporaryFolder = TemporaryFolder()
+    ) async throws {
         self.folder = folder
         (output, log) = (Pipe(), Pipe())
         process = Program.process(

@@ -29,6 +29,15 @@ struct ServeTests {
     func sampleRequest() async throws {
         let server = try await RunningServer("--log", "off")
         defer { server.process.terminate() }
+        let answer = try await printedRequest(of: server)
+        #expect(answer.status == .ok)
+        let registered = try JSON.parse(answer.body)
+        #expect(registered["partner_id"] == "317")
+        #expect(registered["entity_id"]?.string?.count == 36)
+    }
+
+    /// Sends the request that the server printed.
+    private func printedRequest(of server: RunningServer) async throws -> ClientResponse {
         var printed = ""
         while !printed.contains("Stop with Control-C.") {
             printed += String(decoding: server.output.fileHandleForReading.availableData, as: UTF8.self)
@@ -38,13 +47,46 @@ struct ServeTests {
         let body = try #require(line.firstMatch(of: /-d '([^']*)'/)).1
         var headers = HTTPFields()
         for (name, value) in fields { headers[try #require(HTTPField.Name(name))] = value }
-        let answer = try await HTTPClient.send(
+        return try await HTTPClient.send(
             method: .post, url: server.base + "/api/v1/authentication/register", fields: headers,
             body: Array(body.utf8), within: .seconds(10))
-        #expect(answer.status == .ok)
-        let registered = try JSON.parse(answer.body)
-        #expect(registered["partner_id"] == "317")
-        #expect(registered["entity_id"]?.string?.count == 36)
+    }
+
+    @Test(
+        "a scenario is active from the start, by flag, environment and file, and after a reset again",
+        arguments: [
+            (["--scenario", "rezolve-logged-out-elsewhere"], [:], ""),
+            ([], ["UNDERSTUDY_SCENARIO": "rezolve-logged-out-elsewhere, rezolve-busy-backend"], ""),
+            ([], [:], "scenario: rezolve-logged-out-elsewhere"),
+        ] as [([String], [String: String], String)])
+    func scenario(_ flags: [String], _ environment: [String: String], _ file: String) async throws {
+        let folder = TemporaryFolder()
+        if !file.isEmpty { try folder.write(file, to: "understudy.yaml") }
+        let server = try await RunningServer(flags, environment: environment, in: folder)
+        _ = try await HTTPClient.send(method: .post, url: server.base + "/_understudy/reset", within: .seconds(10))
+        let answer = try await HTTPClient.send(
+            url: server.base + "/api/v1/partner/317/customer/entity123/addressbook", within: .seconds(10))
+        #expect(answer.status == .unauthorized, "without it a call without credentials gets 403")
+        #expect(server.stop().output.contains("Active scenario: rezolve-logged-out-elsewhere, in logged-out"))
+    }
+
+    @Test("a scenario that is not there, or wrong, stops the start with what would be right")
+    func wrongScenario() throws {
+        let unknown = try Program.run("serve", "--port", "0", "--scenario", "rezolve-busy-backnd")
+        #expect(unknown.status == 2)
+        #expect(
+            unknown.complaint.contains(
+                "no scenario is called rezolve-busy-backnd; did you mean “rezolve-busy-backend”?"))
+        let folder = TemporaryFolder()
+        let text =
+            "scenario: mine\nabout: x\nvendor: rezolve\nstates:\n  a:\n    - on: adressbook.list\n      fail: token-expired\n"
+        try folder.write(text, to: "Mine/rezolve/scenarios/mine.yaml")
+        let wrong = try Program.run("serve", "--port", "0", "--fixtures", "Mine", in: folder)
+        #expect(wrong.status == 2)
+        #expect(
+            wrong.complaint.contains(
+                "Mine/rezolve/scenarios/mine.yaml:6:11: rezolve has no route adressbook.list; did you mean “addressbook.list”?"
+            ))
     }
 
     @Test("the log can be JSON, one object a line")
@@ -138,5 +180,37 @@ struct ServeTests {
         #expect(values["profile"] == "observed")
         #expect(values["switches"]?["rezolve.error-envelope"] == "bare")
         #expect(values["switches"]?["rezolve.device-check"] == "off")
+    }
+
+    @Test(
+        "a seed of flag, environment or file holds from the first request on: two servers give the same ids and times",
+        arguments: [["--seed", "7"], []])
+    func seed(_ options: [String]) async throws {
+        var answers: Set<[UInt8]> = []
+        for _ in 0..<2 {
+            let folder = TemporaryFolder()
+            if options.isEmpty { try folder.write("seed: 7\nsandbox-ttl: 2h\n", to: "understudy.yaml") }
+            let server = try await RunningServer(["--log", "off"] + options, in: folder)
+            defer { server.process.terminate() }
+            let guest = try await HTTPClient.send(
+                method: .post, url: server.base + "/~a/v2/credentials/register/guest",
+                fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
+                within: .seconds(10))
+            #expect(guest.status == .ok)
+            answers.insert(guest.body)
+            let listed = try await HTTPClient.send(url: server.base + "/_understudy/sandboxes", within: .seconds(10))
+            let sandboxes = try JSON.parse(listed.body)["sandboxes"]
+            #expect(sandboxes?[0]?["seed"] == 7)
+            #expect(sandboxes?[1]?["clock"] == "frozen")
+            #expect(sandboxes?[1]?["ttl_seconds"] == (options.isEmpty ? 7200 : .null))
+        }
+        #expect(answers.count == 1)
+    }
+
+    @Test("with a seed the printed request works by the sandbox's clock")
+    func seededSampleRequest() async throws {
+        let server = try await RunningServer("--log", "off", environment: ["UNDERSTUDY_SEED": "1"])
+        defer { server.process.terminate() }
+        #expect(try await printedRequest(of: server).status == .ok)
     }
 }

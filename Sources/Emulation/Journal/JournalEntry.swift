@@ -14,7 +14,9 @@ public struct ExchangeRecord: Sendable {
     public var reason: String?
     /// Every check that was made, in the vendor's order, as it was recorded.
     public var checks = FindingList()
-    /// The fault or scenario that replaced the answer.
+    /// What the presented token says of itself, trusted or not.
+    public var claims: JSONObject?
+    /// The fault or scenario that had a say in the answer.
     public var intervention: String?
     /// Body members that are masked when somebody reads the entry.
     public var secrets: Set<String> = []
@@ -109,10 +111,7 @@ extension JournalEntry {
             "status": JSON(response.status.code), "failure": JSON(record.failure), "reason": JSON(explanation),
         ]
         if let intervention = record.intervention { entry["intervention"] = .string(intervention) }
-        if record.route == nil {
-            let nearest = routes.nearest(to: request.method, request.path)
-            entry["nearest_routes"] = .array(nearest.map(JSON.string))
-        }
+        entry["nearest_routes"] = nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         entry["findings"] = .array(record.findings.map(\.json))
         entry["request"] = .object(requestJSON)
         entry["response"] = .object(responseJSON)

@@ -57,14 +57,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
         let credentials = vendor.authenticate(arrival, &findings)
         var call = Call(
             arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
-        if let fault = exchange.sandbox.fault(vendor: V.identity.id, route: route.id),
-            let failure = V.Failure(rawValue: fault.failure)
-        {
-            var record = record(of: call)
-            record.intervention = "armed fault: \(fault.failure) at call \(fault.call)"
-            return finish(exchange, Refusal(failure, because: "armed by a fault"), record, in: cell)
-        }
-        return handle(exchange, &call, in: cell)
+        return exchange.isWatched ? intervene(exchange, &call, in: cell) : handle(exchange, &call, in: cell)
     }
 
     /// Runs the handler, and again after whatever it has to wait for.
@@ -92,6 +85,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
         record.route = call.route.id
         record.checks = call.findings.list
         record.secrets = secrets
+        record.claims = vendor.claims(of: call.credentials)
         return record
     }
 

@@ -1,3 +1,4 @@
+import JSON
 public import Synchronization
 
 /// One vendor's state in one sandbox, behind its lock.
@@ -46,6 +47,19 @@ public final class VendorCell<V: Vendor>: StateCell {
             if let failure = call.findings.failure { return .failure(Refusal(failure)) }
             return Result { () throws(Refusal<V.Failure>) in try call.route.handler(&call, &state) }
         }
+    }
+
+    /// Does an action, under the lock.
+    func perform(
+        _ name: String, _ members: JSONObject, _ vendor: V, at moment: Moment, _ identifiers: IdentifierSource
+    ) throws(ActionRefusal) -> JSON {
+        guard let action = V.actions.first(where: { $0.listing.name == name }) else {
+            let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
+            throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
+        }
+        if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
+        let call = ActionCall<V>(vendor: vendor, members: members, moment: moment, identifiers: identifiers)
+        return try state.withLock { (state) throws(ActionRefusal) in try action.body(call, &state) }
     }
 
     /// The cell as the one of this vendor.

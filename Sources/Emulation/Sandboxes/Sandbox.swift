@@ -1,12 +1,17 @@
+public import JSON
 import Synchronization
+public import Wire
 
 /// A world of its own inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
     private struct Control {
-        var clock = SandboxClock()
+        var clock: SandboxClock
         var settings: Settings
-        var faults = FaultBoard()
+        var interventions: Interventions
+        /// What is active from the start, and after a reset again.
+        var initialScenarios: [Scenario] = []
         var lastUsed: Moment
+        var timeToLive: Duration?
         var exchanges = 0
     }
 
@@ -19,20 +24,29 @@ public final class Sandbox: Sendable {
     /// Where ids come from.
     public let identifiers: IdentifierSource
 
-    private let vendors: [any MountedVendor]
     private let cells: [any StateCell]
     private let initialSettings: Settings
     private let control: Mutex<Control>
+    private let machine: @Sendable () -> Moment
+    /// Whether there is a time to live: asked for every request, and the lock is not taken for it.
+    private let mayExpire: Atomic<Bool>
 
-    init(name: String, vendors: [any MountedVendor], settings: Settings, journal: Journal) {
+    init(
+        name: String, vendors: [any MountedVendor], settings: Settings, journal: Journal, timeToLive: Duration?,
+        machine: @escaping @Sendable () -> Moment
+    ) {
         self.name = name
         self.journal = journal
-        self.vendors = vendors
-        created = SandboxClock.machine
+        self.machine = machine
+        created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
         cells = vendors.map { $0.makeCell(settings) }
-        control = Mutex(Control(settings: settings, lastUsed: created))
+        mayExpire = Atomic(timeToLive != nil)
+        control = Mutex(
+            Control(
+                clock: SandboxClock(seed: settings.seed), settings: settings,
+                interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
     }
 
     /// The state of the vendor at that index.
@@ -42,19 +56,41 @@ public final class Sandbox: Sendable {
     public var now: Moment { control.withLock { $0.clock.now } }
 
     /// Marks the sandbox as used and reads its clock, once for the exchange that begins.
-    public func beginExchange() -> Moment {
-        control.withLock { control in
+    public func beginExchange(_ request: Request) -> Exchange {
+        let (moment, isWatched) = control.withLock { control in
             control.exchanges += 1
-            control.lastUsed = SandboxClock.machine
-            return control.clock.isMachineTime ? control.lastUsed : control.clock.now
+            control.lastUsed = machine()
+            let moment = control.clock.isMachineTime ? control.lastUsed : control.clock.now
+            return (moment, !control.interventions.isEmpty)
         }
+        return Exchange(request: request, sandbox: self, moment: moment, isWatched: isWatched)
     }
+
+    /// Marks the sandbox as used by something that is no exchange.
+    public func touch() { control.withLock { $0.lastUsed = machine() } }
 
     /// When the sandbox was last used, by the machine's clock.
     public var lastUsed: Moment { control.withLock { $0.lastUsed } }
 
     /// How many exchanges the sandbox has seen.
     public var exchanges: Int { control.withLock { $0.exchanges } }
+
+    /// How long the sandbox may lie unused before it goes; `nil` for as long as there is room.
+    public var timeToLive: Duration? { control.withLock { $0.timeToLive } }
+
+    func setTimeToLive(_ duration: Duration?) {
+        control.withLock { $0.timeToLive = duration }
+        mayExpire.store(duration != nil, ordering: .relaxed)
+    }
+
+    /// Whether the sandbox has lain unused for longer than it may.
+    func isExpired(at moment: @autoclosure () -> Moment) -> Bool {
+        guard mayExpire.load(ordering: .relaxed) else { return false }
+        let moment = moment()
+        return control.withLock { control in
+            control.timeToLive.map { control.lastUsed + $0 <= moment } ?? false
+        }
+    }
 
     /// The clock.
     public var clock: SandboxClock { control.withLock { $0.clock } }
@@ -72,40 +108,77 @@ public final class Sandbox: Sendable {
     /// The settings.
     public var settings: Settings { control.withLock { $0.settings } }
 
-    /// Changes the settings, for every vendor before anybody else can change them again; a new seed starts the ids again.
+    /// Changes the settings, for every vendor before anybody else can change them again.
+    ///
+    /// Another seed than before starts the ids again, and stops the clock at ``SandboxClock/seededStart`` if it shows the
+    /// machine's time; one that was set, moved or frozen stays as it is.
     public func adjustSettings<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) -> Settings {
         try control.withLock { (control) throws(Failure) in
             let old = control.settings
             try change(&control.settings)
-            if control.settings.seed != old.seed { identifiers.reseed(control.settings.seed) }
+            if control.settings.seed != old.seed {
+                identifiers.reseed(control.settings.seed)
+                control.interventions.reseed(control.settings.seed)
+                if control.clock.isMachineTime { control.clock = SandboxClock(seed: control.settings.seed) }
+            }
             for cell in cells { cell.apply(control.settings) }
             return control.settings
         }
-    }
-
-    /// The armed faults.
-    public var faults: [ArmedFault] { control.withLock { $0.faults.faults } }
-
-    /// Replaces the armed faults; each counts calls from now on.
-    public func arm(_ faults: [ArmedFault]) { control.withLock { $0.faults.arm(faults) } }
-
-    /// Counts a call; the fault that it sets off, if any, is spent.
-    @usableFromInline
-    func fault(vendor: String, route: String) -> ArmedFault? {
-        control.withLock { $0.faults.fault(vendor: vendor, route: route) }
     }
 
     /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again.
     public func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
-            control.clock = SandboxClock()
-            control.faults.arm([])
+            control.clock = SandboxClock(seed: initialSettings.seed)
+            control.interventions = Interventions(seed: initialSettings.seed)
+            control.interventions.activate(control.initialScenarios.map { ($0, 0) })
         }
         identifiers.reseed(initialSettings.seed)
         for cell in cells { cell.reset() }
         journal.clear(restartNumbers: true)
+    }
+}
+
+// MARK: - Faults and scenarios
+
+extension Sandbox {
+    /// The armed faults with what each has seen.
+    public var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
+
+    /// Replaces the armed faults; each counts calls from now on.
+    public func arm(_ faults: [Fault]) { control.withLock { $0.interventions.arm(faults) } }
+
+    /// The active scenarios with where each stands.
+    public var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
+
+    /// Replaces the active scenarios, each with the index of the state it starts in; the first one goes first.
+    public func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
+        control.withLock { $0.interventions.activate(scenarios) }
+    }
+
+    /// Activates scenarios that a reset activates again.
+    public func activateInitially(_ scenarios: [Scenario]) {
+        control.withLock { control in
+            control.initialScenarios = scenarios
+            control.interventions.activate(scenarios.map { ($0, 0) })
+        }
+    }
+
+    /// Takes over other versions of the scenarios that are active.
+    ///
+    /// - Returns: the names of those that ended, since they or the states in which they stood are gone.
+    public func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
+        control.withLock { control in
+            control.initialScenarios = control.initialScenarios.compactMap { find($0.name) }
+            return control.interventions.replace(find)
+        }
+    }
+
+    /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
+    func intervene(_ encounter: Encounter, vendor: String, route: String) -> Intervention? {
+        control.withLock { $0.interventions.decide(encounter, vendor: vendor, route: route) }
     }
 }

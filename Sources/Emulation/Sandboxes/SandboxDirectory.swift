@@ -1,35 +1,43 @@
+import Dispatch
 import Synchronization
 
 /// The sandboxes of a server; each comes into being when it is first named.
 public final class SandboxDirectory: Sendable {
-    /// How many sandboxes there may be unless told otherwise.
-    public static let standardCapacity = 20_000
-
     private let vendors: [any MountedVendor]
     private let settings: Settings
-    private let capacity: Int
+    private let limits: SandboxLimits
     private let journalLimits: Journal.Limits
+    private let machine: @Sendable () -> Moment
     private let journalTotal = Journal.Total()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
+    private let isSweeping = Atomic(false)
     /// The sandbox of requests that name none; it is never dropped.
     public let standard: Sandbox
 
+    /// How often expired sandboxes are looked for, those aside that somebody names.
+    private static let sweepInterval = DispatchTimeInterval.seconds(10)
+
     /// A directory whose sandboxes start with these settings.
     ///
-    /// - Parameter capacity: how many sandboxes there may be besides the standard one.
+    /// - Parameter machine: the machine's clock, by which sandboxes grow old.
     public init(
-        vendors: [any MountedVendor], settings: Settings, capacity: Int = standardCapacity,
-        journalLimits: Journal.Limits = Journal.Limits()
+        vendors: [any MountedVendor], settings: Settings, limits: SandboxLimits = SandboxLimits(),
+        journalLimits: Journal.Limits = Journal.Limits(),
+        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
         self.vendors = vendors
         self.settings = settings
-        self.capacity = max(1, capacity)
+        self.limits = limits
         self.journalLimits = journalLimits
+        self.machine = machine
         let journal = Journal(limits: journalLimits, total: journalTotal)
-        standard = Sandbox(name: SandboxName.standard, vendors: vendors, settings: settings, journal: journal)
+        standard = Sandbox(
+            name: SandboxName.standard, vendors: vendors, settings: settings, journal: journal, timeToLive: nil,
+            machine: machine)
+        if limits.timeToLive != nil { startSweeping() }
     }
 
-    /// The sandbox of that name, made if there is none.
+    /// The sandbox of that name, made if there is none or its time is over.
     ///
     /// At the cap, the sandboxes that were longest unused make room.
     public func sandbox(_ name: String) -> Sandbox {
@@ -38,23 +46,39 @@ public final class SandboxDirectory: Sendable {
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
             name: name, vendors: vendors, settings: settings,
-            journal: Journal(limits: journalLimits, total: journalTotal))
+            journal: Journal(limits: journalLimits, total: journalTotal), timeToLive: limits.timeToLive,
+            machine: machine)
         return sandboxes.withLock { sandboxes in
-            if let sandbox = sandboxes[name] { return sandbox }
-            if sandboxes.count >= capacity { Self.dropOldest(&sandboxes) }
+            if let sandbox = sandboxes[name], !sandbox.isExpired(at: machine()) { return sandbox }
+            if sandboxes.count >= limits.capacity { Self.dropOldest(&sandboxes) }
             sandboxes[name] = fresh
             return fresh
         }
     }
 
-    /// The sandbox of that name, if it exists.
+    /// The sandbox of that name, if it exists and its time is not over.
     public func existing(_ name: String) -> Sandbox? {
-        name == SandboxName.standard ? standard : sandboxes.withLock { $0[name] }
+        if name == SandboxName.standard { return standard }
+        guard let sandbox = sandboxes.withLock({ $0[name] }), !sandbox.isExpired(at: machine()) else { return nil }
+        return sandbox
     }
 
     /// All sandboxes, by name.
     public var all: [Sandbox] {
-        [standard] + sandboxes.withLock { Array($0.values) }.sorted { $0.name < $1.name }
+        sweep()
+        return [standard] + sandboxes.withLock { Array($0.values) }.sorted { $0.name < $1.name }
+    }
+
+    /// How many sandboxes there are.
+    public var count: Int { 1 + sandboxes.withLock { $0.count } }
+
+    /// The bytes that all journals keep together, estimated.
+    public var journalBytes: Int { journalTotal.bytes.load(ordering: .relaxed) }
+
+    /// How many entries all journals have together.
+    public var journalEntries: Int {
+        let others = sandboxes.withLock { Array($0.values) }
+        return others.reduce(standard.journal.count) { $0 + $1.journal.count }
     }
 
     /// Forgets a sandbox with all it holds; the standard one is reset instead.
@@ -65,7 +89,8 @@ public final class SandboxDirectory: Sendable {
             standard.reset()
             return true
         }
-        return sandboxes.withLock { $0.removeValue(forKey: name) } != nil
+        guard let removed = sandboxes.withLock({ $0.removeValue(forKey: name) }) else { return false }
+        return !removed.isExpired(at: machine())
     }
 
     /// Looks after the bound of all journals together; called once an entry was added.
@@ -86,5 +111,47 @@ public final class SandboxDirectory: Sendable {
         let oldest = sandboxes.values.map { (name: $0.name, lastUsed: $0.lastUsed) }
             .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100))
         for sandbox in oldest { sandboxes[sandbox.name] = nil }
+    }
+}
+
+// MARK: - Time to live
+
+extension SandboxDirectory {
+    /// Lets the sandbox of that name, made if there is none, go once it has lain unused for that long; `nil` for never.
+    ///
+    /// The standard sandbox takes no time to live.
+    public func setTimeToLive(_ duration: Duration?, of name: String) -> Sandbox {
+        let sandbox = sandbox(name)
+        guard sandbox !== standard else { return standard }
+        sandbox.setTimeToLive(duration)
+        if duration != nil { startSweeping() }
+        return sandbox
+    }
+
+    /// Drops the sandboxes whose time is over.
+    ///
+    /// Nobody could name them any more; this gives back their memory.
+    func sweep() {
+        let moment = machine()
+        // What is dropped is destroyed behind the lock.
+        let expired = sandboxes.withLock { sandboxes in
+            let expired = sandboxes.values.filter { $0.isExpired(at: moment) }
+            for sandbox in expired { sandboxes[sandbox.name] = nil }
+            return expired
+        }
+        withExtendedLifetime(expired) {}
+    }
+
+    /// Sweeps every few seconds from now on, for as long as the directory lives; one timer for all sandboxes.
+    private func startSweeping() {
+        if !isSweeping.exchange(true, ordering: .relaxed) { scheduleSweep() }
+    }
+
+    private func scheduleSweep() {
+        DispatchQueue.global(qos: .utility).asyncAfter(deadline: .now() + Self.sweepInterval) { [weak self] in
+            guard let self else { return }
+            sweep()
+            scheduleSweep()
+        }
     }
 }

@@ -19,6 +19,16 @@ public struct SandboxClock: Sendable, Hashable {
     /// A clock that shows the machine's time.
     public init() {}
 
+    /// Where the clock of a sandbox with a seed stands at first: 2027-01-15T08:00:00Z.
+    ///
+    /// ours: with the ids, times must repeat as well, and this is the moment of the vendors' examples.
+    public static let seededStart = Moment(unixSeconds: 1_800_000_000)
+
+    /// A clock that stands at ``seededStart`` when there is a seed, and shows the machine's time otherwise.
+    init(seed: UInt64?) {
+        if seed != nil { mode = .frozen(at: Self.seededStart) }
+    }
+
     /// What the machine's clock shows.
     public static var machine: Moment {
         var time = timespec()

@@ -2,30 +2,56 @@ import Emulation
 import JSON
 import Wire
 
-/// Listing, dropping and resetting sandboxes.
+/// Listing, dropping and resetting sandboxes, and how long they may lie unused.
 extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
-        ControlOperation("sandboxes.list", .get, "/sandboxes", "All sandboxes.", handler: listSandboxes),
         ControlOperation(
-            "sandboxes.delete", .delete, "/sandboxes/{name}", "Forgets a sandbox with all it holds.",
-            status: .noContent, handler: deleteSandbox),
+            "sandboxes.list", .get, "/sandboxes", "All sandboxes, by name.",
+            gives: .json("The sandboxes.", .sandboxList),
+            handler: listSandboxes),
         ControlOperation(
-            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", status: .noContent,
+            "sandboxes.set", .put, "/sandboxes/{name}",
+            "Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none.",
+            in: [.init("name", "The sandbox's name.", Schema.string("A name.", pattern: SandboxName.pattern))],
+            content: .required(
+                Schema.content(
+                    "A time to live.", required: ["ttl"],
+                    ["ttl": Schema.nullable(NamedSchema.duration.reference)])),
+            gives: .json("The sandbox.", .sandbox), handler: setSandbox),
+        ControlOperation(
+            "sandboxes.delete", .delete, "/sandboxes/{name}",
+            "Forgets a sandbox with all it holds; the standard one is reset instead.",
+            in: [.init("name", "The sandbox's name.")], gives: .done, handler: deleteSandbox),
+        ControlOperation(
+            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", gives: .done,
             handler: reset),
     ]
 
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let now = SandboxClock.machine
-        let sandboxes = call.emulator.sandboxes.all.map { sandbox -> JSON in
-            [
-                "name": .string(sandbox.name),
-                "age_seconds": JSON(Int(now.unixSeconds - sandbox.created.unixSeconds)),
-                "idle_seconds": JSON(Int(now.unixSeconds - sandbox.lastUsed.unixSeconds)),
-                "exchanges": JSON(sandbox.exchanges), "journal_entries": JSON(sandbox.journal.count),
-                "journal_bytes": JSON(sandbox.journal.bytes),
-            ]
+        let now = call.emulator.machine()
+        return .ready(.json(["sandboxes": .array(call.emulator.sandboxes.all.map { json($0, at: now) })]))
+    }
+
+    @Sendable static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let name = call.parameters["name"]
+        guard SandboxName.isValid(name) else { throw SandboxSelection.invalid(name) }
+        guard let value = try call.body("ttl")["ttl"] else {
+            throw call.invalid("member ttl is missing; expected a duration such as “10m”, or null")
         }
-        return .ready(.json(["sandboxes": .array(sandboxes)]))
+        let duration = try timeToLive(value, call)
+        if name == SandboxName.standard, duration != nil {
+            throw call.invalid("the sandbox \(name) never expires; ttl can only be null")
+        }
+        let sandbox = call.emulator.sandboxes.setTimeToLive(duration, of: name)
+        return .ready(.json(json(sandbox, at: call.emulator.machine())))
+    }
+
+    private static func timeToLive(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Duration? {
+        if value.isNull { return nil }
+        guard let duration = value.string.flatMap(Duration.init(text:)), duration > .zero else {
+            throw call.invalid("ttl is \(value.text); expected a duration over 0 such as “90s”, “10m” or “2h”, or null")
+        }
+        return duration
     }
 
     @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -39,5 +65,22 @@ extension ControlAPI {
     @Sendable static func reset(_ call: ControlCall) throws(ControlProblem) -> Answer {
         call.sandbox.reset()
         return .ready(.empty())
+    }
+
+    private static func json(_ sandbox: Sandbox, at moment: Moment) -> JSON {
+        let idle = moment.unixSeconds - sandbox.lastUsed.unixSeconds
+        let (clock, timeToLive) = (sandbox.clock, sandbox.timeToLive?.inSeconds)
+        return [
+            "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
+            // The machine's clock can be set back.
+            "age_seconds": JSON(max(0, Int(moment.unixSeconds - sandbox.created.unixSeconds))),
+            "idle_seconds": JSON(max(0, Int(idle))),
+            "ttl_seconds": timeToLive.map { .number(JSONNumber($0)) } ?? .null,
+            "expires_in_seconds": timeToLive.map { .number(JSONNumber(($0 - idle).rounded())) } ?? .null,
+            "clock": .string(clock.isFrozen ? "frozen" : clock.isMachineTime ? "machine" : "moved"),
+            "now": .string(clock.now.rfc3339), "seed": seedJSON(of: sandbox.settings),
+            "exchanges": JSON(sandbox.exchanges), "journal_entries": JSON(sandbox.journal.count),
+            "journal_bytes": JSON(sandbox.journal.bytes),
+        ]
     }
 }

@@ -5,9 +5,13 @@ import Wire
 /// Reading and changing profile, switches and seed of a sandbox.
 extension ControlAPI {
     static let settingsOperations: [ControlOperation] = [
-        ControlOperation("settings.get", .get, "/settings", "Profile, switches and seed.", handler: readSettings),
         ControlOperation(
-            "settings.set", .put, "/settings", "Changes profile, switches and seed.", handler: setSettings),
+            "settings.get", .get, "/settings", "Profile, switches and seed.", gives: .json("The settings.", .settings),
+            handler: readSettings),
+        ControlOperation(
+            "settings.set", .put, "/settings", "Changes profile, switches and seed.",
+            content: .required(NamedSchema.settingsChange.reference), gives: .json("The changed settings.", .settings),
+            handler: setSettings),
     ]
 
     @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -15,6 +19,9 @@ extension ControlAPI {
     }
 
     /// Changes what the content names; `null` takes a switch, a vendor's profile or the seed back.
+    ///
+    /// A seed makes ids and times repeatable: another one than before starts the ids again and stops a clock that shows
+    /// the machine's time. Taking it back leaves the clock where it stands.
     @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("profile", "switches", "seed")
         let settings = try call.sandbox.adjustSettings { (settings) throws(ControlProblem) in
@@ -76,6 +83,10 @@ extension ControlAPI {
         return seed
     }
 
+    static func seedJSON(of settings: Settings) -> JSON {
+        settings.seed.map { JSON(Int(clamping: $0)) } ?? .null
+    }
+
     private static func rephrase(
         _ call: ControlCall, _ change: () throws(SettingsProblem) -> Void
     ) throws(ControlProblem) {
@@ -98,7 +109,7 @@ extension ControlAPI {
         return [
             "profile": .string(settings.profile.rawValue),
             "vendor_profiles": .object(JSONObject(profiles.map { ($0.key, .string($0.value.rawValue)) })),
-            "seed": settings.seed.map { .number(JSONNumber(Int(clamping: $0))) } ?? .null,
+            "seed": seedJSON(of: settings),
             "switches": .object(switches),
         ]
     }

@@ -31,6 +31,9 @@ struct Banner {
             showSampleRequest(of: vendor)
         }
         Output.line()
+        for run in emulator.sandboxes.standard.activeScenarios {
+            Output.line("Active scenario: \(run["scenario"]?.string ?? ""), in \(run["state"]?.string ?? "")")
+        }
         if let base {
             let token = asksForToken ? " -H 'authorization: Bearer CONTROL_TOKEN'" : ""
             Output.line("Why was a request refused? curl -s\(token) \(base)/_understudy/journal")
@@ -50,7 +53,8 @@ struct Banner {
     private func showSampleRequest(of vendor: any MountedVendor) {
         guard let base else { return }
         // Fixtures of one's own may leave a vendor without anything to sign with; then there is no line to show.
-        guard let request = try? vendor.sampleRequest(at: SandboxClock.machine) else { return }
+        // Minted by the clock of those it is for: with a seed it does not show the machine's time.
+        guard let request = try? vendor.sampleRequest(at: emulator.sandboxes.standard.now) else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H '\(name): \(value)'" }
         if !request.body.isEmpty { command += " -d '\(request.body)'" }

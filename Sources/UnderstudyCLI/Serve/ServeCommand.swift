@@ -33,10 +33,11 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The bearer token that the control API asks for (none).")
     var controlToken: String?
 
-    @Option(help: "How many sandboxes there may be (20000).")
-    var sandboxes: String?
+    @OptionGroup var sandboxes: SandboxOptions
 
     @OptionGroup var secure: SecureListenerOptions
+
+    @OptionGroup var scenarios: ScenarioOptions
 
     @OptionGroup var world: WorldOptions
 
@@ -49,6 +50,7 @@ struct ServeCommand: ParsableCommand {
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
         let emulator = try emulator(sources, log)
+        try scenarios.activate(in: emulator, sources)
         let server = try Misuse.rephrase { () throws(ServerError) in
             try Server(
                 ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
@@ -77,14 +79,14 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {
-        let capacity = try sources.value(
-            "sandboxes", flag: sandboxes, default: SandboxDirectory.standardCapacity,
-            expected: "a number of sandboxes (from 1)", parse: { Int($0).flatMap { $0 > 0 ? $0 : nil } })
-        let (store, settings) = (try world.store(sources), try world.settings(sources))
+        let limits = try sandboxes.limits(sources)
+        let store = try world.store(sources)
+        var settings = try world.settings(sources)
+        settings.seed = try sandboxes.seed(sources)
         let token = try sources.text("control-token", flag: controlToken)
-        return try Misuse.rephrase { () throws(FixtureProblem) in
+        return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
-                fixtures: store, settings: settings, controlToken: token, sandboxCapacity: capacity,
+                fixtures: store, settings: settings, controlToken: token, sandboxes: limits,
                 logger: log == .off ? nil : Logger(label: "understudy"))
         }
     }

@@ -47,6 +47,12 @@ struct RezolveState: Sendable {
         }
     }
 
+    /// Removes a customer with the user that stands for it.
+    mutating func remove(entity: String) {
+        forget(entity)
+        registered.removeAll { $0 == entity }
+    }
+
     /// Stores a customer who may have changed.
     mutating func store(_ customer: RezolveCustomer) {
         if customers.updateValue(customer, forKey: customer.entityID) == nil { register(customer) }
