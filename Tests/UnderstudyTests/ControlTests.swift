@@ -24,6 +24,7 @@ struct ControlTests {
         ("health", "GET"), ("journal", "GET, DELETE"), ("journal/1", "GET"), ("clock", "GET, PUT"),
         ("settings", "GET, PUT"), ("tokens", "GET"), ("tokens/explain", "POST"), ("tokens/rezolve/login", "POST"),
         ("faults", "GET, PUT, DELETE"), ("sandboxes", "GET"), ("sandboxes/x", "PUT, DELETE"), ("reset", "POST"),
+        ("state/rezolve", "GET, PUT"),
     ]
 
     @Test("a call with another method is 405 and names the right ones", arguments: Depth.allCases, calls)

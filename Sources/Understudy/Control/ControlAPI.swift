@@ -29,13 +29,21 @@ struct ControlAPI: Sendable {
             || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
     }
 
+    /// The longest content that the call takes.
+    func bodyLimit(for request: Request) -> Int {
+        guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
+            return Pipeline.standardBodyLimit
+        }
+        return operations[index].bodyLimit ?? Pipeline.standardBodyLimit
+    }
+
     private static func operations(health: Response) -> [ControlOperation] {
         [
             ControlOperation("health", .get, "/health", "Whether the server is well, and what it stands in for.") {
                 (_) throws(ControlProblem) in .ready(health)
             }
         ] + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
-            + sandboxOperations
+            + sandboxOperations + stateOperations
     }
 
     /// The answer to a control call.

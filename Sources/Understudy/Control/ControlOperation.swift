@@ -33,6 +33,8 @@ struct ControlOperation: Sendable {
     let query: [Parameter]
     /// The JSON Schema of the request's content; `nil` when it has none.
     let content: JSON?
+    /// The longest request content in bytes; `nil` for the server's limit.
+    let bodyLimit: Int?
     /// The status of an answer without complaint.
     let status: HTTPResponse.Status
     /// The JSON Schema of the answer's content; `nil` when it has none.
@@ -42,13 +44,15 @@ struct ControlOperation: Sendable {
     /// A call of these parts; `path` comes behind ``prefix``.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, query: [Parameter] = [],
-        content: JSON? = nil, status: HTTPResponse.Status = .ok, answer: JSON? = nil, handler: @escaping Handler
+        content: JSON? = nil, bodyLimit: Int? = nil, status: HTTPResponse.Status = .ok, answer: JSON? = nil,
+        handler: @escaping Handler
     ) {
         self.id = id
         endpoint = Endpoint(method, Self.prefix + path)
         self.summary = summary
         self.query = query
         self.content = content
+        self.bodyLimit = bodyLimit
         self.status = status
         self.answer = answer
         self.handler = handler

@@ -71,7 +71,8 @@ extension ControlAPI {
         return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
     }
 
-    private static func vendor(_ id: String, _ call: ControlCall) throws(ControlProblem) -> Int {
+    /// The index of the vendor of that id.
+    static func vendor(_ id: String, _ call: ControlCall) throws(ControlProblem) -> Int {
         guard let index = call.emulator.vendor(id) else {
             let hint = Nearest.hint(to: id, among: call.emulator.vendors.map(\.identity.id))
             throw ControlProblem(.notFound, "no-such-vendor", "no vendor is called \(id)\(hint)")
