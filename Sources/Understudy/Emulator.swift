@@ -60,6 +60,12 @@ public final class Emulator: Sendable {
     /// A short text that changes with any fixture file.
     public var fixtureFingerprint: String { mounting.edition.fingerprint }
 
+    /// The scenarios of all vendors.
+    public var scenarios: [Scenario] { mounting.edition.scenarios }
+
+    /// The scenario of that name.
+    public func scenario(_ name: String) -> Scenario? { mounting.edition.scenario(name) }
+
     /// The index of the vendor of that id.
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }
 }

@@ -64,7 +64,7 @@ public struct Pipeline: RequestHandler {
 
     private func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
         if ControlAPI.owns(request) { return control.answer(request, in: sandbox) }
-        let exchange = Exchange(request: request, sandbox: sandbox, moment: sandbox.beginExchange())
+        let exchange = sandbox.beginExchange(request)
         return advance(exchange, step(exchange))
     }
 

@@ -19,6 +19,12 @@ struct RoutesCommand: ParsableCommand {
     @Flag(help: "List the switches instead.")
     var switches = false
 
+    @Flag(help: "List the scenarios instead.")
+    var scenarios = false
+
+    @Flag(help: "List the actions that scenarios and control calls can do instead.")
+    var actions = false
+
     @Flag(help: "Write JSON.")
     var json = false
 
@@ -26,16 +32,20 @@ struct RoutesCommand: ParsableCommand {
 
     func run() throws {
         let vendors = try world.emulator().vendors
-        let listing: (columns: [String], rows: [[String]]) =
-            if failures { Self.failures(vendors) } else if switches { Self.switches(vendors) } else {
-                Self.routes(vendors)
-            }
+        let listing = listing(vendors)
         if json {
             Output.json(
                 .array(listing.rows.map { row in .object(JSONObject(zip(listing.columns, row.map(JSON.string)))) }))
         } else {
             Output.table([listing.columns.map { $0.uppercased() }] + listing.rows)
         }
+    }
+
+    private func listing(_ vendors: [any MountedVendor]) -> (columns: [String], rows: [[String]]) {
+        if failures { return Self.failures(vendors) }
+        if switches { return Self.switches(vendors) }
+        if scenarios { return Self.scenarios(vendors) }
+        return actions ? Self.actions(vendors) : Self.routes(vendors)
     }
 
     private static func routes(_ vendors: [any MountedVendor]) -> ([String], [[String]]) {
@@ -59,6 +69,23 @@ struct RoutesCommand: ParsableCommand {
             }
         }
         return (["vendor", "failure", "status", "evidence", "source", "about"], rows)
+    }
+
+    private static func scenarios(_ vendors: [any MountedVendor]) -> ([String], [[String]]) {
+        let rows = vendors.flatMap(\.scenarios).map {
+            [$0.name, $0.vendor, $0.stateNames.joined(separator: ", "), $0.about]
+        }
+        return (["scenario", "vendor", "states", "about"], rows)
+    }
+
+    private static func actions(_ vendors: [any MountedVendor]) -> ([String], [[String]]) {
+        let rows = vendors.flatMap { vendor in
+            vendor.actions.map { action in
+                let members = action.members.map { $0.isRequired ? "\($0.name)!" : $0.name }
+                return [vendor.identity.id, action.name, members.joined(separator: ", "), action.about]
+            }
+        }
+        return (["vendor", "action", "members", "about"], rows)
     }
 
     private static func switches(_ vendors: [any MountedVendor]) -> ([String], [[String]]) {

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Percent-encoding (RFC 3986 section 2.1).
 public enum PercentEncoding {
     /// The text with every escape decoded once; `nil` when an escape is broken or the result is not UTF-8.
@@ -32,9 +34,20 @@ extension Request {
     /// The query as names and values, in order: split at `&`, cut at the first `=`, then decoded; `+` stays `+`.
     ///
     /// A part with a broken escape stays as it was sent.
-    public var queryItems: [(name: String, value: String)] {
-        guard let query else { return [] }
-        return query.split(separator: "&").map { item in
+    public var queryItems: [(name: String, value: String)] { query.map { Self.items(of: $0) } ?? [] }
+
+    /// The content as names and values when it is a form (`application/x-www-form-urlencoded`), in which `+` stands for a
+    /// blank; otherwise, and when it is not UTF-8, empty.
+    public var formItems: [(name: String, value: String)] {
+        let type = fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
+        guard type == "application/x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) else {
+            return []
+        }
+        return Self.items(of: text.replacing("+", with: " ")[...])
+    }
+
+    private static func items(of text: Substring) -> [(name: String, value: String)] {
+        text.split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
                 .map { String(PercentEncoding.decode($0) ?? $0) }
             return (parts[0], parts.count > 1 ? parts[1] : "")

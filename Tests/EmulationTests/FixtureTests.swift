@@ -115,7 +115,7 @@ struct FixtureTests {
         ),
         (
             whole(denied.replacing("{ code: 1 }", with: "{ text: \"{{nam}}\" }") + "\n    parameters: { name: x }"),
-            "v/failures.yaml:5:11: “{{nam}}” names no parameter; did you mean “name”?"
+            "v/failures.yaml:5:11: “{{nam}}” names nothing that is there; did you mean “name”?"
         ),
         (variant("{ stile: loud }"), "v/failures.yaml:9:17: unknown switch “stile”; did you mean “style”?"),
         (variant("{ style: lout }"), "v/failures.yaml:9:24: switch style is never “lout”; it can be plain, loud"),
@@ -136,7 +136,7 @@ struct FixtureTests {
         ),
         (
             "envelopes:\n  - when: { style: loud }\n    body: \"{{inner}}\"\n" + whole(denied),
-            "v/failures.yaml:3:11: “{{inner}}” names no parameter; known are body"
+            "v/failures.yaml:3:11: “{{inner}}” names nothing that is there; known are body"
         ),
     ]
 

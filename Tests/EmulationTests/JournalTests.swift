@@ -78,7 +78,7 @@ struct JournalTests {
         let directory = SandboxDirectory(mounting: .nobody, settings: Settings(), journalLimits: limits)
         let sandboxes = ["a", "b", "c"].map(directory.sandbox)
         for sandbox in sandboxes {
-            _ = sandbox.beginExchange()
+            _ = sandbox.beginExchange(Rules.request)
             for _ in 0..<8 { sandbox.journal.append(Self.entry("x", bodyBytes: 10_000)) }
         }
         #expect(sandboxes.map(\.journal.count) == [8, 8, 8])

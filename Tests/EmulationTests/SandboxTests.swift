@@ -34,23 +34,23 @@ struct SandboxTests {
     @Test("at the cap the sandbox that was longest unused makes room, and the standard one never does")
     func cap() {
         let directory = directory(capacity: 3)
-        for name in ["a", "b", "c"] { _ = directory.sandbox(name).beginExchange() }
-        _ = directory.sandbox("a").beginExchange()
-        _ = directory.sandbox("d").beginExchange()
+        for name in ["a", "b", "c"] { _ = directory.sandbox(name).beginExchange(Rules.request) }
+        _ = directory.sandbox("a").beginExchange(Rules.request)
+        _ = directory.sandbox("d").beginExchange(Rules.request)
         #expect(directory.all.map(\.name) == ["default", "a", "c", "d"])
-        for name in ["e", "f", "g", "h"] { _ = directory.sandbox(name).beginExchange() }
+        for name in ["e", "f", "g", "h"] { _ = directory.sandbox(name).beginExchange(Rules.request) }
         #expect(directory.all.map(\.name) == ["default", "f", "g", "h"])
     }
 
     @Test("a sandbox that is removed begins anew; the standard one is reset instead")
-    func removal() {
+    func removal() throws {
         let directory = directory(capacity: 3)
         let first = directory.sandbox("a")
         #expect(directory.remove("a"))
         #expect(!directory.remove("a"))
         #expect(directory.sandbox("a") !== first)
         let standard = directory.standard
-        standard.arm([ArmedFault(vendor: "v", route: "r", failure: "f")])
+        standard.arm([try Rules.fault(#"{ route: r, fail: f }"#)])
         _ = standard.adjustClock { $0.freeze() }
         #expect(directory.remove("default"))
         #expect(directory.standard === standard)
@@ -78,7 +78,7 @@ struct SandboxTests {
         let directory = directory(machine, timeToLive: .seconds(60))
         let first = directory.sandbox("a")
         machine.advance(.seconds(59))
-        _ = first.beginExchange()
+        _ = first.beginExchange(Rules.request)
         machine.advance(.seconds(59))
         #expect(directory.sandbox("a") === first, "counted from the last use")
         first.touch()
@@ -172,7 +172,7 @@ struct SandboxTests {
         changed.profile = .observed
         changed.seed = 6
         _ = sandbox.adjustSettings { [changed] in $0 = changed }
-        sandbox.arm([ArmedFault(vendor: "v", route: "r", failure: "f")])
+        sandbox.arm([try Rules.fault(#"{ route: r, fail: f }"#)])
         _ = sandbox.adjustClock { $0.advance(by: .seconds(60)) }
         sandbox.journal.append(JournalTests.entry("x"))
         sandbox.reset()
@@ -182,31 +182,6 @@ struct SandboxTests {
         #expect(sandbox.identifiers.uuid() == firstID)
         #expect(sandbox.journal.count == 0)
         #expect(sandbox.journal.append(JournalTests.entry("x")) == 1)
-    }
-
-    @Test("a fault hits the call it counts to, once, and only on its route")
-    func faults() {
-        let sandbox = directory(capacity: 1).sandbox("a")
-        sandbox.arm([
-            ArmedFault(vendor: "v", route: "r", call: 2, failure: "second"),
-            ArmedFault(vendor: "v", route: "r", call: 2, failure: "third"),
-            ArmedFault(vendor: "w", route: "r", failure: "other"),
-        ])
-        let calls = [("v", "r"), ("v", "q"), ("v", "r"), ("v", "q"), ("w", "q"), ("v", "r"), ("v", "r"), ("w", "r")]
-        let hits = calls.map { sandbox.fault(vendor: $0, route: $1)?.failure }
-        #expect(hits == [nil, nil, "second", nil, nil, "third", nil, "other"])
-        #expect(sandbox.faults == [])
-    }
-
-    @Test("arming again counts from the beginning")
-    func rearming() {
-        let sandbox = directory(capacity: 1).sandbox("a")
-        let fault = ArmedFault(vendor: "v", route: "r", call: 2, failure: "f")
-        sandbox.arm([fault])
-        #expect(sandbox.fault(vendor: "v", route: "r") == nil)
-        sandbox.arm([fault])
-        #expect(sandbox.fault(vendor: "v", route: "r") == nil)
-        #expect(sandbox.fault(vendor: "v", route: "r") == fault)
     }
 
     @Test("ids with a seed are repeatable, other seeds give others, and without one nobody can tell")

@@ -181,7 +181,7 @@ struct AcceptanceOfTokensTests {
         try await world.call(.get, Example.addresses, .ada).expect(200)
         let third = try await world.call(.get, Example.addresses, .ada)
         third.expectExpired()
-        #expect(third.entry?.record.intervention == "armed fault: token-expired at call 3")
+        #expect(third.entry?.record.intervention == "armed fault at call 3: fail token-expired")
         #expect(third.outcome(of: "expiry") == .passed, "the token itself is valid, and the journal says so")
         try await world.call(.get, Example.addresses, .ada).expect(200)
     }

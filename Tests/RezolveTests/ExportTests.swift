@@ -24,6 +24,7 @@ struct ExportTests {
         }
         try await world.call(.post, Example.addresses, .ada, #"{"city":"Brno"}"#).expect(201)
         try await world.call(.post, Example.ada + "/wallet", .ada, Example.newCard).expect(201)
+        try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity456"}"#)
         try await world.advance("1500ms")
         try await world.call(.post, "/v2/credentials/register/guest", .keyN).expect(200)
     }
@@ -37,8 +38,11 @@ struct ExportTests {
         for id in 1001...1003 {
             texts.append(try await world.call(.get, "/v1/credentials/confirm/000000/\(id)", .keyN).text)
         }
+        let ben = try await world.mint("rezolve/login", ["customer": "entity456"])
+        let fields = World.Fields.keyN.bearer(ben).device(Example.device)
+        texts.append(try await world.call(.get, Example.ben + "/profile", fields).failure ?? "there")
         try await world.set("rezolve.logout-revokes-core", "yes")
-        texts.append(try await world.call(.get, Example.ada + "/profile", .ada).text)
+        texts.append(try await world.call(.get, Example.ada + "/profile", .ada).failure ?? "open")
         try await world.set("rezolve.logout-revokes-core", "no")
         return texts
     }
@@ -69,7 +73,7 @@ struct ExportTests {
         }
         #expect(exported.json["last_user_id"] == 1003)
         #expect(
-            exported.json["customers"]?.array?.prefix(2).map { $0["entity"] } == ["entity123", "entity456"])
+            exported.json["customers"]?.array?.map { $0["partner_entity_id"] }.prefix(2) == ["user-1001", "rua-1002"])
         // What happens after the export is taken back.
         try await world.call(.delete, Example.ada + "/wallet/card-1", .ada).expect(204)
         let put = try await world.control(.put, "state/rezolve", exported.text)
@@ -102,6 +106,21 @@ struct ExportTests {
         #expect(try await other.call(.post, "/v2/credentials/register/guest", .keyN).json["id"] == 1004)
     }
 
+    @Test("what was replaced by a call outlives a restart as well, an empty state too")
+    func replaced() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        for state in [
+            #"{"customers":[{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","created":1800000000}],"users":[]}"#,
+            #"{"customers":[],"users":[]}"#,
+        ] {
+            let put = try await world.control(.put, "state/rezolve", state)
+            #expect(put.status == 200)
+            let again = world.moved(to: try restarted(first.emulator))
+            #expect(try await again.control(.get, "state/rezolve").text == put.text)
+        }
+    }
+
     @Test("an empty state is one, and reset brings the fixtures' records back")
     func empty() async throws {
         let world = try await World()
@@ -114,38 +133,38 @@ struct ExportTests {
 
     /// A wrong state and the complaint about it.
     private static let wrong: [(String, String)] = [
-        ("{}", "state: member “customers” is missing"),
-        (#"{"customers":{},"users":[]}"#, "state: customers: a mapping stands where a list is expected"),
-        (#"{"customers":[],"users":[],"user":1}"#, "state: user: unknown member “user”; did you mean “users”?"),
+        ("{}", "member “customers” is missing"),
+        (#"{"customers":{},"users":[]}"#, "customers: a mapping stands where a list is expected"),
+        (#"{"customers":[],"users":[],"user":1}"#, "user: unknown member “user”; did you mean “users”?"),
         (
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1},{"entity":7}],"users":[]}"#,
-            "state: customers[1].entity: the number 7 stands where a string is expected"
+            "customers[1].entity: the number 7 stands where a string is expected"
         ),
         (
             #"{"customers":[{"entity":"e","partner":"318","partner_entity_id":"u","created":1}],"users":[]}"#,
-            "state: customers[0]: customer e has the unknown partner 318"
+            "customers[0]: customer e has the unknown partner 318"
         ),
         (
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":-1}],"users":[]}"#,
-            "state: customers[0].created: the number is no Unix time from 1970 to 9999 in seconds"
+            "customers[0].created: the number is no Unix time from 1970 to 9999 in seconds"
         ),
         (
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"addresses":[{"id":"a","phone_id":"p"}]}],"users":[]}"#,
-            "state: customers[0].addresses[0]: address a has the unknown phone p"
+            "customers[0].addresses[0]: address a has the unknown phone p"
         ),
         (
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"private_key":"x"}],"users":[]}"#,
-            "state: customers[0].private_key: is no private key in PEM"
+            "customers[0].private_key: is no private key in PEM"
         ),
         (
             #"{"customers":[],"users":[{"id":1,"customer":"entity123","username":"u"}]}"#,
-            "state: users[0]: the customer entity123 is unknown"
+            "users[0]: the customer entity123 is unknown"
         ),
         (
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"profile":{"name":"a","name":"b"}}],"users":[]}"#,
-            "state: customers[0].profile: the member name stands there twice"
+            "customers[0].profile: the member name stands there twice"
         ),
-        (#"{"customers":[],"users":[],"last_user_id":-1}"#, "state: last_user_id: user id -1 is not between"),
+        (#"{"customers":[],"users":[],"last_user_id":-1}"#, "last_user_id: user id -1 is not between"),
     ]
 
     @Test("a wrong state is refused by its place, and nothing changes", arguments: wrong)

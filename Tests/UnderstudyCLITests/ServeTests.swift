@@ -52,6 +52,43 @@ struct ServeTests {
             body: Array(body.utf8), within: .seconds(10))
     }
 
+    @Test(
+        "a scenario is active from the start, by flag, environment and file, and after a reset again",
+        arguments: [
+            (["--scenario", "rezolve-logged-out-elsewhere"], [:], ""),
+            ([], ["UNDERSTUDY_SCENARIO": "rezolve-logged-out-elsewhere, rezolve-busy-backend"], ""),
+            ([], [:], "scenario: rezolve-logged-out-elsewhere"),
+        ] as [([String], [String: String], String)])
+    func scenario(_ flags: [String], _ environment: [String: String], _ file: String) async throws {
+        let folder = TemporaryFolder()
+        if !file.isEmpty { try folder.write(file, to: "understudy.yaml") }
+        let server = try await RunningServer(flags, environment: environment, in: folder)
+        _ = try await HTTPClient.send(method: .post, url: server.base + "/_understudy/reset", within: .seconds(10))
+        let answer = try await HTTPClient.send(
+            url: server.base + "/api/v1/partner/317/customer/entity123/addressbook", within: .seconds(10))
+        #expect(answer.status == .unauthorized, "without it a call without credentials gets 403")
+        #expect(server.stop().output.contains("Active scenario: rezolve-logged-out-elsewhere, in logged-out"))
+    }
+
+    @Test("a scenario that is not there, or wrong, stops the start with what would be right")
+    func wrongScenario() throws {
+        let unknown = try Program.run("serve", "--port", "0", "--scenario", "rezolve-busy-backnd")
+        #expect(unknown.status == 2)
+        #expect(
+            unknown.complaint.contains(
+                "no scenario is called rezolve-busy-backnd; did you mean “rezolve-busy-backend”?"))
+        let folder = TemporaryFolder()
+        let text =
+            "scenario: mine\nabout: x\nvendor: rezolve\nstates:\n  a:\n    - on: adressbook.list\n      fail: token-expired\n"
+        try folder.write(text, to: "Mine/rezolve/scenarios/mine.yaml")
+        let wrong = try Program.run("serve", "--port", "0", "--fixtures", "Mine", in: folder)
+        #expect(wrong.status == 2)
+        #expect(
+            wrong.complaint.contains(
+                "Mine/rezolve/scenarios/mine.yaml:6:11: rezolve has no route adressbook.list; did you mean “addressbook.list”?"
+            ))
+    }
+
     @Test("the log can be JSON, one object a line")
     func jsonLog() async throws {
         let server = try await RunningServer("--log", "json")

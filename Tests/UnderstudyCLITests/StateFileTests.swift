@@ -84,7 +84,7 @@ struct StateFileTests {
         }
         let old =
             #"{"understudy_state":1,"sandboxes":[{"name":"default","state":{"rezolve":{"owners":[],"users":[],"#
-            + #""key_pairs":[],"last_user_id":1001,"customers":[\#(customers.joined(separator: ","))]}}}]}"#
+            + #""key_pairs":[],"removed_customers":[],"removed_users":[],"last_user_id":1001,"customers":[\#(customers.joined(separator: ","))]}}}]}"#
         try folder.write(old, to: "state.json")
         let server = try await RunningServer(Self.options, in: folder)
         #expect(try await send(.post, server, "/v2/credentials/register", [:], Self.user).status == .created)

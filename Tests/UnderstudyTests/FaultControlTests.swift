@@ -13,9 +13,9 @@ struct FaultControlTests {
         let world = try await World(depth)
         let armed = try await world.control(
             .put, "faults", #"{"route":"rua.forgot","call":2,"fail":"service-unavailable"}"#)
-        #expect(
-            armed.text
-                == #"{"faults":[{"vendor":"rezolve","route":"rua.forgot","call":2,"fail":"service-unavailable"}]}"#)
+        let fault =
+            #"{"vendor":"rezolve","route":"rua.forgot","call":2,"fail":"service-unavailable","calls":0,"strikes":0}"#
+        #expect(armed.text == #"{"faults":[\#(fault)]}"#)
         #expect(try await world.control(.get, "faults").text == armed.text)
         let statuses = try await statuses(world, 4)
         #expect(statuses == [200, 503, 200, 200])
@@ -40,6 +40,59 @@ struct FaultControlTests {
         #expect(try await statuses(world, 3) == [200, 413, 200])
     }
 
+    @Test("a fault of a whole vendor strikes every route, as often as it says, and the journal names it")
+    func wholeVendor() async throws {
+        let world = try await World()
+        try await world.control(.put, "faults", #"{"vendor":"rezolve","every":2,"fail":"service-unavailable"}"#)
+        #expect(try await statuses(world, 4) == [200, 503, 200, 503])
+        let ping = try await world.call(.get, "/v2/credentials/ping", key)
+        #expect(ping.failure == "rua-token-missing")
+        let sixth = try await world.call(.get, "/v2/credentials/ping", key)
+        #expect(sixth.failure == "service-unavailable")
+        #expect(sixth.entry?.record.intervention == "armed fault, call 6: fail service-unavailable")
+        #expect(sixth.entry?.explanation == sixth.entry?.record.intervention)
+        let listed = try await world.control(.get, "faults").json["faults"]?[0]
+        #expect(listed?["calls"] == 6)
+        #expect(listed?["strikes"] == 3)
+    }
+
+    @Test(
+        "a response of the operator's takes the place of the vendor's, filled from the request",
+        arguments: Depth.allCases)
+    func respond(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let respond = #"{"status":429,"headers":{"retry-after":"7"},"body":{"to":"{{request.body.email}}"}}"#
+        try await world.control(.put, "faults", #"{"route":"rua.forgot","respond":\#(respond)}"#)
+        let answer = try await world.call(.post, path, key, body)
+        #expect(answer.status == 429)
+        #expect(answer["retry-after"] == "7")
+        #expect(answer.text == #"{"to":"ada@example.test"}"#)
+        #expect(answer.failure == nil)
+        #expect(answer.entry?.record.intervention == "armed fault, call 1: respond 429")
+    }
+
+    @Test("what goes wrong on the wire reaches the client, and the journal says why")
+    func wire() async throws {
+        let world = try await World(.socket)
+        try await world.control(.put, "faults", #"{"route":"rua.forgot","fault":"empty"}"#)
+        await #expect(throws: (any Error).self) { try await world.call(.post, path, key, body) }
+        let entry = world.sandbox.journal.entries().last
+        #expect(entry?.response.status.code == 200)
+        #expect(entry?.record.intervention == "armed fault, call 1: fault empty reply")
+        #expect(entry?.response.transmission.fault == .empty)
+        #expect(try await world.call(.post, path, key, body).status == 200)
+    }
+
+    @Test("a condition narrows a fault to calls that fit")
+    func condition() async throws {
+        let world = try await World()
+        try await world.control(
+            .put, "faults",
+            #"{"route":"rua.forgot","when":{"body":{"email":{"contains":"ben"}}},"fail":"service-unavailable"}"#)
+        #expect(try await statuses(world, 2) == [200, 200])
+        #expect(try await world.call(.post, path, key, #"{"email":"ben@example.test"}"#).status == 503)
+    }
+
     @Test("clearing disarms")
     func clear() async throws {
         let world = try await World()
@@ -62,7 +115,7 @@ struct FaultControlTests {
         arguments: [
             (#"{"route":"rua.forgt","fail":"service-unavailable"}"#, "did you mean “rua.forgot”?"),
             (#"{"route":"rua.forgot","fail":"service-unavailble"}"#, "did you mean “service-unavailable”?"),
-            (#"{"route":"rua.forgot"}"#, "fail must name a failure"),
+            (#"{"route":"rua.forgot"}"#, "nothing would go wrong: fail must name a failure"),
             (#"{"fail":"token-expired"}"#, "route must name a route"),
             (#"{"route":1,"fail":"token-expired"}"#, "route must name a route"),
             (#"{"route":"rua.forgot","fail":"token-expired","call":0}"#, "whole number from 1"),

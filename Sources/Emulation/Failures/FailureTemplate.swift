@@ -17,7 +17,7 @@ struct FailureTemplate: Sendable {
         let entry = try node.mapping(
             "about", "status", "headers", "parameters", "body", "variants", "evidence", "source")
         about = try entry.required("about").string()
-        status = try Self.status(entry.required("status"))
+        status = try HTTPResponse.Status(entry.required("status"))
         fields = try Self.fields(entry["headers"])
         evidence = try entry.required("evidence").choice(of: Evidence.self)
         source = try entry.required("source").string()
@@ -30,7 +30,7 @@ struct FailureTemplate: Sendable {
             variants.append(
                 (
                     try FailureCondition(members.required("when"), scope),
-                    try members["status"].map(Self.status) ?? status,
+                    try members["status"].map(HTTPResponse.Status.init) ?? status,
                     try Self.body(members.required("body"), names)
                 ))
         }
@@ -51,21 +51,13 @@ struct FailureTemplate: Sendable {
 
     private static func body(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> BodyTemplate? {
         guard let node else { return nil }
-        return try BodyTemplate(node, parameters: parameters)
+        return try BodyTemplate(node, roots: parameters)
     }
 
     private static func defaults(_ node: FixtureNode?) throws(FixtureProblem) -> JSONObject {
         var defaults = JSONObject()
         for (name, value) in try node?.members() ?? [] { defaults.append(name, try value.json()) }
         return defaults
-    }
-
-    private static func status(_ node: FixtureNode) throws(FixtureProblem) -> HTTPResponse.Status {
-        let code = try node.int()
-        guard (200...599).contains(code) else {
-            throw node.problem("status \(code) is not a number between 200 and 599")
-        }
-        return HTTPResponse.Status(standard: code)
     }
 
     private static func fields(_ node: FixtureNode?) throws(FixtureProblem) -> HTTPFields {
@@ -86,7 +78,7 @@ struct FailureEnvelope: Sendable {
     init(_ node: FixtureNode, _ scope: FailureScope) throws(FixtureProblem) {
         let members = try node.mapping("when", "body")
         condition = try FailureCondition(members.required("when"), scope)
-        template = try BodyTemplate(members.required("body"), parameters: ["body"])
+        template = try BodyTemplate(members.required("body"), roots: ["body"])
     }
 
     func wrap(_ body: JSON) -> JSON { template.body(["body": body]) }

@@ -203,7 +203,8 @@ public struct FixtureNode {
 public struct FixtureMapping {
     /// The mapping itself.
     public let node: FixtureNode
-    private let members: [(name: String, value: FixtureNode)]
+    /// The members, in order.
+    public let members: [(name: String, value: FixtureNode)]
 
     init(node: FixtureNode, members: [(name: String, value: FixtureNode)]) {
         self.node = node

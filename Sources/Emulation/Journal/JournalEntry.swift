@@ -14,7 +14,9 @@ public struct ExchangeRecord: Sendable {
     public var reason: String?
     /// Every check that was made, in the vendor's order, as it was recorded.
     public var checks = FindingList()
-    /// The fault or scenario that replaced the answer.
+    /// What the presented token says of itself, trusted or not.
+    public var claims: JSONObject?
+    /// The fault or scenario that had a say in the answer.
     public var intervention: String?
     /// Body members that are masked when somebody reads the entry.
     public var secrets: Set<String> = []

@@ -11,6 +11,7 @@ public struct Edition: Sendable {
     public init(of modules: [VendorModule], fixtures: FixtureStore) throws(FixtureProblem) {
         var vendors: [any MountedVendor] = []
         for module in modules { vendors.append(try module.mount(fixtures)) }
+        try Self.checkScenarioNames(vendors)
         self.vendors = vendors
         fingerprint = fixtures.fingerprint(of: modules.map(\.identity.id))
     }
@@ -19,5 +20,23 @@ public struct Edition: Sendable {
     init(vendors: [any MountedVendor], fingerprint: String) {
         self.vendors = vendors
         self.fingerprint = fingerprint
+    }
+
+    /// The scenarios of all vendors.
+    public var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
+
+    /// The scenario of that name.
+    public func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
+
+    /// A scenario is activated by its name alone.
+    private static func checkScenarioNames(_ vendors: [any MountedVendor]) throws(FixtureProblem) {
+        var owners: [String: String] = [:]
+        for scenario in vendors.flatMap(\.scenarios) {
+            if let other = owners.updateValue(scenario.vendor, forKey: scenario.name) {
+                throw FixtureProblem(
+                    file: "\(scenario.vendor)/scenarios",
+                    message: "\(other) has a scenario of the name \(scenario.name) too")
+            }
+        }
     }
 }

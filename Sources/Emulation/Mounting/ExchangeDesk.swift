@@ -54,14 +54,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
                 in: cell)
         }
         var call = judge(exchange, at: route, parameters, in: cell)
-        if let fault = exchange.sandbox.fault(vendor: V.identity.id, route: route.id),
-            let failure = V.Failure(rawValue: fault.failure)
-        {
-            var record = record(of: call)
-            record.intervention = "armed fault: \(fault.failure) at call \(fault.call)"
-            return finish(exchange, Refusal(failure, because: "armed by a fault"), record, in: cell)
-        }
-        return handle(exchange, &call, in: cell)
+        return exchange.isWatched ? intervene(exchange, &call, in: cell) : handle(exchange, &call, in: cell)
     }
 
     /// Authenticates the exchange.
@@ -108,6 +101,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         record.route = call.route.id
         record.checks = call.findings.list
         record.secrets = secrets
+        record.claims = vendor.claims(of: call.credentials)
         return record
     }
 

@@ -14,6 +14,10 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var tokenKinds: [TokenKind] { get }
     /// Ids and public keys of the sample accounts.
     var samples: [SampleCredential] { get }
+    /// What can happen to its state without a request.
+    var actions: [ActionListing] { get }
+    /// The scenarios of its fixtures.
+    var scenarios: [Scenario] { get }
     /// Answers an exchange whose path leads to the vendor.
     var answer: @Sendable (Exchange, Destination) -> ExchangeStep { get }
 
@@ -35,6 +39,10 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     func explain(
         _ token: String, knowing context: JSONObject, in cell: any StateCell, at moment: Moment
     ) -> TokenExplanation
+    /// Does an action, and returns what a person may want to know of it.
+    func perform(
+        _ action: String, _ members: JSONObject, in sandbox: Sandbox, cell: any StateCell
+    ) throws(ActionRefusal) -> JSON
     /// A request that works at that moment.
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
 }
@@ -68,8 +76,12 @@ public struct Exchange: Sendable {
     /// The moment at which everything about the exchange is judged.
     public let moment: Moment
 
+    /// Whether a fault or a scenario may have a say in it.
+    @usableFromInline let isWatched: Bool
+
     /// An exchange of these parts.
-    public init(request: Request, sandbox: Sandbox, moment: Moment) {
+    init(request: Request, sandbox: Sandbox, moment: Moment, isWatched: Bool) {
+        self.isWatched = isWatched
         self.request = request
         self.sandbox = sandbox
         self.moment = moment
@@ -106,6 +118,16 @@ public enum ExchangeStep: Sendable {
     case finished(Response, ExchangeRecord)
     /// Something must be waited for; afterwards it goes on.
     case waiting(@Sendable () async -> Void, then: @Sendable () -> ExchangeStep)
+
+    /// The step with its response and record changed, now or once they are there.
+    func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
+        switch self {
+        case .finished(var response, var record):
+            change(&response, &record)
+            return .finished(response, record)
+        case .waiting(let job, let then): return .waiting(job) { then().amended(change) }
+        }
+    }
 }
 
 /// What a vendor would answer to a token that comes without its request.

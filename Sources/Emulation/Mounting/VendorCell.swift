@@ -1,3 +1,4 @@
+import JSON
 public import Synchronization
 
 /// One vendor's state in one sandbox, behind its lock.
@@ -94,6 +95,24 @@ public final class VendorCell<V: Vendor>: StateCell {
             } catch {
                 return .refused(error)
             }
+        }
+    }
+
+    /// Does an action, under the lock, as the vendor of that desk or of a later one.
+    func perform(
+        _ name: String, _ members: JSONObject, as desk: ExchangeDesk<V>, at moment: Moment,
+        _ identifiers: IdentifierSource
+    ) throws(ActionRefusal) -> JSON {
+        guard let action = V.actions.first(where: { $0.listing.name == name }) else {
+            let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
+            throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
+        }
+        if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
+        return try content.withLock { (content) throws(ActionRefusal) in
+            _ = content.catchUp(with: desk)
+            let call = ActionCall<V>(
+                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers)
+            return try action.body(call, &content.state)
         }
     }
 

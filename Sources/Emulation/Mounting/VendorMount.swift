@@ -5,6 +5,8 @@ import Wire
 /// A vendor with its failures, ready to answer.
 public struct VendorMount<V: Vendor>: MountedVendor {
     @usableFromInline let desk: ExchangeDesk<V>
+    /// The scenarios of its fixtures.
+    public let scenarios: [Scenario]
     /// Answers an exchange whose path leads to the vendor.
     public let answer: @Sendable (Exchange, Destination) -> ExchangeStep
 
@@ -20,6 +22,11 @@ public struct VendorMount<V: Vendor>: MountedVendor {
         } _: { () throws(FixtureProblem) in
             try V(fixtures: fixtures)
         }
+        scenarios = try Scenario.all(
+            in: fixtures,
+            InterventionScope(
+                vendor: V.identity.id, routes: table.map(\.id), failures: V.Failure.allCases.map(\.rawValue),
+                actions: V.actions.map(\.listing), fixtures: fixtures))
         let desk = ExchangeDesk(vendor: vendor, table: table, catalog: catalog)
         self.desk = desk
         answer = { desk.answer($0, at: $1) }
@@ -42,6 +49,16 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     public var secrets: Set<String> { desk.secrets }
     /// The switches.
     public var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
+    /// What can happen to its state without a request.
+    public var actions: [ActionListing] { V.actions.map(\.listing) }
+
+    /// Does an action, and returns what a person may want to know of it.
+    public func perform(
+        _ action: String, _ members: JSONObject, in sandbox: Sandbox, cell: any StateCell
+    ) throws(ActionRefusal) -> JSON {
+        try VendorCell<V>.typed(cell).perform(action, members, as: desk, at: sandbox.now, sandbox.identifiers)
+    }
+
     /// The kinds of token that can be minted.
     public var tokenKinds: [TokenKind] { V.tokenKinds }
     /// Ids and public keys of the sample accounts.

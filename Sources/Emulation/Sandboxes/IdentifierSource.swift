@@ -49,7 +49,7 @@ public final class IdentifierSource: Sendable {
 }
 
 /// Steele, Lea and Flood's generator: small, fast, and the same on every platform.
-private struct SplitMix64: RandomNumberGenerator {
+struct SplitMix64: RandomNumberGenerator {
     var state: UInt64
 
     mutating func next() -> UInt64 {

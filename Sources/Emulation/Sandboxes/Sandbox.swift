@@ -1,11 +1,15 @@
+public import JSON
 import Synchronization
+public import Wire
 
 /// A world of its own inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
     private struct Control {
         var clock: SandboxClock
         var settings: Settings
-        var faults = FaultBoard()
+        var interventions: Interventions
+        /// What is active from the start, and after a reset again.
+        var initialScenarios: [Scenario] = []
         var lastUsed: Moment
         var timeToLive: Duration?
         var exchanges = 0
@@ -43,8 +47,8 @@ public final class Sandbox: Sendable {
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
-                clock: SandboxClock(seed: settings.seed), settings: settings, lastUsed: created, timeToLive: timeToLive)
-        )
+                clock: SandboxClock(seed: settings.seed), settings: settings,
+                interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
     }
 
     /// The state of the vendor at that index.
@@ -54,12 +58,14 @@ public final class Sandbox: Sendable {
     public var now: Moment { control.withLock { $0.clock.now } }
 
     /// Marks the sandbox as used and reads its clock, once for the exchange that begins.
-    public func beginExchange() -> Moment {
-        control.withLock { control in
+    public func beginExchange(_ request: Request) -> Exchange {
+        let (moment, isWatched) = control.withLock { control in
             control.exchanges += 1
             control.lastUsed = machine()
-            return control.clock.isMachineTime ? control.lastUsed : control.clock.now
+            let moment = control.clock.isMachineTime ? control.lastUsed : control.clock.now
+            return (moment, !control.interventions.isEmpty)
         }
+        return Exchange(request: request, sandbox: self, moment: moment, isWatched: isWatched)
     }
 
     /// Marks the sandbox as used by something that is no exchange.
@@ -116,6 +122,7 @@ public final class Sandbox: Sendable {
             try change(&control.settings)
             if control.settings.seed != old.seed {
                 identifiers.reseed(control.settings.seed)
+                control.interventions.reseed(control.settings.seed)
                 if control.clock.isMachineTime { control.clock = SandboxClock(seed: control.settings.seed) }
             }
             for cell in cells { cell.apply(control.settings) }
@@ -123,27 +130,57 @@ public final class Sandbox: Sendable {
         }
     }
 
-    /// The armed faults.
-    public var faults: [ArmedFault] { control.withLock { $0.faults.faults } }
-
-    /// Replaces the armed faults; each counts calls from now on.
-    public func arm(_ faults: [ArmedFault]) { control.withLock { $0.faults.arm(faults) } }
-
-    /// Counts a call; the fault that it sets off, if any, is spent.
-    @usableFromInline
-    func fault(vendor: String, route: String) -> ArmedFault? {
-        control.withLock { $0.faults.fault(vendor: vendor, route: route) }
-    }
-
     /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again.
     public func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
             control.clock = SandboxClock(seed: initialSettings.seed)
-            control.faults.arm([])
+            control.interventions = Interventions(seed: initialSettings.seed)
+            control.interventions.activate(control.initialScenarios.map { ($0, 0) })
         }
         identifiers.reseed(initialSettings.seed)
         for (vendor, cell) in zip(mounting.edition.vendors, cells) { vendor.reset(cell) }
         journal.clear(restartNumbers: true)
+    }
+}
+
+// MARK: - Faults and scenarios
+
+extension Sandbox {
+    /// The armed faults with what each has seen.
+    public var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
+
+    /// Replaces the armed faults; each counts calls from now on.
+    public func arm(_ faults: [Fault]) { control.withLock { $0.interventions.arm(faults) } }
+
+    /// The active scenarios with where each stands.
+    public var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
+
+    /// Replaces the active scenarios, each with the index of the state it starts in; the first one goes first.
+    public func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
+        control.withLock { $0.interventions.activate(scenarios) }
+    }
+
+    /// Activates scenarios that a reset activates again.
+    public func activateInitially(_ scenarios: [Scenario]) {
+        control.withLock { control in
+            control.initialScenarios = scenarios
+            control.interventions.activate(scenarios.map { ($0, 0) })
+        }
+    }
+
+    /// Takes over other versions of the scenarios that are active.
+    ///
+    /// - Returns: the names of those that ended, since they or the states in which they stood are gone.
+    public func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
+        control.withLock { control in
+            control.initialScenarios = control.initialScenarios.compactMap { find($0.name) }
+            return control.interventions.replace(find)
+        }
+    }
+
+    /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
+    func intervene(_ encounter: Encounter, vendor: String, route: String) -> Intervention? {
+        control.withLock { $0.interventions.decide(encounter, vendor: vendor, route: route) }
     }
 }

@@ -76,6 +76,9 @@ public struct PathParameters: Sendable {
         self.values = values
     }
 
+    /// All of them, in the pattern's order.
+    var all: [(name: String, value: String)] { Array(zip(names, values)) }
+
     /// The parameter of that name; empty when the pattern has none, which a route's own test shows at once.
     public subscript(name: String) -> String {
         names.firstIndex(of: name).map { values[$0] } ?? ""

@@ -26,6 +26,9 @@ public protocol Vendor: Sendable {
     /// The kinds of token that can be minted.
     static var tokenKinds: [TokenKind] { get }
 
+    /// What can happen to the state without a request of the client.
+    static var actions: [VendorAction<Self>] { get }
+
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
 
@@ -57,6 +60,9 @@ public protocol Vendor: Sendable {
     /// It answers nothing, and runs outside any lock.
     func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) -> Credentials
 
+    /// What the presented token says of itself, trusted or not; `nil` without a readable one.
+    func claims(of credentials: Credentials) -> JSONObject?
+
     /// Judges what authentication could not, since it needs the state: who exists, who owns what.
     func authorize(_ call: inout Call<Self>, _ state: State)
 
@@ -77,6 +83,9 @@ public protocol Vendor: Sendable {
 }
 
 extension Vendor {
+    /// A vendor to whose state nothing happens but by requests.
+    public static var actions: [VendorAction<Self>] { [] }
+
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}
 

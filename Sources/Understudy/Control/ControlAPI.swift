@@ -43,7 +43,7 @@ struct ControlAPI: Sendable {
                 (_) throws(ControlProblem) in .ready(health)
             }
         ] + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
-            + sandboxOperations + stateOperations
+            + scenarioOperations + actionOperations + sandboxOperations + stateOperations
     }
 
     /// The answer to a control call.

@@ -1,4 +1,5 @@
 import Emulation
+import HTTPTypes
 import JSON
 import Wire
 
@@ -54,6 +55,27 @@ struct ControlCall {
             }
         }
         return values
+    }
+
+    /// The index of the vendor of that id.
+    func vendor(_ id: String, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int {
+        guard let index = emulator.vendor(id) else {
+            let hint = Nearest.hint(to: id, among: emulator.vendors.map(\.identity.id))
+            throw ControlProblem(
+                status, status == .notFound ? "no-such-vendor" : "invalid", "no vendor is called \(id)\(hint)")
+        }
+        return index
+    }
+
+    /// Reads a value by the code that reads fixtures.
+    func read<Value>(
+        _ value: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
+    ) throws(ControlProblem) -> Value {
+        do {
+            return try read(FixtureNode(value, from: "the content"))
+        } catch {
+            throw invalid(error.message)
+        }
     }
 
     /// The refusal of a value: what was found and what would be right.

@@ -21,7 +21,7 @@ extension ControlAPI {
     private static let stateLimit = 16 << 20
 
     @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let index = try vendor(call.parameters["vendor"], call)
+        let index = try call.vendor(call.parameters["vendor"])
         // Not on the loop: a state may have ten thousands of records.
         return .deferred { export(index, call) }
     }
@@ -33,20 +33,16 @@ extension ControlAPI {
 
     /// Replaces the state once all of it was read and found right.
     @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let index = try vendor(call.parameters["vendor"], call)
+        let index = try call.vendor(call.parameters["vendor"])
         return .deferred {
-            do {
-                let node = FixtureNode(.object(try call.object()), from: "state")
-                let install = try call.emulator.mounting.vendor(index)
-                    .read(node, .whole, for: call.sandbox.cell(index))
+            do throws(ControlProblem) {
+                let install = try call.read(.object(try call.object())) { (node) throws(FixtureProblem) in
+                    try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
+                }
                 install()
                 return export(index, call)
-            } catch let problem as FixtureProblem {
-                return call.invalid(problem.description).response
-            } catch let problem as ControlProblem {
-                return problem.response
             } catch {
-                return call.invalid("\(error)").response
+                return error.response
             }
         }
     }

@@ -31,7 +31,7 @@ extension ControlAPI {
 
     @Sendable static func mintToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendorID = call.parameters["vendor"]
-        let index = try vendor(vendorID, call)
+        let index = try call.vendor(vendorID)
         let vendor = call.emulator.vendors[index]
         let kind = call.parameters["kind"]
         guard vendor.tokenKinds.contains(where: { $0.name == kind }) else {
@@ -61,7 +61,7 @@ extension ControlAPI {
         let request = body["request"] ?? [:]
         guard let context = request.object else { throw call.invalid("request is \(request.text); expected an object") }
         let named = try body["vendor"].map { value throws(ControlProblem) in
-            try vendor(value.string ?? value.text, call)
+            try call.vendor(value.string ?? value.text)
         }
         let indices = named.map { [$0] } ?? Array(call.emulator.vendors.indices)
         let explanations = indices.map { index in
@@ -69,14 +69,5 @@ extension ControlAPI {
                 token, knowing: context, in: call.sandbox.cell(index), at: call.sandbox.now)
         }
         return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
-    }
-
-    /// The index of the vendor of that id.
-    static func vendor(_ id: String, _ call: ControlCall) throws(ControlProblem) -> Int {
-        guard let index = call.emulator.vendor(id) else {
-            let hint = Nearest.hint(to: id, among: call.emulator.vendors.map(\.identity.id))
-            throw ControlProblem(.notFound, "no-such-vendor", "no vendor is called \(id)\(hint)")
-        }
-        return index
     }
 }

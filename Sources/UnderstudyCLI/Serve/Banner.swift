@@ -31,6 +31,9 @@ struct Banner {
             showSampleRequest(of: vendor)
         }
         Output.line()
+        for run in emulator.sandboxes.standard.activeScenarios {
+            Output.line("Active scenario: \(run["scenario"]?.string ?? ""), in \(run["state"]?.string ?? "")")
+        }
         if let base {
             let token = asksForToken ? " -H 'authorization: Bearer CONTROL_TOKEN'" : ""
             Output.line("Why was a request refused? curl -s\(token) \(base)/_understudy/journal")

@@ -39,6 +39,8 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var secure: SecureListenerOptions
 
+    @OptionGroup var scenarios: ScenarioOptions
+
     @OptionGroup var world: WorldOptions
 
     func run() throws {
@@ -52,6 +54,7 @@ struct ServeCommand: ParsableCommand {
         let emulator = try emulator(sources, log)
         let files = try state.files(sources)
         let restored = try files.restore(emulator)
+        try scenarios.activate(in: emulator, sources)
         let server = try Misuse.rephrase { () throws(ServerError) in
             try Server(
                 ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),

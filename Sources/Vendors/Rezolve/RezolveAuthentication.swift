@@ -25,6 +25,8 @@ struct RezolveCredentials: Sendable {
 // MARK: - Rows 2 to 8: what needs no state
 
 extension Rezolve {
+    func claims(of credentials: RezolveCredentials) -> JSONObject? { credentials.token?.compact.claims }
+
     func authenticate(_ arrival: RezolveArrival, _ findings: inout Findings<RezolveFailure>) -> RezolveCredentials {
         let fields = arrival.request.fields
         var credentials = RezolveCredentials(apiKey: fields[.partnerAPIKey])

@@ -13,6 +13,10 @@ struct RezolveChanges: Sendable {
     var users: [RUAUser] = []
     /// Pairs that were made for unchanged customers, whom the fixtures give none.
     var keyPairs: [(entity: String, keyPair: DeferredKeyPair)] = []
+    /// Entity ids of customers of the fixtures who were removed.
+    var removedCustomers: [String] = []
+    /// Ids of users of the fixtures who were removed.
+    var removedUsers: [Int] = []
     /// The id of the user that registered last.
     var lastUserID: Int
 
@@ -20,7 +24,10 @@ struct RezolveChanges: Sendable {
     init(of state: RezolveState, since start: RezolveState) {
         lastUserID = state.users.lastID
         for (entity, old) in start.customers.sorted(by: { $0.key < $1.key }) {
-            guard let customer = state.customers[entity] else { continue }
+            guard let customer = state.customers[entity] else {
+                removedCustomers.append(entity)
+                continue
+            }
             if !customer.hasSameContent(as: old) {
                 customers.append(customer)
             } else if !customer.hasKeyFile, customer.keyPair.made != nil {
@@ -29,13 +36,15 @@ struct RezolveChanges: Sendable {
         }
         customers += state.registered.compactMap { start.customers[$0] == nil ? state.customers[$0] : nil }
         users = state.users.all.filter { start.users[$0.id] != $0 }
+        removedUsers = start.users.all.map(\.id).filter { state.users[$0] == nil }
         let listed = Set(customers.map(\.entityID))
         owners = users.compactMap { listed.contains($0.entityID) ? nil : state.customers[$0.entityID] }
     }
 
     /// Whether nothing differs.
     func isEmpty(since start: RezolveState) -> Bool {
-        customers.isEmpty && users.isEmpty && keyPairs.isEmpty && lastUserID == start.users.lastID
+        customers.isEmpty && users.isEmpty && keyPairs.isEmpty && removedCustomers.isEmpty && removedUsers.isEmpty
+            && lastUserID == start.users.lastID
     }
 }
 
@@ -46,6 +55,8 @@ extension RezolveState {
     /// client relies on it already.
     func with(_ changes: RezolveChanges) -> RezolveState {
         var state = self
+        for entity in changes.removedCustomers { state.remove(entity: entity) }
+        for id in changes.removedUsers { state.removeUser(id) }
         for customer in changes.customers { state.put(customer, isOfFixtures: customers[customer.entityID] != nil) }
         for customer in changes.owners where state.customers[customer.entityID] == nil {
             state.put(customer, isOfFixtures: false)

@@ -38,6 +38,8 @@ extension Rezolve {
             state.put(customer, isOfFixtures: initialState.customers[customer.entityID] != nil)
         }
         for user in records.users { state.put(user) }
+        // An id of the fixtures is not given out again, whether its user is in the import or not.
+        state.countUsers(from: initialState.users.lastID)
         if let node = document["last_user_id"] { state.countUsers(from: try node.userID()) }
         return state
     }
@@ -55,20 +57,26 @@ extension RezolveChanges {
             "users": .array(users.map { $0.record(withSecrets: true) }),
             "key_pairs": .array(
                 keyPairs.map { ["entity": .string($0.entity), "private_key": JSON($0.keyPair.made?.privatePEM)] }),
-            "last_user_id": JSON(lastUserID),
+            "removed_customers": .array(removedCustomers.map(JSON.string)),
+            "removed_users": .array(removedUsers.map { JSON($0) }), "last_user_id": JSON(lastUserID),
         ]
     }
 
     fileprivate init(
         _ node: FixtureNode, _ accounts: RezolveAccounts, over start: RezolveState
     ) throws(FixtureProblem) {
-        let document = try node.mapping("customers", "owners", "users", "key_pairs", "last_user_id")
+        let document = try node.mapping(
+            "customers", "owners", "users", "key_pairs", "removed_customers", "removed_users", "last_user_id")
         let source = RezolveRecordSource.export(over: start)
         owners = try RezolveRecords.customers(try document.required("owners"), of: accounts.partners, from: source)
         let others = start.customers.merging(owners.map { ($0.entityID, $0) }) { $1 }
         let records = try RezolveRecords(document, of: accounts.partners, from: source, besides: others)
         (customers, users) = (records.customers, records.users)
         lastUserID = try document.required("last_user_id").userID()
+        for node in try document.required("removed_customers").elements() {
+            removedCustomers.append(try node.string())
+        }
+        for node in try document.required("removed_users").elements() { removedUsers.append(try node.int()) }
         for node in try document.required("key_pairs").elements() {
             let entry = try node.mapping("entity", "private_key")
             let key = try RezolveCustomer.privateKey(try entry.required("private_key"))

@@ -51,6 +51,12 @@ struct RezolveState: Sendable {
         }
     }
 
+    /// Removes a customer with the user that stands for it.
+    mutating func remove(entity: String) {
+        forget(entity)
+        registered.removeAll { $0 == entity }
+    }
+
     /// Stores a customer who may have changed.
     mutating func store(_ customer: RezolveCustomer) {
         if customers.updateValue(customer, forKey: customer.entityID) == nil { register(customer) }
@@ -85,6 +91,11 @@ extension RezolveState {
         users.remove(entity: user.entityID)
         if let other = users[user.id] { users.remove(entity: other.entityID) }
         users.store(user)
+    }
+
+    /// Removes a user, its customer staying.
+    mutating func removeUser(_ id: Int) {
+        if let user = users[id] { users.remove(entity: user.entityID) }
     }
 
     /// Gives a customer another key pair.

@@ -1,0 +1,149 @@
+import JSON
+import Wire
+
+/// What an exchange must be like: its method, path, query, header, content and claims; all parts must hold.
+///
+/// The same words serve scenarios, faults and the journal's verification.
+public struct ExchangeCondition: Sendable {
+    /// A part that an exchange does not meet.
+    public struct Miss: Sendable, Hashable {
+        /// Which part, such as `header x-device`.
+        public let condition: String
+        /// What it demands.
+        public let expected: String
+        /// What the exchange has instead; `nil` when it has nothing there.
+        public let found: String?
+    }
+
+    private enum Subject: Sendable {
+        case method
+        case path
+        case reason
+        case tokenAge
+        case tokenLeft
+        case query(String)
+        case header(String)
+        case form(String)
+        case body(JSONPath)
+        case claim(JSONPath)
+    }
+
+    private struct Part: Sendable {
+        let name: String
+        let subject: Subject
+        let matcher: ValueMatcher
+    }
+
+    /// The members that a condition may have.
+    public static let members = [
+        "method", "path", "query", "header", "form", "body", "claims", "token_age", "token_left", "reason",
+    ]
+
+    private let parts: [Part]
+
+    /// A condition that every exchange meets.
+    public init() {
+        parts = []
+    }
+
+    /// Reads a condition: `method`, `path`, `reason`, `token_age` and `token_left` each take a ``ValueMatcher``; `query`,
+    /// `header` and `form` one for each name; `body` and `claims` one for each member or JSONPath.
+    ///
+    /// A token's age counts from its `iat`, what is left of it runs to its `exp`; both in seconds by the sandbox's clock.
+    public init(_ mapping: FixtureMapping) throws(FixtureProblem) {
+        var parts: [Part] = []
+        for (name, node) in mapping.members where Self.members.contains(name) {
+            switch name {
+            case "query", "header", "form", "body", "claims":
+                for (key, value) in try node.members() {
+                    let subject = try Self.subject(name, key, value)
+                    parts.append(Part(name: "\(name) \(key)", subject: subject, matcher: try ValueMatcher(value)))
+                }
+            default:
+                parts.append(Part(name: name, subject: Self.subject(name), matcher: try ValueMatcher(node)))
+            }
+        }
+        self.parts = parts
+    }
+
+    private static func subject(_ name: String) -> Subject {
+        switch name {
+        case "method": .method
+        case "path": .path
+        case "token_age": .tokenAge
+        case "token_left": .tokenLeft
+        default: .reason
+        }
+    }
+
+    private static func subject(
+        _ name: String, _ key: String, _ node: FixtureNode
+    ) throws(FixtureProblem) -> Subject {
+        switch name {
+        case "query": .query(key)
+        case "header": .header(key)
+        case "form": .form(key)
+        case "body": .body(try path(key, node))
+        default: .claim(try path(key, node))
+        }
+    }
+
+    /// A JSONPath as it stands, or the name of a member of the outermost object.
+    private static func path(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> JSONPath {
+        do {
+            return key.hasPrefix("$") ? try JSONPath(key) : JSONPath(member: key)
+        } catch {
+            throw node.nameProblem("“\(key)” is no JSONPath: \(error)")
+        }
+    }
+
+    /// Whether the exchange meets every part.
+    public func holds(for encounter: Encounter) -> Bool {
+        if parts.isEmpty { return true }
+        let body = body(of: encounter)
+        return parts.allSatisfy { $0.matcher.holds(for: Self.values($0.subject, encounter, body)) }
+    }
+
+    /// The parts that the exchange does not meet.
+    public func misses(for encounter: Encounter) -> [Miss] {
+        let body = body(of: encounter)
+        return parts.compactMap { part in
+            let values = Self.values(part.subject, encounter, body)
+            return part.matcher.unmet(for: values).map { expected in
+                let found = values.isEmpty ? nil : values.map { $0.string ?? $0.text }.joined(separator: ", ")
+                return Miss(condition: part.name, expected: expected, found: found)
+            }
+        }
+    }
+
+    /// The content as JSON, read once for all parts that ask.
+    private func body(of encounter: Encounter) -> JSON? {
+        let asks = parts.contains { if case .body = $0.subject { true } else { false } }
+        // What is no JSON has no members that could match.
+        return asks ? try? JSON.parse(encounter.request.body) : nil
+    }
+
+    private static func values(_ subject: Subject, _ encounter: Encounter, _ body: JSON?) -> [JSON] {
+        let request = encounter.request
+        switch subject {
+        case .method: return [.string(request.method.rawValue)]
+        case .path: return [.string(String(PercentEncoding.decode(request.path) ?? request.path))]
+        case .reason: return encounter.reason.map { [.string($0)] } ?? []
+        case .tokenAge: return seconds(encounter.time("iat").map { encounter.moment.unixSeconds - $0 })
+        case .tokenLeft: return seconds(encounter.time("exp").map { $0 - encounter.moment.unixSeconds })
+        case .query(let name): return texts(request.queryItems, name)
+        case .form(let name): return texts(request.formItems, name)
+        case .header(let name):
+            let wanted = name.lowercased()
+            return request.fields.filter { $0.name.lowercased() == wanted }.map { .string($0.value) }
+        case .body(let path): return body.map { path.values(in: $0) } ?? []
+        case .claim(let path): return encounter.claims.map { path.values(in: .object($0)) } ?? []
+        }
+    }
+
+    private static func seconds(_ value: Double?) -> [JSON] { value.map { [.number(JSONNumber($0))] } ?? [] }
+
+    private static func texts(_ items: [(name: String, value: String)], _ name: String) -> [JSON] {
+        items.filter { $0.name == name }.map { .string($0.value) }
+    }
+}

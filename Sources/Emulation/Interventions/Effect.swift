@@ -1,0 +1,69 @@
+import JSON
+import Wire
+
+/// What a rule does to an exchange: replaces its answer, lets something happen, disturbs the wire, or nothing of these.
+struct Effect: Sendable {
+    /// What takes the place of the vendor's answer.
+    enum Replacement: Sendable {
+        case failure(String, JSONObject)
+        case response(ResponseTemplate)
+    }
+
+    let replacement: Replacement?
+    let action: ActionOrder?
+    let disturbance: Disturbance?
+
+    /// The members that describe an effect.
+    static let members = ["fail", "parameters", "respond", "do", "fault"]
+
+    /// Reads `fail` (a failure's name, its `parameters` beside it) or `respond`, and `do` and `fault` beside either.
+    init(_ mapping: FixtureMapping, _ scope: InterventionScope) throws(FixtureProblem) {
+        if mapping["fail"] != nil, let respond = mapping["respond"] {
+            throw respond.nameProblem("respond stands beside fail; an answer is replaced by one of them")
+        }
+        if let parameters = mapping["parameters"], mapping["fail"] == nil {
+            throw parameters.nameProblem("parameters are for the body of a failure, and there is no fail")
+        }
+        if let node = mapping["fail"] {
+            let parameters = try mapping["parameters"]?.json().object
+            replacement = .failure(try scope.failure(node), parameters ?? [:])
+        } else if let node = mapping["respond"] {
+            replacement = .response(try ResponseTemplate(node, scope))
+        } else {
+            replacement = nil
+        }
+        action = try mapping["do"].map { node throws(FixtureProblem) in try ActionOrder(node, scope) }
+        disturbance = try mapping["fault"].map(Disturbance.init)
+    }
+
+    /// Whether the exchange goes on as if there were no rule.
+    var isNone: Bool { replacement == nil && action == nil && disturbance == nil }
+
+    /// In words, for the journal.
+    var summary: String {
+        var words: [String] = []
+        switch replacement {
+        case .failure(let name, _)?: words.append("fail \(name)")
+        case .response(let response)?: words.append("respond \(response.status.code)")
+        case nil: break
+        }
+        if let action { words.append("do \(action.name)") }
+        if let disturbance { words.append("fault \(disturbance.summary)") }
+        return words.joined(separator: ", ")
+    }
+}
+
+/// A decision of a rule about one exchange.
+struct Intervention: Sendable {
+    let effect: Effect
+    /// Who decided what, for the journal.
+    let summary: String
+    /// How the answer is sent.
+    let transmission: Transmission
+
+    init(_ effect: Effect, by author: String, _ dice: inout SplitMix64) {
+        self.effect = effect
+        summary = effect.isNone ? author : "\(author): \(effect.summary)"
+        transmission = effect.disturbance?.transmission(&dice) ?? .plain
+    }
+}

@@ -1,0 +1,102 @@
+import JSON
+
+/// Something that is to go wrong with calls of a vendor, set by control call.
+public struct Fault: Sendable {
+    /// The vendor's id.
+    public let vendor: String
+    let routes: Set<String>
+    let occurrence: Occurrence
+    /// How often it strikes; `nil` for ever.
+    let times: Int?
+    let condition: ExchangeCondition
+    let effect: Effect
+    /// The description it was read from.
+    let description: JSONObject
+
+    /// The members that a fault may have.
+    public static let members = ["vendor", "route", "when", "times"] + Occurrence.members + Effect.members
+
+    /// Reads a fault. Without `route` it is for every route of the vendor; `call: 3` means the third call from now on.
+    ///
+    /// `times` says how often it strikes, a number or `always`: once if nothing else is said, but always with `every` and
+    /// `probability`.
+    public init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
+        let mapping = try node.mapping(Self.members)
+        vendor = scope.vendor
+        routes = try mapping["route"].map(scope.routes) ?? Set(scope.routes)
+        occurrence = try Occurrence(mapping)
+        times = try Self.times(mapping["times"], occurrence)
+        condition =
+            try mapping["when"].map { node throws(FixtureProblem) in
+                try ExchangeCondition(node.mapping(ExchangeCondition.members))
+            } ?? ExchangeCondition()
+        effect = try Effect(mapping, scope)
+        guard !effect.isNone else {
+            throw node.problem(
+                "nothing would go wrong: fail must name a failure, or fault, respond or do say what happens")
+        }
+        let told = (try node.json().object ?? [:]).filter { $0.name != "vendor" }.map { ($0.name, $0.value) }
+        description = JSONObject([("vendor", .string(scope.vendor))] + told)
+    }
+
+    private static func times(_ node: FixtureNode?, _ occurrence: Occurrence) throws(FixtureProblem) -> Int? {
+        guard let node else {
+            return switch occurrence {
+            case .always, .call: 1
+            case .every, .probability: nil
+            }
+        }
+        let value = try node.json()
+        if value == "always" { return nil }
+        guard let times = value.int, times > 0 else {
+            throw node.problem("times is \(value.text); expected a whole number from 1, or “always”")
+        }
+        return times
+    }
+}
+
+/// A fault in a sandbox, and what it has seen there.
+struct ArmedFault: Sendable {
+    let fault: Fault
+    private(set) var strikes = 0
+    private var counter: CallCounter
+
+    init(_ fault: Fault, seed: UInt64) {
+        self.fault = fault
+        counter = CallCounter(fault.occurrence, seed: seed)
+    }
+
+    /// Counts a call that the fault is for.
+    ///
+    /// - Returns: whether it is due. One that had to wait behind another strikes at the next call.
+    mutating func count(_ encounter: Encounter, route: String) -> Bool {
+        guard fault.routes.contains(route), fault.condition.holds(for: encounter) else { return false }
+        let isHit = counter.count()
+        if case .call(let number) = fault.occurrence { return counter.calls >= number }
+        return isHit
+    }
+
+    /// Strikes once.
+    ///
+    /// - Returns: whether it can strike again.
+    mutating func strike() -> Bool {
+        strikes += 1
+        return fault.times.map { strikes < $0 } ?? true
+    }
+
+    /// In words, for the journal.
+    var author: String {
+        switch fault.occurrence {
+        case .call(let number) where fault.times == 1: "armed fault at call \(number)"
+        case .always, .call, .every, .probability: "armed fault, call \(counter.calls)"
+        }
+    }
+
+    /// The fault as it was described, and what it has seen.
+    var json: JSON {
+        var json = fault.description
+        json["calls"] = JSON(counter.calls)
+        json["strikes"] = JSON(strikes)
+        return .object(json)
+    }
+}

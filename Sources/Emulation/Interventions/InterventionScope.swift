@@ -1,0 +1,67 @@
+/// The names of a vendor that scenarios and faults may use.
+public struct InterventionScope: Sendable {
+    let vendor: String
+    let routes: [String]
+    let failures: [String]
+    let actions: [ActionListing]
+    /// Where files that a response names are read from; `nil` where none can be named.
+    let fixtures: VendorFixtures?
+
+    /// A scope of these names.
+    @usableFromInline
+    init(
+        vendor: String, routes: [String], failures: [String], actions: [ActionListing], fixtures: VendorFixtures? = nil
+    ) {
+        self.vendor = vendor
+        self.routes = routes
+        self.failures = failures
+        self.actions = actions
+        self.fixtures = fixtures
+    }
+
+    /// The scope of a mounted vendor, for rules that come by control call.
+    public init(_ vendor: any MountedVendor) {
+        self.init(
+            vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failures.map(\.name),
+            actions: vendor.actions)
+    }
+
+    /// Whether a name, or a pattern with `*`, means a route of the vendor.
+    public func hasRoute(_ name: String) -> Bool {
+        let wildcard = Wildcard(name)
+        return routes.contains { $0 == name || wildcard.matches($0) }
+    }
+
+    /// The name of a failure, as it stands.
+    func failure(_ node: FixtureNode) throws(FixtureProblem) -> String {
+        try name(node, "failure", among: failures)
+    }
+
+    /// The names of routes: one, a list, or with `*` all that fit.
+    func routes(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
+        guard case .array = try node.json() else { return try matching(node) }
+        var routes: Set<String> = []
+        for element in try node.elements() { routes.formUnion(try matching(element)) }
+        guard !routes.isEmpty else { throw node.problem("the list names no route") }
+        return routes
+    }
+
+    private func matching(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
+        let pattern = try node.string()
+        guard pattern.utf8.contains(UInt8(ascii: "*")) else { return [try name(node, "route", among: routes)] }
+        let wildcard = Wildcard(pattern)
+        let found = routes.filter(wildcard.matches)
+        guard !found.isEmpty else {
+            throw node.problem("no route of \(vendor) fits “\(pattern)”\(Nearest.hint(to: pattern, among: routes))")
+        }
+        return Set(found)
+    }
+
+    func name(_ node: FixtureNode, _ kind: String, among known: [String]) throws(FixtureProblem) -> String {
+        let name = try node.string()
+        guard known.contains(name) else {
+            throw node.problem("\(vendor) has no \(kind) \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        return name
+    }
+}

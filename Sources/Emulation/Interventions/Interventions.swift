@@ -1,0 +1,87 @@
+import HTTPTypes
+import JSON
+import Wire
+
+/// The faults and scenarios of a sandbox.
+struct Interventions: Sendable {
+    private(set) var faults: [ArmedFault] = []
+    private(set) var runs: [ScenarioRun] = []
+    /// What faults and scenarios without a seed of their own draw from.
+    private var dice: SplitMix64
+
+    init(seed: UInt64?) {
+        dice = Self.dice(seed)
+    }
+
+    private static func dice(_ seed: UInt64?) -> SplitMix64 {
+        SplitMix64(state: seed ?? UInt64.random(in: 0 ... .max))
+    }
+
+    /// Whether no exchange can be concerned.
+    var isEmpty: Bool { faults.isEmpty && runs.isEmpty }
+
+    /// Lets what is armed from now on draw from another seed.
+    mutating func reseed(_ seed: UInt64?) { dice = Self.dice(seed) }
+
+    /// Replaces the faults; each counts calls from now on.
+    mutating func arm(_ faults: [Fault]) {
+        self.faults = faults.map { ArmedFault($0, seed: dice.next()) }
+    }
+
+    /// Replaces the active scenarios, each with the index of the state it starts in; the first one goes first.
+    mutating func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
+        runs = scenarios.map { ScenarioRun($0.scenario, state: $0.state, seed: dice.next()) }
+    }
+
+    /// Takes over other versions of the scenarios.
+    ///
+    /// - Returns: the names of active ones that ended, since they or the states in which they stood are gone.
+    mutating func replace(_ find: (String) -> Scenario?) -> [String] {
+        var ended: [String] = []
+        runs = runs.compactMap { run in
+            let kept = find(run.scenario.name).flatMap { $0 === run.scenario ? run : run.transferred(to: $0) }
+            if kept == nil { ended.append(run.scenario.name) }
+            return kept
+        }
+        return ended
+    }
+
+    /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
+    ///
+    /// Faults go first, then the scenarios in the order of their activation. A rule of a scenario that does nothing but go
+    /// to another state leaves the answer to those behind it.
+    mutating func decide(_ encounter: Encounter, vendor: String, route: String) -> Intervention? {
+        // A browser asks before a call of its own; what the app sent is counted, not that.
+        if encounter.request.isPreflight { return nil }
+        var decision = strike(encounter, vendor, route)
+        for index in runs.indices where runs[index].scenario.vendor == vendor {
+            guard let rule = runs[index].count(encounter, route: route) else { continue }
+            if rule.effect.isNone {
+                let passed = runs[index].follow(rule, encounter)
+                if decision == nil, rule.next != nil { decision = passed }
+            } else if decision?.effect.isNone ?? true {
+                decision = runs[index].follow(rule, encounter)
+            }
+        }
+        return decision
+    }
+
+    private mutating func strike(_ encounter: Encounter, _ vendor: String, _ route: String) -> Intervention? {
+        var due: Int?
+        for index in faults.indices where faults[index].fault.vendor == vendor {
+            if faults[index].count(encounter, route: route), due == nil { due = index }
+        }
+        guard let due else { return nil }
+        let canStrikeAgain = faults[due].strike()
+        let intervention = Intervention(faults[due].fault.effect, by: faults[due].author, &dice)
+        if !canStrikeAgain { faults.remove(at: due) }
+        return intervention
+    }
+}
+
+extension Request {
+    /// Whether a browser asks if it may send another request.
+    fileprivate var isPreflight: Bool {
+        method == .options && fields.count(of: .accessControlRequestMethod) > 0
+    }
+}

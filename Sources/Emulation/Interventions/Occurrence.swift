@@ -1,0 +1,87 @@
+/// Which of the calls that fit are hit.
+enum Occurrence: Sendable, Hashable {
+    /// Every one.
+    case always
+    /// The one of that number, counted from 1.
+    case call(Int)
+    /// Every so manieth.
+    case every(Int)
+    /// Each with that probability, drawn from a seed so that runs can be repeated.
+    case probability(Double, seed: UInt64?)
+
+    /// The members that say which.
+    static let members = ["call", "every", "probability", "seed"]
+
+    /// Reads `call`, `every` or `probability` with its `seed`; without any of them every call is meant.
+    init(_ mapping: FixtureMapping) throws(FixtureProblem) {
+        let given = ["call", "every", "probability"].compactMap { name in mapping[name].map { (name, $0) } }
+        if let second = given.dropFirst().first {
+            throw second.1.nameProblem("\(second.0) stands beside \(given[0].0); only one of them can say which calls")
+        }
+        let seed = mapping["seed"]
+        if let seed, given.first?.0 != "probability" {
+            throw seed.nameProblem("a seed is for a probability, and there is none")
+        }
+        switch given.first {
+        case ("call", let node)?: self = .call(try Self.count(node, "call"))
+        case ("every", let node)?: self = .every(try Self.count(node, "every"))
+        case (_, let node)?: self = .probability(try Self.probability(node), seed: try seed.map(Self.seed))
+        case nil: self = .always
+        }
+    }
+
+    private static func count(_ node: FixtureNode, _ name: String) throws(FixtureProblem) -> Int {
+        let value = try node.json()
+        guard let count = value.int, count > 0 else {
+            throw node.problem("\(name) is \(value.text); expected a whole number from 1")
+        }
+        return count
+    }
+
+    private static func probability(_ node: FixtureNode) throws(FixtureProblem) -> Double {
+        let value = try node.json()
+        guard let probability = value.number?.double, (0...1).contains(probability) else {
+            throw node.problem("probability is \(value.text); expected a number from 0 to 1")
+        }
+        return probability
+    }
+
+    private static func seed(_ node: FixtureNode) throws(FixtureProblem) -> UInt64 {
+        let value = try node.json()
+        guard let seed = value.int.flatMap(UInt64.init(exactly:)) else {
+            throw node.problem("seed is \(value.text); expected a whole number from 0")
+        }
+        return seed
+    }
+}
+
+/// Counts the calls that fit, and says which of them are hit.
+struct CallCounter: Sendable {
+    let occurrence: Occurrence
+    /// The calls that fitted so far.
+    private(set) var calls = 0
+    private var dice: SplitMix64
+
+    /// - Parameter seed: what the dice start from where the occurrence has no seed of its own.
+    init(_ occurrence: Occurrence, seed: UInt64) {
+        self.occurrence = occurrence
+        if case .probability(_, let own?) = occurrence {
+            dice = SplitMix64(state: own)
+        } else {
+            dice = SplitMix64(state: seed)
+        }
+    }
+
+    /// Counts a call.
+    ///
+    /// - Returns: whether it is hit.
+    mutating func count() -> Bool {
+        calls += 1
+        return switch occurrence {
+        case .always: true
+        case .call(let number): calls == number
+        case .every(let number): calls.isMultiple(of: number)
+        case .probability(let probability, _): Double.random(in: 0..<1, using: &dice) < probability
+        }
+    }
+}

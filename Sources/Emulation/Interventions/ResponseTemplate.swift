@@ -1,0 +1,123 @@
+import HTTPTypes
+import JSON
+import Wire
+
+/// A response that a rule gives in place of the vendor's.
+struct ResponseTemplate: Sendable {
+    private enum Body: Sendable {
+        case none
+        case json(BodyTemplate)
+        case text(TextTemplate)
+        /// A file that is no text goes out as it is.
+        case bytes([UInt8])
+    }
+
+    let status: HTTPResponse.Status
+    private let fields: [(name: HTTPField.Name, value: TextTemplate)]
+    private let contentType: String?
+    private let body: Body
+
+    /// Reads `status` (200), `headers`, and `body` or `body_file`.
+    ///
+    /// A `body` that is a mapping or a list is JSON; a string is text, or JSON when `Content-Type` says so. The ending of
+    /// a file's name tells what it is.
+    init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
+        let mapping = try node.mapping("status", "headers", "body", "body_file")
+        status = try mapping["status"].map(HTTPResponse.Status.init) ?? .ok
+        var fields: [(name: HTTPField.Name, value: TextTemplate)] = []
+        var ownType: String?
+        for (text, value) in try mapping["headers"]?.members() ?? [] {
+            guard let name = HTTPField.Name(text) else { throw value.nameProblem("“\(text)” is no field name") }
+            if name == .contentType { ownType = try value.string() }
+            fields.append(
+                (name, try TextTemplate(value.string(), roots: TemplateValues.roots, escaping: .none, at: value)))
+        }
+        let standardType: String?
+        (body, standardType) = try Self.body(mapping, ownType, scope)
+        self.fields = fields
+        contentType = ownType == nil ? standardType : nil
+    }
+
+    private static func body(
+        _ mapping: FixtureMapping, _ type: String?, _ scope: InterventionScope
+    ) throws(FixtureProblem) -> (Body, String?) {
+        if let file = mapping["body_file"] {
+            if let body = mapping["body"] {
+                throw body.nameProblem("body stands beside body_file; one of them is enough")
+            }
+            return try Self.file(file, type, scope)
+        }
+        guard let node = mapping["body"] else { return (.none, nil) }
+        let value = try node.json()
+        if let text = value.string { return (try template(text, type, node), "text/plain; charset=utf-8") }
+        if value.isNull { return (.none, nil) }
+        return (.json(try BodyTemplate(node, roots: TemplateValues.roots)), "application/json; charset=utf-8")
+    }
+
+    private static func template(
+        _ text: String, _ type: String?, _ node: FixtureNode
+    ) throws(FixtureProblem) -> Body {
+        let isJSON = type?.lowercased().contains("json") == true
+        return .text(
+            try TextTemplate(text, roots: TemplateValues.roots, escaping: isJSON ? .json : .none, at: node))
+    }
+
+    private static let typesByEnding = [
+        "json": "application/json; charset=utf-8", "html": "text/html; charset=utf-8",
+        "txt": "text/plain; charset=utf-8", "csv": "text/csv; charset=utf-8", "xml": "application/xml",
+        "png": "image/png", "jpg": "image/jpeg", "svg": "image/svg+xml",
+    ]
+
+    private static func file(
+        _ node: FixtureNode, _ type: String?, _ scope: InterventionScope
+    ) throws(FixtureProblem) -> (Body, String?) {
+        let path = try node.string()
+        guard let fixtures = scope.fixtures else {
+            throw node.problem("body_file is for scenarios in fixture files; give the body itself")
+        }
+        guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else {
+            throw node.problem("“\(path)” leaves the vendor's folder; name a file below it")
+        }
+        let file: FixtureStore.File
+        do {
+            file = try fixtures.file(path)
+        } catch {
+            throw node.problem("\(error)")
+        }
+        let standardType = typesByEnding[path.split(separator: ".").last.map(String.init) ?? ""]
+        guard let text = String(validating: file.bytes, as: UTF8.self) else {
+            return (.bytes(file.bytes), standardType)
+        }
+        return (try template(text, type ?? standardType, node), standardType ?? "text/plain; charset=utf-8")
+    }
+
+    /// The response for an exchange.
+    func response(_ values: TemplateValues) -> Response {
+        var response = Response(status: status)
+        if let contentType { response.fields[.contentType] = contentType }
+        for (name, value) in fields {
+            // A value that a request brought must not begin another field.
+            let text = value.text(values.values).replacing("\r", with: " ").replacing("\n", with: " ")
+            response.fields.append(HTTPField(name: name, value: text))
+        }
+        response.body =
+            switch body {
+            case .none: []
+            case .json(let template): template.body(values.values).bytes
+            case .text(let template): Array(template.text(values.values).utf8)
+            case .bytes(let bytes): bytes
+            }
+        return response
+    }
+}
+
+extension HTTPResponse.Status {
+    /// Reads a status code that an answer can have.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        let code = try node.int()
+        guard (200...599).contains(code) else {
+            throw node.problem("status \(code) is not a number between 200 and 599")
+        }
+        self.init(standard: code)
+    }
+}

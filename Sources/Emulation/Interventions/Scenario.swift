@@ -1,0 +1,103 @@
+/// A state machine over the exchanges of one vendor, read from `scenarios/NAME.yaml`.
+public final class Scenario: Sendable {
+    /// A state and its rules, in order.
+    struct State: Sendable {
+        let name: String
+        let rules: [ScenarioRule]
+    }
+
+    /// The name by which it is activated.
+    public let name: String
+    /// What it shows, in a sentence or two.
+    public let about: String
+    /// The vendor's id.
+    public let vendor: String
+    let states: [State]
+
+    /// Reads a scenario: `scenario`, `about`, `vendor` and `states`, of which the first is the one it starts in.
+    ///
+    /// - Throws: the first thing that is wrong, among them the name of an unknown route, failure, action or state.
+    init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
+        let mapping = try node.mapping("scenario", "about", "vendor", "states")
+        name = try mapping.required("scenario").string()
+        about = try mapping.required("about").string()
+        let vendorNode = try mapping.required("vendor")
+        vendor = try vendorNode.string()
+        guard vendor == scope.vendor else {
+            throw vendorNode.problem("the vendor is “\(vendor)”, but the file lies in the folder of \(scope.vendor)")
+        }
+        let statesNode = try mapping.required("states")
+        let members = try statesNode.members()
+        let names = members.map(\.name)
+        var states: [State] = []
+        for (name, rules) in members {
+            var read: [ScenarioRule] = []
+            for rule in try rules.elements() { read.append(try ScenarioRule(rule, states: names, scope)) }
+            states.append(State(name: name, rules: read))
+        }
+        guard !states.isEmpty else { throw statesNode.problem("a scenario needs a state") }
+        self.states = states
+    }
+
+    /// The scenarios of a vendor: its files `scenarios/*.yaml`.
+    @usableFromInline
+    static func all(in fixtures: VendorFixtures, _ scope: InterventionScope) throws(FixtureProblem) -> [Scenario] {
+        var scenarios: [Scenario] = []
+        for file in fixtures.names(in: "scenarios") where file.hasSuffix(".yaml") {
+            let node = try fixtures.document("scenarios/\(file)")
+            let scenario = try Scenario(node, scope)
+            if scenarios.contains(where: { $0.name == scenario.name }) {
+                throw node.problem("another file has a scenario of the name \(scenario.name) already")
+            }
+            scenarios.append(scenario)
+        }
+        return scenarios
+    }
+
+    /// The names of the states; it starts in the first.
+    public var stateNames: [String] { states.map(\.name) }
+}
+
+/// A rule of a state: for which calls it is, what it does, and where the scenario goes.
+struct ScenarioRule: Sendable {
+    /// What a rule may ask of the token besides its claims.
+    enum TokenCondition: String, Sendable, CaseIterable {
+        /// A readable token is there.
+        case present
+        /// None is there.
+        case absent
+        /// Its `exp` lies beyond that of every token that the scenario refused.
+        case newer
+    }
+
+    let routes: Set<String>
+    let occurrence: Occurrence
+    let token: TokenCondition?
+    let condition: ExchangeCondition
+    let effect: Effect
+    /// The index of the state that comes next; `nil` to stay.
+    let next: Int?
+
+    fileprivate init(
+        _ node: FixtureNode, states: [String], _ scope: InterventionScope
+    ) throws(FixtureProblem) {
+        let mapping = try node.mapping(["on", "when", "go"] + Occurrence.members + Effect.members)
+        routes = try scope.routes(mapping.required("on"))
+        occurrence = try Occurrence(mapping)
+        let conditions = try mapping["when"]?.mapping(["token"] + ExchangeCondition.members)
+        token = try conditions?["token"]?.choice(of: TokenCondition.self)
+        condition = try conditions.map(ExchangeCondition.init) ?? ExchangeCondition()
+        effect = try Effect(mapping, scope)
+        next = try mapping["go"].map { node throws(FixtureProblem) in
+            let name = try node.string()
+            guard let index = states.firstIndex(of: name) else {
+                throw node.problem("there is no state “\(name)”\(Nearest.hint(to: name, among: states))")
+            }
+            return index
+        }
+        if effect.isNone, next == nil, occurrence != .always {
+            throw node.problem(
+                "a rule that only passes calls on has nothing to count; give it go, fail, respond, do or fault")
+        }
+    }
+}

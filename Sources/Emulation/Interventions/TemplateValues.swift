@@ -1,0 +1,41 @@
+import JSON
+import Wire
+
+/// What the templates of a rule may name: the request, the claims of its token, and the clock.
+struct TemplateValues: Sendable {
+    /// The names that a tag may begin with.
+    static let roots = ["request", "claims", "clock"]
+
+    /// The values by these names.
+    let values: JSONObject
+
+    /// The values of an exchange: `request` with `method`, `path`, `target`, `host`, `query`, `headers` (in lower case),
+    /// `parameters` (of the path) and `body`; `claims`; `clock` with `now` and `unix`.
+    init(_ encounter: Encounter) {
+        let request = encounter.request
+        let headers = request.fields.map { ($0.name.lowercased(), JSON.string($0.value)) }
+        values = [
+            "request": [
+                "method": .string(request.method.rawValue), "path": .string(String(request.path)),
+                "target": .string(request.target), "host": JSON(request.authority),
+                "query": .object(JSONObject(request.queryItems.map { ($0.name, .string($0.value)) })),
+                "headers": .object(JSONObject(headers)),
+                "parameters": .object(JSONObject(encounter.parameters.all.map { ($0.name, .string($0.value)) })),
+                "body": Self.body(of: request),
+            ],
+            "claims": encounter.claims.map(JSON.object) ?? .null,
+            "clock": [
+                "now": .string(encounter.moment.rfc3339), "unix": JSON(encounter.moment.wholeSeconds),
+            ],
+        ]
+    }
+
+    /// JSON as it is, a form by its names, everything else as text.
+    private static func body(of request: Request) -> JSON {
+        if request.body.isEmpty { return .null }
+        if let json = try? JSON.parse(request.body) { return json }
+        let form = request.formItems
+        guard form.isEmpty else { return .object(JSONObject(form.map { ($0.name, .string($0.value)) })) }
+        return .string(String(decoding: request.body, as: UTF8.self))
+    }
+}

@@ -1,0 +1,83 @@
+import JSON
+
+/// A JSON body in which strings may name values.
+///
+/// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type; elsewhere
+/// in a string a value becomes text. The result is JSON again whatever the values hold.
+struct BodyTemplate: Sendable {
+    private indirect enum Part: Sendable {
+        case fixed(JSON)
+        case value([String])
+        case text(TextTemplate)
+        case array([Part])
+        case object([(String, Part)])
+    }
+
+    private let root: Part
+
+    /// Reads the template at a place of a fixture.
+    ///
+    /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
+    init(_ node: FixtureNode, roots: [String]) throws(FixtureProblem) {
+        root = try Self.part(try node.json(), at: node, roots)
+    }
+
+    /// The body with these values.
+    func body(_ values: JSONObject) -> JSON { Self.fill(root, values) }
+
+    private static func part(
+        _ value: JSON, at node: FixtureNode, _ roots: [String]
+    ) throws(FixtureProblem) -> Part {
+        switch value {
+        case .string(let text) where text.contains("{{"): return try part(text: text, at: node, roots)
+        case .array(let elements):
+            var parts: [Part] = []
+            for element in elements { parts.append(try part(element, at: node, roots)) }
+            return .array(parts)
+        case .object(let object):
+            var parts: [(String, Part)] = []
+            for member in object { parts.append((member.name, try part(member.value, at: node, roots))) }
+            return .object(parts)
+        case .null, .bool, .number, .string: return .fixed(value)
+        }
+    }
+
+    private static func part(
+        text: String, at node: FixtureNode, _ roots: [String]
+    ) throws(FixtureProblem) -> Part {
+        let template = try TextTemplate(text, roots: roots, escaping: .none, at: node)
+        let tags = TextTemplate.tags(in: text)
+        guard tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
+            return .text(template)
+        }
+        return .value(tags[0].split(separator: ".").map(String.init))
+    }
+
+    private static func isNamePart(_ byte: UInt8) -> Bool {
+        byte.isASCIILetterOrDigit || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
+    }
+
+    private static func fill(_ part: Part, _ values: JSONObject) -> JSON {
+        switch part {
+        case .fixed(let value): return value
+        case .value(let path):
+            return path.reduce(JSON?.some(.object(values))) { value, name in
+                value?[name] ?? Int(name).flatMap { value?[$0] }
+            } ?? .null
+        case .text(let template): return .string(template.text(values))
+        case .array(let parts): return .array(parts.map { fill($0, values) })
+        case .object(let parts): return .object(JSONObject(parts.map { ($0.0, fill($0.1, values)) }))
+        }
+    }
+}
+
+extension UInt8 {
+    fileprivate var isASCIILetterOrDigit: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import JSON
+import Mustache
+
+/// A text with Mustache tags whose names begin with one of some roots.
+struct TextTemplate: Sendable {
+    /// What is done to a value that is put into the text.
+    enum Escaping: String {
+        case none = "TEXT"
+        /// As inside a JSON string, so that no value can end it.
+        case json = "UNDERSTUDY-JSON"
+    }
+
+    private let template: MustacheTemplate
+
+    /// - Throws: a problem when the text is no template, or a tag names what is not there.
+    init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
+        if let unknown = Self.unknownRoot(in: text, roots) {
+            throw node.problem("“{{\(unknown)}}” names nothing that is there\(Nearest.hint(to: unknown, among: roots))")
+        }
+        if escaping == .json { Self.registerOnce }
+        do {
+            template = try MustacheTemplate(string: "{{% CONTENT_TYPE:\(escaping.rawValue)}}" + text)
+        } catch {
+            throw node.problem("“\(text)” is no Mustache template; each {{ needs a name and its }}")
+        }
+    }
+
+    /// The text with these values.
+    func text(_ values: JSONObject) -> String { template.render(TemplateValue(.object(values))) }
+
+    /// The first name outside of any section whose beginning is no root; inside, names may be those of an element.
+    private static func unknownRoot(in text: String, _ roots: [String]) -> String? {
+        var openSections = 0
+        for tag in tags(in: text) {
+            guard let sigil = tag.first else { return tag }
+            switch sigil {
+            case "!": continue
+            case "/": openSections -= 1
+            default:
+                let name = tag.drop { "#^&{ ".contains($0) }
+                // A transform is written around the name, or around another one.
+                let inner = name.lastIndex(of: "(").map { name[name.index(after: $0)...] } ?? name
+                let root = inner.prefix { $0 != "." && $0 != ")" && $0 != " " }
+                if openSections == 0, !roots.contains(String(root)) { return String(name) }
+                if sigil == "#" || sigil == "^" { openSections += 1 }
+            }
+        }
+        return nil
+    }
+
+    /// What stands between `{{` and `}}`; a regular expression would take a tenth of the whole start to be made.
+    static func tags(in text: String) -> [String] {
+        text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst().compactMap { rest in
+            let name = rest.drop { $0 == "{" }.prefix { $0 != "}" && $0 != "{" }
+            return rest[name.endIndex...].hasPrefix("}}") ? String(name) : nil
+        }
+    }
+
+    /// The library keeps its kinds of escaping in one place for the whole process.
+    private static let registerOnce: Void = MustacheContentTypes.register(
+        JSONContentType(), named: Escaping.json.rawValue)
+}
+
+/// Escapes as inside a JSON string.
+private struct JSONContentType: MustacheContentType {
+    func escapeText(_ text: String) -> String { String(JSON.string(text).text.dropFirst().dropLast()) }
+}

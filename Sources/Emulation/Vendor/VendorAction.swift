@@ -1,0 +1,86 @@
+public import JSON
+
+/// Something that can happen to a vendor's state without a request of the client, such as a user being deactivated.
+///
+/// Scenarios do it with `do:`, people with the control call `state/{vendor}/{action}`.
+public struct VendorAction<V: Vendor>: Sendable {
+    /// What happens: it checks first and changes state last, and returns what a person may want to know of it.
+    public typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
+
+    /// The name and the members, for lists.
+    public let listing: ActionListing
+    let body: Body
+
+    /// An action of these parts.
+    public init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
+        listing = ActionListing(name: name, about: about, members: members)
+        self.body = body
+    }
+}
+
+/// A member that an order for an action may have.
+public struct ActionMember: Sendable {
+    /// The name.
+    public let name: String
+    /// What it means.
+    public let about: String
+    /// Whether it must be there.
+    public let isRequired: Bool
+
+    /// A member of that name.
+    public init(_ name: String, _ about: String, isRequired: Bool = false) {
+        self.name = name
+        self.about = about
+        self.isRequired = isRequired
+    }
+}
+
+/// An action as lists show it.
+public struct ActionListing: Sendable {
+    /// The stable kebab-case name.
+    public let name: String
+    /// What it does, in a line.
+    public let about: String
+    /// What it has to be told.
+    public let members: [ActionMember]
+}
+
+/// What an action works with.
+public struct ActionCall<V: Vendor>: Sendable {
+    /// The vendor with its accounts and keys.
+    public let vendor: V
+    /// What the action was told; only members that it declares.
+    public let members: JSONObject
+    /// The moment at which it happens, by the sandbox's clock.
+    public let moment: Moment
+    /// Source of ids and other randomness.
+    public let identifiers: IdentifierSource
+
+    /// A member as text; a number counts as its digits.
+    ///
+    /// - Throws: a refusal when it is there and something else.
+    public func text(_ name: String) throws(ActionRefusal) -> String? {
+        guard let value = members[name] else { return nil }
+        guard let text = value.string ?? value.number?.literal else {
+            throw ActionRefusal("\(name) is \(value.text); expected a string")
+        }
+        return text
+    }
+
+    /// A member as text that must be there.
+    public func required(_ name: String) throws(ActionRefusal) -> String {
+        guard let text = try text(name) else { throw ActionRefusal("member \(name) is missing") }
+        return text
+    }
+}
+
+/// Why an action was not done: what was found and what would be right.
+public struct ActionRefusal: Error, CustomStringConvertible {
+    /// One sentence for people.
+    public let description: String
+
+    /// A refusal with that sentence.
+    public init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,81 @@
+/// What a filter of a JSONPath query asks of a value (RFC 9535 section 2.3.5).
+indirect enum JSONPathCondition: Sendable, Hashable {
+    /// The query finds something.
+    case exists(JSONPathQuery)
+    /// Two values compare so.
+    case comparison(Operand, Relation, Operand)
+    /// The condition does not hold.
+    case not(JSONPathCondition)
+    /// Both hold.
+    case and(JSONPathCondition, JSONPathCondition)
+    /// One of them holds.
+    case or(JSONPathCondition, JSONPathCondition)
+
+    /// One side of a comparison.
+    enum Operand: Sendable, Hashable {
+        /// A value that stands in the query.
+        case literal(JSON)
+        /// The one value that a query finds, or nothing.
+        case query(JSONPathQuery)
+
+        fileprivate func value(current: JSON, root: JSON) -> JSON? {
+            switch self {
+            case .literal(let value): value
+            case .query(let query): query.values(from: current, root: root).first
+            }
+        }
+    }
+
+    /// How two values are compared.
+    enum Relation: String, Sendable, Hashable, CaseIterable {
+        // Longer ones first: a reader that tries them in order takes `<=` before `<`.
+        case equal = "=="
+        case unequal = "!="
+        case atMost = "<="
+        case atLeast = ">="
+        case less = "<"
+        case greater = ">"
+    }
+
+    /// Whether it holds for a value.
+    func holds(for current: JSON, root: JSON) -> Bool {
+        switch self {
+        case .exists(let query): !query.values(from: current, root: root).isEmpty
+        case .comparison(let left, let relation, let right):
+            relation.holds(left.value(current: current, root: root), right.value(current: current, root: root))
+        case .not(let condition): !condition.holds(for: current, root: root)
+        case .and(let first, let second):
+            first.holds(for: current, root: root) && second.holds(for: current, root: root)
+        case .or(let first, let second):
+            first.holds(for: current, root: root) || second.holds(for: current, root: root)
+        }
+    }
+}
+
+extension JSONPathCondition.Relation {
+    /// Whether two values, of which each may be nothing, are in this relation (RFC 9535 section 2.3.5.2.2).
+    fileprivate func holds(_ left: JSON?, _ right: JSON?) -> Bool {
+        switch self {
+        case .equal: Self.areEqual(left, right)
+        case .unequal: !Self.areEqual(left, right)
+        case .less: Self.isLess(left, right)
+        case .greater: Self.isLess(right, left)
+        case .atMost: Self.isLess(left, right) || Self.areEqual(left, right)
+        case .atLeast: Self.isLess(right, left) || Self.areEqual(left, right)
+        }
+    }
+
+    private static func areEqual(_ left: JSON?, _ right: JSON?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.isEquivalent(to: right)
+    }
+
+    /// Numbers by value, strings by code points; nothing else has an order.
+    private static func isLess(_ left: JSON?, _ right: JSON?) -> Bool {
+        switch (left, right) {
+        case (.number(let left)?, .number(let right)?): left.isLess(than: right)
+        case (.string(let left)?, .string(let right)?): left.utf8.lexicographicallyPrecedes(right.utf8)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,191 @@
+/// A recursive-descent reader of JSONPath queries; see ``JSONPathParser/condition()`` for what stands in filters.
+struct JSONPathParser {
+    /// Conditions may lie this deep inside each other, so that no text can exhaust the stack.
+    static let maximumDepth = 32
+
+    let path: String
+    let scalars: [Unicode.Scalar]
+    var position = 0
+    var depth = 0
+
+    init(_ path: String) {
+        self.path = path
+        scalars = Array(path.unicodeScalars)
+    }
+
+    /// The whole text as one query from the root.
+    mutating func document() throws(JSONPathError) -> JSONPathQuery {
+        guard take("$") else { throw unexpected("a query begins with “$”") }
+        let query = JSONPathQuery(start: .root, segments: try segments())
+        guard position == scalars.count else {
+            throw unexpected("after a step stand “.name”, “[…]”, “..” or the end")
+        }
+        return query
+    }
+
+    /// The steps that follow; blanks behind the last one are left.
+    mutating func segments() throws(JSONPathError) -> [JSONPathQuery.Segment] {
+        var segments: [JSONPathQuery.Segment] = []
+        while let segment = try segment() { segments.append(segment) }
+        return segments
+    }
+
+    private mutating func segment() throws(JSONPathError) -> JSONPathQuery.Segment? {
+        let start = position
+        skipBlanks()
+        if take("..") {
+            let selectors = peek == "[" ? try bracketed() : [try shorthand()]
+            return JSONPathQuery.Segment(reachesDescendants: true, selectors: selectors)
+        }
+        if take(".") { return JSONPathQuery.Segment(reachesDescendants: false, selectors: [try shorthand()]) }
+        if peek == "[" { return JSONPathQuery.Segment(reachesDescendants: false, selectors: try bracketed()) }
+        position = start
+        return nil
+    }
+
+    /// `*` or a name without quotes.
+    private mutating func shorthand() throws(JSONPathError) -> JSONPathSelector {
+        if take("*") { return .all }
+        let start = position
+        while let scalar = peek, Self.isName(scalar, isFirst: position == start) { position += 1 }
+        guard position > start else {
+            throw unexpected("here stands “*” or a name of letters, digits and “_”; others are written ['name']")
+        }
+        return .name(text(from: start))
+    }
+
+    private static func isName(_ scalar: Unicode.Scalar, isFirst: Bool) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "_": true
+        case "0"..."9": !isFirst
+        default: scalar.value >= 0x80
+        }
+    }
+
+    /// One selector or several, in brackets.
+    private mutating func bracketed() throws(JSONPathError) -> [JSONPathSelector] {
+        position += 1
+        var selectors: [JSONPathSelector] = []
+        repeat {
+            skipBlanks()
+            selectors.append(try selector())
+            skipBlanks()
+        } while take(",")
+        guard take("]") else { throw unexpected("a selector is followed by “,” or “]”") }
+        return selectors
+    }
+
+    private mutating func selector() throws(JSONPathError) -> JSONPathSelector {
+        switch peek {
+        case "'", "\"": return .name(try string())
+        case "*":
+            position += 1
+            return .all
+        case "?":
+            position += 1
+            skipBlanks()
+            return .filter(try condition())
+        case let scalar? where Self.beginsIndex(scalar): return try indexOrSlice()
+        default:
+            throw unexpected(
+                "in brackets stand 'name', an index, a slice such as 1:3, “*” or a filter such as ?@.id=='x'")
+        }
+    }
+
+    private static func beginsIndex(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "-", "0"..."9", ":": true
+        default: false
+        }
+    }
+
+    private mutating func indexOrSlice() throws(JSONPathError) -> JSONPathSelector {
+        let first = try integer()
+        skipBlanks()
+        guard take(":") else {
+            guard let first else { throw unexpected("an index is an integer") }
+            return .index(first)
+        }
+        skipBlanks()
+        let last = try integer()
+        skipBlanks()
+        guard take(":") else { return .slice(from: first, to: last, step: 1) }
+        skipBlanks()
+        return .slice(from: first, to: last, step: try integer() ?? 1)
+    }
+
+    /// An integer, or `nil` where none begins.
+    private mutating func integer() throws(JSONPathError) -> Int? {
+        let start = position
+        _ = take("-")
+        while let scalar = peek, "0"..."9" ~= scalar { position += 1 }
+        guard position > start else { return nil }
+        let digits = text(from: start)
+        // The range of RFC 9535 section 2.1, in which no sum below can overflow.
+        let range = -9_007_199_254_740_991...9_007_199_254_740_991
+        guard let value = Int(digits), range.contains(value), String(value) == digits else {
+            position = start
+            throw error("“\(digits)”", "an index is an integer without leading zeros within ±(2⁵³ − 1)")
+        }
+        return value
+    }
+
+    /// A string in single or double quotes, with the escapes of JSON.
+    mutating func string() throws(JSONPathError) -> String {
+        let start = position
+        let quote = scalars[position]
+        position += 1
+        var json = "\""
+        while let scalar = peek, scalar != quote {
+            position += 1
+            guard scalar == "\\", let escaped = peek else {
+                // The other quote stands bare here and escaped in JSON.
+                json += scalar == "\"" ? "\\\"" : String(scalar)
+                continue
+            }
+            position += 1
+            let isOtherQuote = escaped != quote && (escaped == "'" || escaped == "\"")
+            // JSON knows no `\'`; a quote that needs no escape may not have one.
+            json += isOtherQuote ? "\\'" : escaped == "'" ? "'" : "\\" + String(escaped)
+        }
+        guard peek == quote else {
+            throw unexpected("the string that begins at character \(start + 1) ends with \(quote)")
+        }
+        position += 1
+        do { return try JSON.parse((json + "\"").utf8).string ?? "" } catch {
+            position = start
+            throw self.error("a string in which \(error.reason)", "strings are escaped as in JSON")
+        }
+    }
+}
+
+extension JSONPathParser {
+    /// The character that comes next, or `nil` at the end.
+    var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
+
+    /// Consumes a word where it comes next.
+    mutating func take(_ word: String) -> Bool {
+        guard scalars[position...].starts(with: word.unicodeScalars) else { return false }
+        position += word.unicodeScalars.count
+        return true
+    }
+
+    mutating func skipBlanks() {
+        while let scalar = peek, scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r" { position += 1 }
+    }
+
+    /// What was read since a place.
+    func text(from start: Int) -> String {
+        String(String.UnicodeScalarView(scalars[start..<position]))
+    }
+
+    /// An error about the character that comes next.
+    func unexpected(_ expected: String) -> JSONPathError {
+        error(peek.map { "“\(String($0))”" } ?? "the end", expected)
+    }
+
+    /// An error at the present place.
+    func error(_ found: String, _ expected: String) -> JSONPathError {
+        JSONPathError(path: path, position: position + 1, found: found, expected: expected)
+    }
+}

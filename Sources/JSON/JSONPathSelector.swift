@@ -1,0 +1,66 @@
+/// What one step of a JSONPath query takes from a value (RFC 9535 section 2.3).
+enum JSONPathSelector: Sendable, Hashable {
+    /// The member of that name.
+    case name(String)
+    /// The element at that index; below zero it counts from the end.
+    case index(Int)
+    /// Every element or member.
+    case all
+    /// The elements from an index up to another, in steps.
+    case slice(from: Int?, to: Int?, step: Int)
+    /// Every element or member that a condition holds for.
+    case filter(JSONPathCondition)
+
+    /// Whether it takes at most one value.
+    var isSingular: Bool {
+        switch self {
+        case .name, .index: true
+        case .all, .slice, .filter: false
+        }
+    }
+
+    /// Appends what it takes from a value.
+    func select(from value: JSON, root: JSON, into found: inout [JSON]) {
+        switch self {
+        case .name(let name):
+            if let member = value[name] { found.append(member) }
+        case .index(let index):
+            guard let elements = value.array else { return }
+            let position = index < 0 ? elements.count + index : index
+            if elements.indices.contains(position) { found.append(elements[position]) }
+        case .all: found.append(contentsOf: value.children)
+        case .slice(let start, let end, let step):
+            guard let elements = value.array else { return }
+            found.append(contentsOf: Self.slice(elements, from: start, to: end, step: step))
+        case .filter(let condition):
+            found.append(contentsOf: value.children.filter { condition.holds(for: $0, root: root) })
+        }
+    }
+
+    /// The elements that RFC 9535 section 2.3.4.2 selects; none for a step of zero.
+    private static func slice(_ elements: [JSON], from start: Int?, to end: Int?, step: Int) -> [JSON] {
+        guard step != 0 else { return [] }
+        let isForward = step > 0
+        // Going back, the places lie one lower: from the last element down to the one before the first.
+        let bounds = isForward ? 0...elements.count : -1...(elements.count - 1)
+        func bound(_ index: Int?, else other: Int) -> Int {
+            guard let index else { return other }
+            let position = index < 0 ? elements.count + index : index
+            return min(max(position, bounds.lowerBound), bounds.upperBound)
+        }
+        let first = bound(start, else: isForward ? bounds.lowerBound : bounds.upperBound)
+        let last = bound(end, else: isForward ? bounds.upperBound : bounds.lowerBound)
+        return stride(from: first, to: last, by: step).map { elements[$0] }
+    }
+}
+
+extension JSON {
+    /// The elements of an array or the values of an object's members; nothing for all else.
+    fileprivate var children: [JSON] {
+        switch self {
+        case .array(let elements): elements
+        case .object(let object): object.map(\.value)
+        case .null, .bool, .number, .string: []
+        }
+    }
+}

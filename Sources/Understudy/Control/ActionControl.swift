@@ -1,0 +1,50 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// Letting something happen to a vendor's state that no client asks for.
+extension ControlAPI {
+    static let actionOperations: [ControlOperation] = [
+        ControlOperation(
+            "actions.list", .get, "/actions", "What can happen to the vendors' states.", handler: listActions),
+        ControlOperation(
+            "state.act", .post, "/state/{vendor}/{action}", "Lets something happen to a vendor's state.",
+            handler: act),
+    ]
+
+    @Sendable static func listActions(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let actions = call.emulator.vendors.flatMap { vendor in
+            vendor.actions.map { action -> JSON in
+                let members = action.members.map { member -> JSON in
+                    [
+                        "name": .string(member.name), "about": .string(member.about),
+                        "required": .bool(member.isRequired),
+                    ]
+                }
+                return [
+                    "vendor": .string(vendor.identity.id), "action": .string(action.name),
+                    "about": .string(action.about), "members": .array(members),
+                ]
+            }
+        }
+        return .ready(.json(["actions": .array(actions)]))
+    }
+
+    @Sendable static func act(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let index = try call.vendor(call.parameters["vendor"])
+        let vendor = call.emulator.vendors[index]
+        let action = call.parameters["action"]
+        guard vendor.actions.contains(where: { $0.name == action }) else {
+            let hint = Nearest.hint(to: action, among: vendor.actions.map(\.name))
+            throw ControlProblem(.notFound, "no-such-action", "\(vendor.identity.id) has no action \(action)\(hint)")
+        }
+        let members = call.request.body.isEmpty ? [:] : try call.object()
+        do {
+            return .ready(
+                .json(try vendor.perform(action, members, in: call.sandbox, cell: call.sandbox.cell(index))))
+        } catch {
+            throw call.invalid(error.description)
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import ArgumentParser
+import Emulation
+import Understudy
+
+/// Which scenarios `serve` starts with.
+struct ScenarioOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "A scenario that is active in the sandbox “default” from the start; may be repeated, the first goes first.",
+            discussion: "understudy routes --scenarios lists them.", valueName: "scenario"))
+    var scenario: [String] = []
+
+    /// Activates them in the standard sandbox, where a reset activates them again.
+    func activate(in emulator: Emulator, _ sources: OptionSources) throws {
+        // The environment and the file have one text for several names.
+        let listed = try sources.text("scenario", flag: nil)?.split(separator: ",").map { name in
+            String(name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
+        }
+        let names = scenario.isEmpty ? listed ?? [] : scenario
+        var scenarios: [Scenario] = []
+        for name in names {
+            guard let scenario = emulator.scenario(name) else {
+                let hint = Nearest.hint(to: name, among: emulator.scenarios.map(\.name))
+                let origin = scenario.isEmpty ? " (named by UNDERSTUDY_SCENARIO or the configuration file)" : ""
+                throw Misuse("no scenario is called \(name)\(hint)\(origin).")
+            }
+            guard !scenarios.contains(where: { $0 === scenario }) else {
+                throw Misuse("scenario \(name) is named twice.")
+            }
+            scenarios.append(scenario)
+        }
+        emulator.sandboxes.standard.activateInitially(scenarios)
+    }
+}

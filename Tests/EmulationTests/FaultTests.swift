@@ -1,0 +1,137 @@
+import HTTPTypes
+import JSON
+import Testing
+import Wire
+
+@testable import Emulation
+
+@Suite("Faults")
+struct FaultTests {
+    @Test(
+        "a fault strikes the calls that it is for, as often as it says",
+        arguments: [
+            ("{ route: r, fail: f }", "x.....", 0), ("{ route: r, call: 3, fail: f }", "..x...", 0),
+            ("{ route: r, fail: f, times: 2 }", "xx....", 0), ("{ route: r, call: 2, fail: f, times: 3 }", ".xxx..", 0),
+            ("{ route: r, fail: f, times: always }", "xxxxxx", 1), ("{ route: r, every: 2, fail: f }", ".x.x.x", 1),
+            ("{ route: r, every: 2, fail: f, times: 2 }", ".x.x..", 0),
+            ("{ route: r, probability: 1, fail: f }", "xxxxxx", 1),
+            ("{ route: r, probability: 0, fail: f }", "......", 1), ("{ fail: f, call: 2 }", ".x....", 0),
+            ("{ route: q, fail: f }", "......", 1), ("{ route: [q, r], fail: f }", "x.....", 0),
+            ("{ route: \"book.*\", fail: f }", "......", 1),
+        ])
+    func pattern(_ yaml: String, _ pattern: String, _ left: Int) throws {
+        var interventions = Interventions(seed: 1)
+        interventions.arm([try Rules.fault(yaml)])
+        let outcomes = interventions.outcomes(Array(repeating: "r", count: 6))
+        #expect(outcomes.map { $0 == nil ? "." : "x" }.joined() == pattern)
+        #expect(interventions.faults.count == left)
+    }
+
+    @Test("of two that are due at once the second strikes the next call, and another vendor's calls do not count")
+    func queue() throws {
+        var interventions = Interventions(seed: 1)
+        interventions.arm([
+            try Rules.fault("{ route: r, call: 2, fail: f }"), try Rules.fault("{ route: r, call: 2, fail: busy }"),
+        ])
+        #expect(interventions.outcomes(["r", "r"], vendor: "w") == [nil, nil])
+        #expect(interventions.outcomes(["r", "q", "r", "r", "r"]) == [nil, nil, "f", "busy", nil])
+        #expect(interventions.isEmpty)
+    }
+
+    @Test("a seed makes a probability repeatable, another seed gives other calls")
+    func seeds() throws {
+        let strikes = { (seed: Int, sandbox: UInt64?) in
+            var interventions = Interventions(seed: sandbox)
+            interventions.arm([try Rules.fault("{ route: r, probability: 0.5, seed: \(seed), fail: f }")])
+            return interventions.outcomes(Array(repeating: "r", count: 64))
+        }
+        #expect(try strikes(7, nil) == strikes(7, 3))
+        #expect(try strikes(7, nil) != strikes(8, nil))
+        let share = try strikes(7, nil).filter { $0 != nil }.count
+        #expect((16...48).contains(share))
+    }
+
+    @Test("without a seed of its own the sandbox's decides")
+    func sandboxSeed() throws {
+        let strikes = { (seed: UInt64) in
+            var interventions = Interventions(seed: seed)
+            interventions.arm([try Rules.fault("{ route: r, probability: 0.5, fail: f }")])
+            return interventions.outcomes(Array(repeating: "r", count: 64))
+        }
+        #expect(try strikes(1) == strikes(1))
+        #expect(try strikes(1) != strikes(2))
+    }
+
+    @Test("a browser's preflight is neither counted nor hit")
+    func preflight() throws {
+        var interventions = Interventions(seed: 1)
+        interventions.arm([try Rules.fault("{ route: r, fail: f }")])
+        let preflight = Rules.encounter(method: .options, fields: ["Access-Control-Request-Method": "GET"])
+        #expect(interventions.decide(preflight, vendor: "v", route: "r") == nil)
+        #expect(interventions.decide(Rules.encounter(method: .options), vendor: "v", route: "r") != nil)
+    }
+
+    @Test(
+        "what goes wrong on the wire is read in each of its forms",
+        arguments: [
+            ("reset", Transmission(fault: .reset)), ("empty", Transmission(fault: .empty)),
+            ("garbage", Transmission(fault: .garbage)), ("{ reset: true }", Transmission(fault: .reset)),
+            ("{ reset: false }", Transmission.plain), ("{ delay: 2s }", Transmission(delay: .seconds(2))),
+            ("{ truncate: 0 }", Transmission(fault: .truncated(bytes: 0))),
+            ("{ delay: 250ms, empty: true }", Transmission(delay: .milliseconds(250), fault: .empty)),
+            (
+                "{ drip: { chunk: 10, every: 50ms } }",
+                Transmission(fault: .drip(bytes: 10, every: .milliseconds(50)))
+            ),
+        ])
+    func disturbances(_ yaml: String, _ transmission: Transmission) throws {
+        var dice = SplitMix64(state: 1)
+        #expect(try Disturbance(Rules.node(yaml)).transmission(&dice) == transmission)
+    }
+
+    @Test("a range of delays is drawn from within its bounds, the same with the same seed")
+    func delays() throws {
+        let disturbance = try Disturbance(Rules.node("{ delay: { from: 100ms, to: 2s } }"))
+        let draw = { (seed: UInt64) in
+            var dice = SplitMix64(state: seed)
+            return (0..<50).map { _ in disturbance.transmission(&dice).delay }
+        }
+        #expect(draw(1) == draw(1))
+        #expect(draw(1) != draw(2))
+        #expect(draw(1).allSatisfy { (.milliseconds(100)...(.seconds(2))).contains($0) })
+    }
+
+    @Test(
+        "what makes no sense is refused with what would be right",
+        arguments: [
+            ("{ route: r }", "nothing would go wrong"), ("{ route: r, fail: nope }", "v has no failure nope"),
+            ("{ route: s, fail: f }", "v has no route s"),
+            ("{ route: bok.list, fail: f }", "did you mean “book.list”?"),
+            ("{ route: \"x.*\", fail: f }", "no route of v fits “x.*”"), ("{ route: [], fail: f }", "names no route"),
+            ("{ fail: f, respond: { status: 200 } }", "respond stands beside fail"),
+            ("{ parameters: {}, fault: reset }", "there is no fail"), ("{ fail: f, call: 0 }", "whole number from 1"),
+            ("{ fail: f, call: 1, every: 2 }", "every stands beside call"),
+            ("{ fail: f, seed: 2 }", "a seed is for a probability"),
+            ("{ fail: f, probability: 2 }", "a number from 0 to 1"), ("{ fail: f, times: 0 }", "or “always”"),
+            ("{ fault: explode }", "“explode” is no fault"), ("{ fault: { delay: 3 } }", "3 is no duration"),
+            ("{ fault: { delay: 20m } }", "from 0s to 600s"),
+            ("{ fault: { delay: { from: 2s, to: 1s } } }", "ends before it begins"),
+            ("{ fault: { reset: true, empty: true } }", "in one way only"),
+            ("{ fault: { drip: { chunk: 0, every: 1s } } }", "0 is not a whole number from 1"),
+            ("{ fault: { truncate: -1 } }", "-1 is not a whole number from 0"),
+            ("{ do: nothing }", "v has no action nothing"), ("{ do: remove }", "needs the member user"),
+            ("{ do: { remove: { usr: ada } } }", "did you mean “user”?"),
+            ("{ do: { remove: { user: ada }, other: {} } }", "one name"),
+            ("{ respond: { status: 99 } }", "between 200 and 599"),
+            ("{ respond: { body_file: x.json } }", "body_file is for scenarios"),
+            ("{ respond: { body: \"{{nope}}\" } }", "“{{nope}}” names nothing"),
+            ("{ fail: f, cal: 1 }", "did you mean “call”?"),
+            ("{ fail: f, when: { header: { a: { likes: b } } } }", "did you mean “like”?"),
+            ("{ fail: f, when: { body: { \"$.a[\": 1 } } }", "is no JSONPath"),
+        ])
+    func refused(_ yaml: String, _ message: String) throws {
+        let problem = try #require(throws: FixtureProblem.self) { try Rules.fault(yaml) }
+        #expect(problem.message.contains(message), "\(problem)")
+        #expect(problem.line == 1)
+    }
+}

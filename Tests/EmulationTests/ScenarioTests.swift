@@ -1,0 +1,163 @@
+import HTTPTypes
+import JSON
+import Testing
+import Wire
+
+@testable import Emulation
+
+@Suite("Scenarios")
+struct ScenarioTests {
+    private static func yaml(_ states: String, name: String = "s") -> String {
+        "scenario: \(name)\nabout: a test\nvendor: v\nstates:\n\(states)"
+    }
+
+    private func run(_ states: String...) throws -> Interventions {
+        var interventions = Interventions(seed: 1)
+        interventions.activate(
+            try states.enumerated().map { (try Rules.scenario(Self.yaml($1, name: "s\($0)")), 0) })
+        return interventions
+    }
+
+    private static let expiry = """
+          fresh:
+            - { on: book.list, call: 3, fail: expired, go: expired }
+          expired:
+            - { on: book.list, when: { token: newer }, go: fresh }
+            - { on: book.list, fail: expired }
+        """
+
+    @Test("a token is refused at the third call until a newer one comes, and then again at the third")
+    func expiry() throws {
+        var interventions = try run(Self.expiry)
+        let list = { (count: Int) in Array(repeating: "book.list", count: count) }
+        #expect(interventions.outcomes(list(5), exp: 100) == [nil, nil, "expired", "expired", "expired"])
+        #expect(interventions.outcomes(["book.get"], exp: 200) == [nil])
+        #expect(interventions.runs[0].stateName == "expired")
+        #expect(interventions.outcomes(list(2), exp: 100) == ["expired", "expired"])
+        #expect(interventions.outcomes(list(3), exp: 101) == [nil, nil, nil])
+        #expect(interventions.runs[0].stateName == "fresh")
+        #expect(interventions.outcomes(list(1), exp: 101) == ["expired"])
+    }
+
+    @Test("the first rule that fits decides, and each counts every call that it fits")
+    func firstFit() throws {
+        var interventions = try run("  a: [{ on: r, call: 2, fail: f }, { on: [r, q], every: 2, fail: busy }]")
+        #expect(interventions.outcomes(["r", "r", "q", "q", "r", "r"]) == [nil, "f", nil, "busy", nil, "busy"])
+    }
+
+    @Test("of two active scenarios the first decides; one that only moves on leaves the answer to the next")
+    func precedence() throws {
+        let second = "  a: [{ on: r, respond: { status: 418 } }]"
+        var interventions = try run("  a: [{ on: r, call: 2, fail: f }]", second)
+        #expect(interventions.outcomes(["r", "r", "r"]) == ["418", "f", "418"])
+        interventions = try run("  a: [{ on: r, go: b }]\n  b: [{ on: r, fail: f }]", second)
+        #expect(interventions.outcomes(["r", "r"]) == ["418", "f"])
+    }
+
+    @Test("a fault goes before the scenarios, which count the call all the same")
+    func faultFirst() throws {
+        var interventions = try run("  a: [{ on: r, call: 2, fail: f }]")
+        interventions.arm([try Rules.fault("{ route: r, fail: busy }")])
+        #expect(interventions.outcomes(["r", "r", "r"]) == ["busy", "f", nil])
+    }
+
+    @Test("conditions of the token: there, absent, newer than the one that was refused")
+    func tokens() throws {
+        var interventions = try run(
+            "  a: [{ on: r, when: { token: absent }, fail: busy }, { on: r, when: { token: present }, fail: f }]")
+        #expect(interventions.outcomes(["r"]) == ["busy"])
+        #expect(interventions.outcomes(["r"], exp: 5) == ["f"])
+        interventions = try run("  a: [{ on: r, when: { token: newer }, fail: f }]")
+        #expect(interventions.outcomes(["r"], exp: 5) == [nil], "nothing was refused yet")
+    }
+
+    @Test("another version of a scenario keeps the state and, where the rules are the same, the counts")
+    func transfer() throws {
+        var interventions = try run("  a: [{ on: r, call: 3, fail: f }]")
+        _ = interventions.outcomes(["r"])
+        let edited = try Rules.scenario(Self.yaml("  z: []\n  a: [{ on: [r, q], call: 3, fail: busy }]", name: "s0"))
+        #expect(interventions.replace { _ in edited } == [])
+        #expect(interventions.outcomes(["q", "r"]) == [nil, "busy"])
+        let gone = try Rules.scenario(Self.yaml("  z: []", name: "s0"))
+        #expect(interventions.replace { _ in gone } == ["s0"])
+        #expect(interventions.isEmpty)
+    }
+
+    @Test(
+        "a wrong scenario is refused with its line and what would be right",
+        arguments: [
+            ("  a: [{ on: bok.list, fail: f }]", 5, "v has no route bok.list; did you mean “book.list”?"),
+            ("  a: [{ on: r, fail: expird }]", 5, "v has no failure expird; did you mean “expired”?"),
+            ("  fresh: [{ on: r, fail: f, go: frsh }]", 5, "there is no state “frsh”; did you mean “fresh”?"),
+            ("  a:\n    - { on: r }\n    - { on: r, do: remov }", 7, "v has no action remov; did you mean “remove”?"),
+            ("  a: [{ fail: f }]", 5, "member “on” is missing"),
+            ("  a: [{ on: r, fails: f }]", 5, "did you mean “fail”?"),
+            ("  a: [{ on: r, call: 2 }]", 5, "has nothing to count"),
+            ("  a: [{ on: r, when: { token: new }, fail: f }]", 5, "none of present, absent, newer"),
+            ("  {}", 5, "a scenario needs a state"),
+        ])
+    func refused(_ states: String, _ line: Int, _ message: String) throws {
+        let problem = try #require(throws: FixtureProblem.self) { try Rules.scenario(Self.yaml(states)) }
+        #expect(problem.message.contains(message), "\(problem)")
+        #expect(problem.line == line)
+    }
+
+    @Test("a scenario of another vendor's folder is refused")
+    func foreign() throws {
+        let problem = try #require(throws: FixtureProblem.self) {
+            try Rules.scenario("scenario: s\nabout: a\nvendor: w\nstates: { a: [] }")
+        }
+        #expect(problem.message == "the vendor is “w”, but the file lies in the folder of v")
+        #expect(problem.line == 3)
+    }
+}
+
+@Suite("Responses of rules")
+struct ResponseTemplateTests {
+    private static let encounter = Encounter(
+        request: Request(
+            method: .post, target: "/users/7?tag=a%22b",
+            fields: ["X-Name": "Ada \"L\"", "Content-Type": "application/json"],
+            body: Array(#"{"n":1.50,"list":[1,2],"text":"a\nb\"c","deep":{"x":true}}"#.utf8)),
+        parameters: PathParameters(names: ["id"], values: ["7"]), claims: ["sub": "ada"],
+        moment: Moment(unixSeconds: 1_800_000_000))
+
+    private func response(_ yaml: String) throws -> Response {
+        try ResponseTemplate(Rules.node(yaml), Rules.scope).response(TemplateValues(Self.encounter))
+    }
+
+    @Test(
+        "values of the exchange stand where tags name them",
+        arguments: [
+            ("body: { id: \"{{request.parameters.id}}\" }", #"{"id":"7"}"#),
+            ("body: { n: \"{{request.body.n}}\", l: \"{{request.body.list}}\" }", #"{"n":1.50,"l":[1,2]}"#),
+            ("body: { t: \"<{{request.body.text}}>\" }", #"{"t":"<a\nb\"c>"}"#),
+            (
+                "body: { who: \"{{claims.sub}} at {{clock.unix}}\", none: \"{{claims.nix}}\" }",
+                #"{"who":"ada at 1800000000","none":null}"#
+            ),
+            ("body: { first: \"{{request.body.list.0}}\" }", #"{"first":1}"#),
+            (
+                "{ headers: { content-type: application/json }, body: '{\"q\":\"{{request.query.tag}}\",\"d\":\"{{request.headers.x-name}}\"}' }",
+                #"{"q":"a\"b","d":"Ada \"L\""}"#
+            ),
+            ("body: \"{{request.method}} {{request.path}} {{clock.now}}\"", "POST /users/7 2027-01-15T08:00:00.000Z"),
+            ("body: \"{{#request.body.list}}<{{.}}>{{/request.body.list}}\"", "<1><2>"),
+            ("body: \"{{#request.body.deep.x}}yes{{/request.body.deep.x}}{{^claims.nix}}no{{/claims.nix}}\"", "yesno"),
+            ("body: \"{{request.query.tag}} & <b>\"", "a\"b & <b>"), ("status: 204", ""),
+        ])
+    func bodies(_ yaml: String, _ body: String) throws {
+        #expect(String(decoding: try response(yaml).body, as: UTF8.self) == body)
+    }
+
+    @Test("status, fields and type are as told; a value cannot begin another field")
+    func heads() throws {
+        let answer = try response(
+            "{ status: 429, headers: { retry-after: \"7\", x-echo: \"{{request.body.text}}\" }, body: {} }")
+        #expect(answer.status == .tooManyRequests)
+        #expect(answer.fields[.retryAfter] == "7")
+        #expect(answer.fields[.contentType] == "application/json; charset=utf-8")
+        #expect(answer.fields.last?.value == "a b\"c")
+        #expect(try response("body: x").fields[.contentType] == "text/plain; charset=utf-8")
+    }
+}

@@ -1,0 +1,133 @@
+import JSON
+import Testing
+
+@Suite("JSONPath, as RFC 9535 defines it")
+struct JSONPathTests {
+    /// The example of RFC 9535 section 1.5, shortened to what the rows ask about.
+    static let store: JSON = [
+        "store": [
+            "book": [
+                ["category": "reference", "title": "Sayings of the Century", "price": 8.95],
+                ["category": "fiction", "title": "Sword of Honour", "price": 12.99],
+                ["category": "fiction", "title": "Moby Dick", "isbn": "0-553-21311-3", "price": 8.99],
+                ["category": "fiction", "title": "The Lord of the Rings", "isbn": "0-395-19395-8", "price": 22.99],
+            ],
+            "bicycle": ["color": "red", "price": 399],
+        ]
+    ]
+
+    static let found: [(String, [JSON])] = [
+        ("$.store.bicycle.color", ["red"]), ("$['store']['bicycle'][\"color\"]", ["red"]),
+        ("$.store.book[0].title", ["Sayings of the Century"]), ("$.store.book[-1].price", [22.99]),
+        ("$ .store\n[ 'bicycle' ]\t.color", ["red"]), ("$.store.bicycle.*", ["red", 399]),
+        ("$.store.bicycle[*]", ["red", 399]), ("$.store.book[*].price", [8.95, 12.99, 8.99, 22.99]),
+        ("$..color", ["red"]), ("$..price", [8.95, 12.99, 8.99, 22.99, 399]), ("$..book[2].title", ["Moby Dick"]),
+        ("$..['color']", ["red"]), ("$..book[0,1].price", [8.95, 12.99]), ("$..book[:2].price", [8.95, 12.99]),
+        ("$..book[-2:].price", [8.99, 22.99]), ("$..book[ 1 : 4 : 2 ].price", [12.99, 22.99]),
+        ("$..book[?@.isbn].title", ["Moby Dick", "The Lord of the Rings"]), ("$..book[?!@.isbn].price", [8.95, 12.99]),
+        ("$..book[?(@.title=='Moby Dick')].price", [8.99]), ("$..book[?@.price<10].price", [8.95, 8.99]),
+        ("$..book[?@.price <= 8.99 && @.isbn].price", [8.99]),
+        ("$..book[?@.price<8.96 || @.price>20].price", [8.95, 22.99]),
+        ("$..book[?!(@.price<10) && @.category == $.store.book[1].category].price", [12.99, 22.99]),
+        ("$.store[?@.color].price", [399]), ("$.none", []), ("$.store.book.title", []), ("$.store.bicycle[0]", []),
+        ("$.store.book[4]", []), ("$.store.book[-5]", []),
+    ]
+
+    @Test("finds values in the order of the document", arguments: Self.found)
+    func finds(_ path: String, _ values: [JSON]) throws {
+        #expect(try JSONPath(path).values(in: Self.store) == values)
+    }
+
+    @Test("finds the whole value by the root alone")
+    func root() throws {
+        #expect(try JSONPath("$").values(in: 1) == [1])
+    }
+
+    /// RFC 9535 table 9, and the edges of section 2.3.4.2.2.
+    static let slices: [(String, [JSON])] = [
+        ("$[1:3]", ["b", "c"]), ("$[5:]", ["f", "g"]), ("$[1:5:2]", ["b", "d"]), ("$[5:1:-2]", ["f", "d"]),
+        ("$[::-1]", ["g", "f", "e", "d", "c", "b", "a"]), ("$[::0]", []),
+        ("$[:]", ["a", "b", "c", "d", "e", "f", "g"]),
+        ("$[-3:-1]", ["e", "f"]), ("$[10:]", []), ("$[-100:2]", ["a", "b"]), ("$[2:1]", []),
+        ("$[-9007199254740991:9007199254740991:9007199254740991]", ["a"]),
+    ]
+
+    @Test("slices arrays", arguments: Self.slices)
+    func takesSlices(_ path: String, _ values: [JSON]) throws {
+        #expect(try JSONPath(path).values(in: ["a", "b", "c", "d", "e", "f", "g"]) == values)
+        #expect(try JSONPath(path).values(in: []) == [])
+    }
+
+    static let names: [(String, JSON)] = [
+        ("$[\"j j\"]", 1), ("$['k.k']", 2), (#"$['\'']"#, 3), (#"$["\""]"#, 4), (#"$['"']"#, 4),
+        (#"$['\u263A']"#, 5), ("$.☺", 5), (#"$['\\']"#, 6), ("$['']", 7),
+    ]
+
+    @Test("reads names in quotes with the escapes of JSON", arguments: Self.names)
+    func quotedNames(_ path: String, _ value: JSON) throws {
+        let object: JSON = ["j j": 1, "k.k": 2, "'": 3, "\"": 4, "☺": 5, "\\": 6, "": 7]
+        #expect(try JSONPath(path).values(in: object) == [value])
+    }
+
+    /// RFC 9535 table 11 and what follows from it: `obj` is `{"x": "y"}`, `arr` is `[2, 3]`.
+    static let comparisons: [(String, Bool)] = [
+        ("$.absent1 == $.absent2", true), ("$.absent1 <= $.absent2", true), ("$.absent == 'g'", false),
+        ("$.absent != 'g'", true), ("1 <= 2", true), ("1 > 2", false), ("13 == '13'", false), ("'a' <= 'b'", true),
+        ("'a' > 'b'", false), ("$.obj == $.arr", false), ("$.obj != $.arr", true), ("$.obj == $.obj", true),
+        ("$.obj == 17", false), ("$.obj <= $.arr", false), ("$.obj <= $.obj", true), ("1 <= $.arr", false),
+        ("true <= true", true), ("true > true", false), ("null == null", true), ("$.null == null", true),
+        ("1 == 1.0", true), ("1e2 == 100", true), ("9007199254740993 == 9007199254740992", false),
+        ("$.same1 == $.same2", true), ("\"a\" < \"ä\"", true), ("-1 < 0", true),
+    ]
+
+    @Test("compares as section 2.3.5.2.2 says", arguments: Self.comparisons)
+    func compares(_ comparison: String, _ holds: Bool) throws {
+        let value: JSON = [
+            "obj": ["x": "y"], "arr": [2, 3], "null": nil, "same1": ["a": 1, "b": [2]], "same2": ["b": [2.0], "a": 1],
+        ]
+        let found = try JSONPath("$.obj[?\(comparison)]").values(in: value)
+        #expect(found == (holds ? ["y"] : []))
+    }
+
+    static let refused: [(String, Int, String)] = [
+        ("", 1, "the end"), ("a", 1, "“a”"), (" $", 1, "“ ”"), ("$ ", 2, "“ ”"), ("$.", 3, "the end"),
+        ("$.a-b", 4, "“-”"), ("$.1a", 3, "“1”"), ("$. a", 3, "“ ”"), ("$...a", 4, "“.”"), ("$[", 3, "the end"),
+        ("$[]", 3, "“]”"), ("$[a]", 3, "“a”"), ("$[0", 4, "the end"), ("$[0 1]", 5, "“1”"), ("$[01]", 3, "“01”"),
+        ("$[-]", 3, "“-”"), ("$[-0]", 3, "“-0”"), ("$[9007199254740992]", 3, "“9007199254740992”"),
+        ("$[1:2:3:4]", 8, "“:”"), ("$['a]", 6, "the end"), (#"$['\x']"#, 3, "a string in which unexpected “x”"),
+        (#"$['\"']"#, 3, "a string in which unexpected “'”"), (#"$["\'"]"#, 3, "a string in which unexpected “'”"),
+        ("$[?]", 4, "“]”"), ("$[?1]", 5, "“]”"), ("$[?@.a=1]", 7, "“=”"), ("$[?@.a==]", 9, "“]”"),
+        ("$[?@.a=='x]", 12, "the end"), ("$[?(@.a]", 8, "“]”"), ("$[?@.a &&]", 10, "“]”"), ("$[?!1]", 5, "“1”"),
+        ("$[?length(@.a)>1]", 4, "“length”"), ("$[?@.* == 1]", 6, "the end of a query for several values"),
+        ("$[?1 == @..a]", 12, "the end of a query for several values"), ("$[?@.a == 01]", 11, "“01”"),
+        ("$[?@.a == [1]]", 11, "“[”"), ("$[?@.a == 1 == 1]", 13, "“=”"),
+    ]
+
+    @Test("refuses all else, and says what was found and where", arguments: Self.refused)
+    func refuses(_ path: String, _ position: Int, _ found: String) {
+        let error = #expect(throws: JSONPathError.self) { try JSONPath(path) }
+        #expect(error?.position == position)
+        #expect(error?.found == found)
+        #expect(error?.description.hasPrefix("“\(path)”, character \(position): found \(found); ") == true)
+    }
+
+    @Test("refuses conditions nested deeper than 32 instead of running out of stack")
+    func deepConditions() throws {
+        func nested(_ depth: Int) -> String {
+            "$[?" + String(repeating: "(", count: depth) + "@.a" + String(repeating: ")", count: depth) + "]"
+        }
+        #expect(try JSONPath(nested(31)).values(in: [["a": 1]]) == [["a": 1]])
+        #expect(throws: JSONPathError.self) { try JSONPath(nested(32)) }
+        #expect(throws: JSONPathError.self) { try JSONPath(nested(100_000)) }
+        // Filters inside filters nest as well.
+        #expect(throws: JSONPathError.self) { try JSONPath("$" + String(repeating: "[?@", count: 100_000)) }
+    }
+
+    @Test("knows which queries find one value at most")
+    func singular() throws {
+        for path in ["$", "$.a", "$.a[0]['b']", "$[-1]"] { #expect(try JSONPath(path).isSingular, "\(path)") }
+        for path in ["$..a", "$.*", "$[0,1]", "$[0:1]", "$[?@.a]"] {
+            #expect(try !JSONPath(path).isSingular, "\(path)")
+        }
+    }
+}

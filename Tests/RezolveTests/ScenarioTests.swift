@@ -1,0 +1,158 @@
+import HTTPTypes
+import JSON
+import Support
+import Testing
+
+/// The shipped scenarios, each played as an app would meet it.
+@Suite("Rezolve's scenarios and actions")
+struct ScenarioTests {
+    private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
+        let world = try await World(depth)
+        let answer = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-\#(scenario)"}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        return world
+    }
+
+    private func fields(_ token: String) -> World.Fields { .keyN.bearer(token).device(Example.device) }
+
+    /// The app of the vendor's page on JWT authentication: on 401 it renews once and repeats the call once; after a second
+    /// 401 its user is logged out, and it stops.
+    private struct App {
+        let world: World
+        var token: String
+        var renewals = 0
+        var isLoggedOut = false
+
+        /// Signs in at the sample sign-in server.
+        init(_ world: World) async throws {
+            self.world = world
+            let answer = try await world.call(
+                .post, "/v2/credentials/login", .keyN,
+                #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"\#(Example.device)"}"#)
+            token = answer["authorization"] ?? ""
+        }
+
+        /// A read of the address book as the app does it; a second passes before each.
+        mutating func readAddresses() async throws -> Int {
+            try await world.advance("1s")
+            let first = try await send()
+            guard first == 401 else { return first }
+            let renewed = try await world.call(.get, "/v2/credentials/ping", .keyN.authorization(token))
+            token = renewed.json["accessToken"]?.string ?? ""
+            renewals += 1
+            let second = try await send()
+            isLoggedOut = second == 401
+            return second
+        }
+
+        private func send() async throws -> Int {
+            try await world.call(
+                .get, Example.addresses, .keyN.authorization(token).device(Example.device)
+            ).status
+        }
+    }
+
+    @Test("an app that renews once on 401 and repeats goes on, call after call", arguments: Depth.allCases)
+    func renewal(_ depth: Depth) async throws {
+        let world = try await world("token-expires-mid-session", depth)
+        var app = try await App(world)
+        for call in 1...4 { #expect(try await app.readAddresses() == 200, "call \(call)") }
+        #expect(app.renewals == 1)
+        #expect(!app.isLoggedOut)
+        let entries = world.sandbox.journal.entries()
+        #expect(entries.map(\.record.route) == ["rua.login"] + books(3) + ["rua.ping"] + books(2))
+        #expect(entries.map(\.response.status.code) == [200, 200, 200, 401, 200, 200, 200])
+        #expect(entries[3].record.failure == "token-expired")
+        #expect(
+            entries[3].explanation
+                == "scenario rezolve-token-expires-mid-session in fresh, to expired: fail token-expired")
+    }
+
+    private func books(_ count: Int) -> [String?] { Array(repeating: "addressbook.list", count: count) }
+
+    @Test("an app that repeats with the old token, or with an older one, is refused again")
+    func noRenewal() async throws {
+        let world = try await world("token-expires-mid-session")
+        let token = try await world.mint("rezolve/login", ["expires_in": 900])
+        let older = try await world.mint("rezolve/login", ["expires_in": 600])
+        var statuses: [Int] = []
+        for token in [token, token, token, token, older, token] {
+            statuses.append(try await world.call(.get, Example.ada + "/profile", fields(token)).status)
+        }
+        #expect(statuses == [200, 200, 401, 401, 401, 401])
+    }
+
+    @Test("an app whose user is logged out elsewhere renews once, gets a second 401 and stops")
+    func loggedOut() async throws {
+        let world = try await world("logged-out-elsewhere")
+        var app = try await App(world)
+        #expect(try await app.readAddresses() == 401)
+        #expect(app.renewals == 1)
+        #expect(app.isLoggedOut)
+    }
+
+    @Test("a customer who is removed in mid-session is refused from then on")
+    func removed() async throws {
+        let world = try await world("customer-removed")
+        let token = try await world.mint("rezolve/login")
+        var answers: [Int] = []
+        for _ in 1...3 { answers.append(try await world.call(.get, Example.addresses, fields(token)).status) }
+        #expect(answers == [200, 403, 403])
+        let entry = world.sandbox.journal.entries()[1]
+        #expect(entry.record.failure == "masked-other-user")
+        #expect(
+            entry.record.intervention == "scenario rezolve-customer-removed in present, to removed: do remove-customer")
+    }
+
+    @Test("a busy backend refuses every third change, slows reads, and cuts every fifth profile short")
+    func busy() async throws {
+        let world = try await world("busy-backend")
+        let token = try await world.mint("rezolve/login")
+        var statuses: [Int] = []
+        for number in 1...3 {
+            statuses.append(
+                try await world.call(
+                    .post, Example.ada + "/phonebook", fields(token), #"{"name":"n","phone":"+1555010\#(number)"}"#
+                ).status)
+        }
+        #expect(statuses == [201, 201, 503])
+        for _ in 1...5 { _ = try await world.call(.get, Example.ada + "/profile", fields(token)) }
+        let reads = world.sandbox.journal.entries().suffix(5).map(\.response.transmission)
+        #expect(reads.prefix(4).allSatisfy { (.milliseconds(200)...(.milliseconds(800))).contains($0.delay) })
+        #expect(reads.last?.fault == .truncated(bytes: 40))
+    }
+
+    @Test("the first sign-in breaks, the second works")
+    func signIn() async throws {
+        let world = try await world("sign-in-fails-once", .socket)
+        let body = #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"d"}"#
+        await #expect(throws: (any Error).self) {
+            try await world.call(.post, "/v2/credentials/login", .keyN, body)
+        }
+        #expect(try await world.call(.post, "/v2/credentials/login", .keyN, body).status == 200)
+    }
+
+    @Test("a customer can be registered and removed without a request of the app")
+    func customers() async throws {
+        let world = try await World()
+        let made = try await world.control(
+            .post, "state/rezolve/register-customer", #"{"partner_entity_id":"user-9","entity":"entity-9"}"#)
+        #expect(made.text == #"{"entity_id":"entity-9","partner_id":"317"}"#)
+        let token = try await world.mint("rezolve/login", ["customer": "entity-9"])
+        let path = "/api/v1/partner/317/customer/entity-9/addressbook"
+        #expect(try await world.call(.get, path, fields(token)).text == "[]")
+        try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity-9"}"#)
+        #expect(try await world.call(.get, path, fields(token)).failure == "masked-other-user")
+    }
+
+    @Test("a session can be ended from outside")
+    func logOut() async throws {
+        let world = try await World()
+        let token = try await world.mint("rezolve/login")
+        let answer = try await world.control(.post, "state/rezolve/log-out", #"{"entity":"entity123"}"#)
+        #expect(answer.text == #"{"id":1001,"username":"ada@example.test"}"#)
+        let ping = try await world.call(.get, "/v2/credentials/ping", [("authorization", "Bearer \(token)")])
+        #expect(ping.status == 200)
+        #expect(ping.json["accessToken"] != nil, "a logged-out session gets a token that is over")
+    }
+}
