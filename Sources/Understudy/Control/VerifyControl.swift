@@ -20,7 +20,11 @@ extension ControlAPI {
         let journal = call.sandbox.journal
         guard let wait = try wait(call) else { return .ready(answer(expectation.verdict(on: journal.entries()), call)) }
         return .deferred {
-            let entries = await journal.first(within: wait) { journal.entries() } where: expectation.isReached
+            let entries = await journal.first(within: wait) {
+                journal.entries()
+            } where: {
+                expectation.isReached(by: $0)
+            }
             return answer(expectation.verdict(on: entries), call)
         }
     }
