@@ -69,6 +69,10 @@ CALLS = {
     "actions.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "state.act": [
         ({"vendor": "rezolve", "action": "none"}, "", {}, 404), ({"vendor": "nobody", "action": "none"}, "", {}, 404)],
+    "state.get": [({"vendor": "rezolve"}, "", None, 200), ({"vendor": "nobody"}, "", None, 404)],
+    "state.set": [
+        ({"vendor": "rezolve"}, "", "STATE", 200), ({"vendor": "rezolve"}, "", {"no": 1}, 400),
+        ({"vendor": "nobody"}, "", {}, 404)],
     "sandboxes.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "sandboxes.set": [
         ({"name": "described"}, "", {"ttl": "10m"}, 200), ({"name": "described"}, "", {"ttl": None}, 200),
@@ -89,6 +93,8 @@ def call(sandbox, description, operation, parameters, query, content):
         # Whichever there is; without any the empty list has to do.
         names = [scenario["scenario"] for scenario in sandbox.control("GET", "scenarios")["available"]]
         content = {"scenario": names[0]} if names else {"scenarios": []}
+    if content == "STATE":
+        content = sandbox.control("GET", "state/rezolve")
     url = sandbox.server.url + path.format(**parameters) + query
     return requests.request(method, url, json=content, headers={"X-Understudy-Sandbox": sandbox.url.rsplit("~")[-1]}), content
 
@@ -155,7 +161,8 @@ def test_a_content_over_the_limit_and_a_missing_token_are_refused_as_described(t
                 target = server.url + path.replace("{", "").replace("}", "")
                 bare = requests.request(method, target)
                 assert bare.status_code == (200 if path == "/_understudy/health" else 401), path
-                large = requests.request(method, target, headers=headers, data=b" " * ((1 << 20) + 1))
+                limit = 16 << 20 if method == "put" and path == "/_understudy/state/{vendor}" else 1 << 20
+                large = requests.request(method, target, headers=headers, data=b" " * (limit + 1))
                 assert large.status_code == 413 and large.json()["error"]["code"] == "body-too-large"
     finally:
         assert server.stop() == 0
