@@ -68,6 +68,8 @@ CALLS = {
     "scenarios.clear": [({}, "", None, 204), ({}, "?x=1", None, 400)],
     "actions.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "state.act": [
+        ({"vendor": "rezolve", "action": "register-customer"}, "", {"partner_entity_id": "user-9"}, 200),
+        ({"vendor": "rezolve", "action": "register-customer"}, "", None, 400),
         ({"vendor": "rezolve", "action": "none"}, "", {}, 404), ({"vendor": "nobody", "action": "none"}, "", {}, 404)],
     "state.get": [({"vendor": "rezolve"}, "", None, 200), ({"vendor": "nobody"}, "", None, 404)],
     "state.set": [
@@ -101,6 +103,15 @@ def call(sandbox, description, operation, parameters, query, content):
 
 def test_the_document_is_valid_openapi_3_1(description):
     OpenAPIV31SpecValidator(description.document).validate()
+
+
+def test_an_answer_with_a_member_that_is_not_described_would_be_found(sandbox, description):
+    clock = sandbox.control("GET", "clock")
+    reference = description.pointer("components", "schemas", "Clock")
+    description.check(reference, clock)
+    for wrong in [{**clock, "other": 1}, {**clock, "frozen": "no"}, {"now": clock["now"]}]:
+        with pytest.raises(jsonschema.ValidationError):
+            description.check(reference, wrong)
 
 
 def test_the_table_of_calls_has_every_operation(description):
