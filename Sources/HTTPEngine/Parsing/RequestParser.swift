@@ -165,7 +165,7 @@ extension RequestParser {
             }
             guard lines.count < limits.headerLines else { throw .headTooLarge }
             guard let line = FieldLines.Line(parsing: range, in: input.bytes) else { throw .malformedField }
-            try message.note(name: input.bytes[line.name], value: input.bytes[line.value])
+            try message.note(line, of: input.bytes)
             lines.append(line.moved(by: input.start))
         }
         return false
