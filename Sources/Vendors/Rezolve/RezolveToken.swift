@@ -22,8 +22,12 @@ final class RezolveToken: Sendable {
     /// With the key that they were made with; one place, since nearly every token meets one key only.
     private let verification = Mutex<(key: RezolveAuthKey, findings: [Finding])?>(nil)
 
-    init(_ text: String) {
-        compact = CompactToken(text)
+    convenience init(_ text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    init(bytes: [UInt8]) {
+        compact = CompactToken(bytes: bytes)
         let claims = compact.claims
         entityID = claims?["rezolve_entity_id"]?.string ?? ""
         partnerEntityID = claims?["partner_entity_id"].flatMap(Self.partnerEntityID) ?? ""

@@ -1,0 +1,21 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+extension ArraySlice<UInt8> {
+    /// Whether both hold the same bytes; the system's comparison takes many at a time.
+    public func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
+        withUnsafeBufferPointer { own in other.withUnsafeBufferPointer { own.hasSameBytes(as: $0) } }
+    }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// Whether both hold the same bytes.
+    func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard count == other.count else { return false }
+        guard let first = baseAddress, let second = other.baseAddress else { return true }
+        return memcmp(first, second, count) == 0
+    }
+}
