@@ -124,17 +124,20 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
-        while position < text.count {
-            let byte = text[position]
-            if byte == UInt8(ascii: "\"") {
-                defer { position += 1 }
-                return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
-            }
-            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-            if byte < 0x20 { throw unexpected() }
-            position += 1
+        position = text[start...].firstIndex(where: Self.endsPlainText) ?? text.count
+        switch peek() {
+        case UInt8(ascii: "\""):
+            defer { position += 1 }
+            return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
+        case UInt8(ascii: "\\"): return try escapedString(from: start)
+        case nil: throw error(.endOfText)
+        default: throw unexpected()
         }
-        throw error(.endOfText)
+    }
+
+    /// Whether a byte of a string cannot be taken as it is.
+    private static func endsPlainText(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
     }
 
     /// Goes on with a string that holds at least one escape; `position` is at the first.
@@ -252,7 +255,7 @@ private struct JSONParser {
 
     private func checkedString(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) throws(JSONError) -> String {
         // The usual string is ASCII, and for that the standard library's validation costs more than all the rest.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
+        if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw JSONError(.invalidUTF8, at: start, in: text)
         }
