@@ -100,7 +100,7 @@ extension Connection {
     }
 
     private func answer(_ request: Request, _ loop: EventLoop) {
-        if request.isServerWide { return send(.serverOptions, loop) }
+        if parser.isServerWide { return send(.serverOptions, loop) }
         switch loop.handler.answer(request) {
         case .ready(let response): send(response, loop)
         case .deferred(let work): phase = .answering(start(work, loop.mailbox))
@@ -112,12 +112,6 @@ extension Connection {
             mailbox.post(.answered(descriptor: descriptor, connection: identifier, await work()))
         }
     }
-}
-
-extension Request {
-    /// Whether the request is `OPTIONS *`, which asks about the server and not about a path, so that no handler is asked.
-    /// RFC 9110 section 9.3.7.
-    var isServerWide: Bool { targetBegins(with: "*") }
 }
 
 extension Response {

@@ -32,6 +32,9 @@ struct RequestParser {
     private(set) var request: Request
     /// Whether the connection goes on after the request that was read last.
     private(set) var persists = true
+    /// Whether the request that was read last is `OPTIONS *`, which asks about the server and not about a path. RFC 9110
+    /// section 9.3.7.
+    private(set) var isServerWide = false
     /// Whether the client waits for `100 Continue` before it sends the content.
     private(set) var expectsContinue = false
 
@@ -65,9 +68,6 @@ struct RequestParser {
         case .requestLine, .fieldLines, .decision, .exceeded, .ended: false
         }
     }
-
-    /// Whether the request whose head is complete asks about the server and not about a path.
-    var isServerWide: Bool { request.isServerWide }
 
     /// The length of the content that the head announces, while ``acceptContent(upTo:)`` is awaited; `nil` for an unknown
     /// one.
@@ -158,6 +158,7 @@ extension RequestParser {
         let first = try RequestLine(input.bytes[line], isSecure: request.connection.isSecure)
         request.method = first.method
         request.target = first.target
+        isServerWide = request.targetBegins(with: "*")
         request.version = first.version
         requestAuthority = first.authority
         lines.reserveCapacity(12)
