@@ -9,6 +9,14 @@ extension ArraySlice<UInt8> {
     public func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
         withUnsafeBufferPointer { own in other.withUnsafeBufferPointer { own.hasSameBytes(as: $0) } }
     }
+
+    /// Where that byte stands first; likewise by the system's search.
+    public func place(of byte: UInt8) -> Int? {
+        withUnsafeBytes { bytes in
+            guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else { return nil }
+            return startIndex + (UnsafeRawPointer(found) - start)
+        }
+    }
 }
 
 extension UnsafeBufferPointer<UInt8> {

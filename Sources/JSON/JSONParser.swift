@@ -124,11 +124,14 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
-        position = text[start...].firstIndex(where: Self.endsPlainText) ?? text.count
+        // Counted in a variable of its own: the parser's would be written for each byte.
+        var end = start
+        while end < text.count, !Self.endsPlainText(text[end]) { end += 1 }
+        position = end
         switch peek() {
         case UInt8(ascii: "\""):
-            defer { position += 1 }
-            return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
+            position += 1
+            return try checkedString(UnsafeBufferPointer(rebasing: text[start..<end]), at: start)
         case UInt8(ascii: "\\"): return try escapedString(from: start)
         case nil: throw error(.endOfText)
         default: throw unexpected()
@@ -255,7 +258,7 @@ private struct JSONParser {
 
     private func checkedString(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) throws(JSONError) -> String {
         // The usual string is ASCII, and for that the standard library's validation costs more than all the rest.
-        if bytes.reduce(0, |) < 0x80 { return String(decoding: bytes, as: UTF8.self) }
+        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw JSONError(.invalidUTF8, at: start, in: text)
         }

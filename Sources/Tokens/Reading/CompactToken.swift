@@ -69,9 +69,9 @@ public struct CompactToken: Sendable {
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(3)
         var rest = bytes[...]
-        while parts.count < 5, let dot = rest.withUnsafeBufferPointer({ $0.firstIndex(of: UInt8(ascii: ".")) }) {
-            parts.append(rest.prefix(dot))
-            rest = rest.dropFirst(dot + 1)
+        while parts.count < 5, let dot = rest.place(of: UInt8(ascii: ".")) {
+            parts.append(rest[..<dot])
+            rest = rest[(dot + 1)...]
         }
         parts.append(rest)
         return parts
