@@ -37,8 +37,9 @@ public struct Pipeline: RequestHandler {
         let length = request.fields[.contentLength].map { Int($0) ?? .max } ?? 0
         if length <= smallestBodyLimit, request.fields.count(of: .transferEncoding) == 0 { return smallestBodyLimit }
         // A request that selects no sandbox is refused, whatever its content.
-        let path = (try? SandboxSelection.of(request))?.request.path ?? request.path
-        guard case .route(let vendor, let route, _) = emulator.routes.match(request.method, path) else {
+        let request = (try? SandboxSelection.of(request))?.request ?? request
+        if ControlAPI.owns(request) { return control.bodyLimit(for: request) }
+        guard case .route(let vendor, let route, _) = emulator.routes.match(request.method, request.path) else {
             return Self.standardBodyLimit
         }
         return bodyLimits[vendor][route]
@@ -107,7 +108,7 @@ public struct Pipeline: RequestHandler {
             return .finished(Self.unowned, record)
         }
         counted.vendor = vendor
-        return emulator.vendors[vendor].answer(exchange, Destination(vendor: vendor, place: place))
+        return emulator.mounting.vendor(vendor).answer(exchange, Destination(vendor: vendor, place: place))
     }
 
     /// What nobody answers for. ours: no vendor has a say in it.

@@ -82,7 +82,7 @@ struct ConfigurationFile {
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
         let names = [
             "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-            "control-token", "sandboxes", "sandbox-ttl", "seed", "scenario",
+            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "scenario",
         ]
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]

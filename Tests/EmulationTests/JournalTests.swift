@@ -75,7 +75,7 @@ struct JournalTests {
     func total() {
         var limits = Journal.Limits()
         limits.totalBytes = 250_000
-        let directory = SandboxDirectory(vendors: [], settings: Settings(), journalLimits: limits)
+        let directory = SandboxDirectory(mounting: .nobody, settings: Settings(), journalLimits: limits)
         let sandboxes = ["a", "b", "c"].map(directory.sandbox)
         for sandbox in sandboxes {
             _ = sandbox.beginExchange(Rules.request)

@@ -17,7 +17,7 @@ struct SandboxTests {
     }
 
     private func directory(capacity: Int) -> SandboxDirectory {
-        SandboxDirectory(vendors: [], settings: Settings(), limits: SandboxLimits(capacity: capacity))
+        SandboxDirectory(mounting: .nobody, settings: Settings(), limits: SandboxLimits(capacity: capacity))
     }
 
     @Test("a sandbox comes into being when it is named and stays the same")
@@ -68,7 +68,7 @@ struct SandboxTests {
 
     private func directory(_ machine: Machine, timeToLive: Duration?) -> SandboxDirectory {
         SandboxDirectory(
-            vendors: [], settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
+            mounting: .nobody, settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
         ) { machine.now }
     }
 
@@ -165,7 +165,7 @@ struct SandboxTests {
     func reset() throws {
         var settings = Settings()
         settings.seed = 5
-        let directory = SandboxDirectory(vendors: [], settings: settings)
+        let directory = SandboxDirectory(mounting: .nobody, settings: settings)
         let sandbox = directory.sandbox("a")
         let firstID = sandbox.identifiers.uuid()
         var changed = settings
@@ -213,4 +213,9 @@ struct SandboxTests {
             #expect(id.wholeMatch(of: /[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}/) != nil)
         }
     }
+}
+
+extension Mounting {
+    /// A mounting without vendors.
+    static let nobody = Mounting(Edition(vendors: [], fingerprint: ""))
 }

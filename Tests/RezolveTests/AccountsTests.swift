@@ -62,7 +62,7 @@ struct AccountsTests {
         ),
         (
             partners + "\n" + customer.replacing("1800000000", with: "now"),
-            "8:14: the string “now” stands where a whole number is expected"
+            "8:14: the string “now” stands where a number is expected"
         ),
         (
             partners + "\n" + customer + "\n    addresses:\n      - { id: a, phone_id: p }",

@@ -32,6 +32,13 @@ public struct World: Sendable {
         if let clock { try await freeze(at: clock) }
     }
 
+    private init(name: String, depth: Depth, stage: Stage) {
+        (self.name, self.depth, self.stage) = (name, depth, stage)
+    }
+
+    /// The sandbox of the same name on another server.
+    public func moved(to stage: Stage) -> World { World(name: name, depth: depth, stage: stage) }
+
     /// The emulator behind it.
     public var emulator: Emulator { stage.emulator }
 
@@ -80,7 +87,10 @@ public struct World: Sendable {
     ) async -> (Int, [(String, String)], [UInt8]) {
         let authority = fields.first { $0.0.lowercased() == "host" }?.1 ?? "127.0.0.1"
         var request = Request(method: method, target: target, authority: authority, fields: FieldLines(fields))
-        request.bodyExceedsLimit = body.count > stage.pipeline.bodyLimit(for: request)
+        // The engine asks for the limit once it knows of the content.
+        var head = request
+        head.fields = FieldLines(fields + [("content-length", String(body.count))])
+        request.bodyExceedsLimit = body.count > stage.pipeline.bodyLimit(for: head)
         request.body = request.bodyExceedsLimit ? [] : body
         let response = await stage.pipeline.response(to: request)
         return (response.status.code, response.fields.map { ($0.name.rawName, $0.value) }, response.body)

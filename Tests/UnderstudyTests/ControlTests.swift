@@ -22,9 +22,10 @@ struct ControlTests {
     /// Each call with the methods it knows.
     private static let calls: [(path: String, methods: String)] = [
         ("health", "GET"), ("openapi.json", "GET"), ("metrics", "GET"), ("journal", "GET, DELETE"),
-        ("journal/1", "GET"), ("clock", "GET, PUT"),
+        ("journal/1", "GET"), ("journal/verify", "POST, GET"), ("clock", "GET, PUT"),
         ("settings", "GET, PUT"), ("tokens", "GET"), ("tokens/explain", "POST"), ("tokens/rezolve/login", "POST"),
         ("faults", "GET, PUT, DELETE"), ("sandboxes", "GET"), ("sandboxes/x", "PUT, DELETE"), ("reset", "POST"),
+        ("state/rezolve", "GET, PUT"),
     ]
 
     @Test("a call with another method is 405 and names the right ones", arguments: Depth.allCases, calls)

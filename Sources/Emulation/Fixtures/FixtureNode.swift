@@ -10,10 +10,12 @@ public struct FixtureNode {
     private let node: Node
     /// Where the member's name stands whose value this is.
     private let name: Node?
+    /// The place as a path through members and elements; `nil` in YAML, which has lines.
+    private let path: String?
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
         self.file = file.path
-        name = nil
+        (name, path) = (nil, nil)
         guard let text = String(validating: file.bytes, as: UTF8.self) else {
             throw FixtureProblem(file: file.path, message: "is not UTF-8")
         }
@@ -32,9 +34,9 @@ public struct FixtureNode {
     }
 
     /// JSON read as if it stood in a fixture, so that a control call and a file are read by the same code; its problems
-    /// have no line.
+    /// name a path such as `users[3].id` instead of a line.
     public init(_ json: JSON, from source: String) {
-        self.init(file: source, node: Self.node(json))
+        self.init(file: source, node: Self.node(json), path: "")
     }
 
     private static func node(_ json: JSON) -> Node {
@@ -48,20 +50,22 @@ public struct FixtureNode {
         }
     }
 
-    private init(file: String, node: Node, name: Node? = nil) {
+    private init(file: String, node: Node, name: Node? = nil, path: String?) {
         self.file = file
         self.node = node
         self.name = name
+        self.path = path
     }
 
     /// A problem at this place.
     public func problem(_ message: String) -> FixtureProblem {
-        FixtureProblem(file: file, line: node.mark?.line, column: node.mark?.column, message: message)
+        if let path { return FixtureProblem(file: file, message: path.isEmpty ? message : "\(path): \(message)") }
+        return FixtureProblem(file: file, line: node.mark?.line, column: node.mark?.column, message: message)
     }
 
     /// A problem with the name of the member whose value this is.
     public func nameProblem(_ message: String) -> FixtureProblem {
-        name.map { FixtureNode(file: file, node: $0).problem(message) } ?? problem(message)
+        name.map { FixtureNode(file: file, node: $0, path: path).problem(message) } ?? problem(message)
     }
 
     /// The value as JSON, members in order.
@@ -70,7 +74,7 @@ public struct FixtureNode {
         case .scalar(let scalar): return Self.value(of: scalar)
         case .sequence(let elements):
             var values: [JSON] = []
-            for element in elements { values.append(try child(element).json()) }
+            for (index, element) in elements.enumerated() { values.append(try child(element, "[\(index)]").json()) }
             return .array(values)
         case .mapping:
             var object = JSONObject()
@@ -85,8 +89,15 @@ public struct FixtureNode {
         guard case .mapping(let mapping) = node else { throw expected("a mapping") }
         var members: [(name: String, value: FixtureNode)] = []
         for (key, value) in mapping {
-            guard let name = key.scalar?.string else { throw child(key).problem("a member's name must be a string") }
-            members.append((name, FixtureNode(file: file, node: value, name: key)))
+            guard let name = key.scalar?.string else {
+                throw child(key, "").problem("a member's name must be a string")
+            }
+            let path = path.map { $0.isEmpty ? name : "\($0).\(name)" }
+            members.append((name, FixtureNode(file: file, node: value, name: key, path: path)))
+        }
+        // YAML's parser has refused repeated members before this.
+        if path != nil, let repeated = JSONObject(members.map { ($0.name, JSON.null) }).duplicateNames.first {
+            throw problem("the member \(repeated) stands there twice")
         }
         return members
     }
@@ -106,7 +117,7 @@ public struct FixtureNode {
     /// The elements of a sequence.
     public func elements() throws(FixtureProblem) -> [FixtureNode] {
         guard case .sequence(let sequence) = node else { throw expected("a list") }
-        return sequence.map(child)
+        return sequence.enumerated().map { child($0.element, "[\($0.offset)]") }
     }
 
     /// The string here.
@@ -123,6 +134,14 @@ public struct FixtureNode {
             throw expected("a whole number")
         }
         return int
+    }
+
+    /// The number here, which may have a fraction.
+    public func number() throws(FixtureProblem) -> Double {
+        guard case .scalar(let scalar) = node, let number = Self.value(of: scalar).number, number.double.isFinite else {
+            throw expected("a number")
+        }
+        return number.double
     }
 
     /// The boolean here.
@@ -145,7 +164,9 @@ public struct FixtureNode {
         return choice
     }
 
-    private func child(_ node: Node) -> FixtureNode { FixtureNode(file: file, node: node) }
+    private func child(_ node: Node, _ step: String) -> FixtureNode {
+        FixtureNode(file: file, node: node, path: path.map { $0 + step })
+    }
 
     private func expected(_ what: String) -> FixtureProblem {
         let found =

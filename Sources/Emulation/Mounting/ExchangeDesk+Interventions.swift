@@ -30,7 +30,7 @@ extension ExchangeDesk {
     ) -> String? {
         do {
             _ = try cell.perform(
-                order.name, order.members(TemplateValues(encounter)), vendor, at: exchange.moment,
+                order.name, order.members(TemplateValues(encounter)), as: self, at: exchange.moment,
                 exchange.sandbox.identifiers)
             return nil
         } catch {

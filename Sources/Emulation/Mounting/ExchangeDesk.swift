@@ -6,7 +6,9 @@ public import Wire
 /// Inlinable throughout, so that a vendor's own target compiles it for its own types: unspecialized, a third of a
 /// request's time went into looking up generic metadata and copying values through witness tables.
 @usableFromInline
-struct ExchangeDesk<V: Vendor>: Sendable {
+final class ExchangeDesk<V: Vendor>: Sendable {
+    /// When the vendor was made ready, among all that were.
+    @usableFromInline let generation: Int
     @usableFromInline let vendor: V
     @usableFromInline let table: [Route<V>]
     @usableFromInline let catalog: FailureCatalog<V.Failure>
@@ -15,6 +17,7 @@ struct ExchangeDesk<V: Vendor>: Sendable {
 
     @inlinable
     init(vendor: V, table: [Route<V>], catalog: FailureCatalog<V.Failure>) {
+        generation = Generation.next()
         self.vendor = vendor
         self.table = table
         self.catalog = catalog
@@ -50,31 +53,44 @@ struct ExchangeDesk<V: Vendor>: Sendable {
                 exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route,
                 in: cell)
         }
+        var call = judge(exchange, at: route, parameters, in: cell)
+        return exchange.isWatched ? intervene(exchange, &call, in: cell) : handle(exchange, &call, in: cell)
+    }
+
+    /// Authenticates the exchange.
+    @inlinable
+    func judge(
+        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>
+    ) -> Call<V> {
         let arrival = Arrival(
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,
             moment: exchange.moment, switches: cell.switches)
         var findings = Findings<V.Failure>()
         let credentials = vendor.authenticate(arrival, &findings)
-        var call = Call(
+        return Call(
             arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
-        return exchange.isWatched ? intervene(exchange, &call, in: cell) : handle(exchange, &call, in: cell)
     }
 
     /// Runs the handler, and again after whatever it has to wait for.
     @inlinable
     func handle(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
         let judged = call.findings.list
-        switch cell.run(&call) {
-        case .success(.respond(let response)):
+        switch cell.run(&call, at: self) {
+        case .replied(.respond(let response)):
             return finish(exchange, response, record(of: call))
-        case .success(.wait(let job)):
+        case .replied(.wait(let job)):
             call.findings.rewind(to: judged)
             return .waiting(job) { [call] in
                 var call = call
-                return handle(exchange, &call, in: cell)
+                return self.handle(exchange, &call, in: cell)
             }
-        case .failure(let refusal):
+        case .refused(let refusal):
             return finish(exchange, refusal, record(of: call), in: cell)
+        case .outdated(let later):
+            // The fixtures were read anew since the call was judged, and the state has moved on: nothing was done yet, so
+            // the later vendor judges the call and answers it alone.
+            var call = later.judge(exchange, at: call.route, call.parameters, in: cell)
+            return later.handle(exchange, &call, in: cell)
         }
     }
 

@@ -23,6 +23,16 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
 
     /// A fresh state for a sandbox.
     func makeCell(_ settings: Settings) -> any StateCell
+    /// Makes a sandbox's state what the fixtures give.
+    func reset(_ cell: any StateCell)
+    /// What a sandbox holds, as JSON that ``read(_:_:for:)`` reads; `nil` when there is nothing of that extent.
+    func export(_ cell: any StateCell, _ extent: StateExtent) -> JSON?
+    /// Reads and checks a state for a sandbox; what is returned puts it in force.
+    ///
+    /// - Throws: the first thing that is wrong with it; nothing has changed then.
+    func read(
+        _ node: FixtureNode, _ extent: StateExtent, for cell: any StateCell
+    ) throws(FixtureProblem) -> @Sendable () -> Void
     /// Makes a token.
     func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken
     /// Says what the vendor would answer to a token.
@@ -39,8 +49,6 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
 
 /// What a vendor remembers in one sandbox.
 public protocol StateCell: AnyObject, Sendable {
-    /// Forgets all that happened.
-    func reset()
     /// Takes over changed settings.
     func apply(_ settings: Settings)
 }

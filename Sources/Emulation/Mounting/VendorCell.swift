@@ -3,19 +3,43 @@ public import Synchronization
 
 /// One vendor's state in one sandbox, behind its lock.
 public final class VendorCell<V: Vendor>: StateCell {
+    /// The state, and the desk whose vendor it belongs to.
+    @usableFromInline
+    struct Content: Sendable {
+        @usableFromInline var desk: ExchangeDesk<V>
+        @usableFromInline var state: V.State
+
+        /// Moves the state on to a vendor that was read later; `false`, and nothing is done, when it is ahead of that one.
+        @usableFromInline
+        mutating func catchUp(with desk: ExchangeDesk<V>) -> Bool {
+            guard desk !== self.desk else { return true }
+            guard desk.generation > self.desk.generation else { return false }
+            state = desk.vendor.adopt(state, startedFrom: self.desk.vendor)
+            self.desk = desk
+            return true
+        }
+    }
+
+    /// What became of a call.
+    @usableFromInline
+    enum Outcome: Sendable {
+        case replied(Reply)
+        case refused(Refusal<V.Failure>)
+        /// The state belongs to a vendor that was read later than the one which judged the call; nothing was done.
+        case outdated(ExchangeDesk<V>)
+    }
+
     @usableFromInline
     struct Behaviour: Sendable {
         @usableFromInline let switches: V.Switches
         @usableFromInline let values: SwitchValues
     }
 
-    private let initialState: V.State
-    @usableFromInline let state: Mutex<V.State>
+    @usableFromInline let content: Mutex<Content>
     @usableFromInline let behaviour: Mutex<Behaviour>
 
-    init(initialState: V.State, settings: Settings) {
-        self.initialState = initialState
-        state = Mutex(initialState)
+    init(desk: ExchangeDesk<V>, settings: Settings) {
+        content = Mutex(Content(desk: desk, state: desk.vendor.initialState))
         behaviour = Mutex(Self.behaviour(settings))
     }
 
@@ -26,12 +50,6 @@ public final class VendorCell<V: Vendor>: StateCell {
 
     @inlinable var switches: V.Switches { behaviour.withLock { $0.switches } }
     @inlinable var switchValues: SwitchValues { behaviour.withLock { $0.values } }
-    var snapshot: V.State { state.withLock { $0 } }
-
-    /// Forgets all that happened.
-    public func reset() {
-        state.withLock { $0 = initialState }
-    }
 
     /// Takes over changed settings.
     public func apply(_ settings: Settings) {
@@ -39,27 +57,63 @@ public final class VendorCell<V: Vendor>: StateCell {
         behaviour.withLock { $0 = fresh }
     }
 
-    /// Authorizes the call and, when every check held, runs its handler; both under the lock.
-    @inlinable
-    func run(_ call: inout Call<V>) -> Result<Reply, Refusal<V.Failure>> {
-        state.withLock { state in
-            call.vendor.authorize(&call, state)
-            if let failure = call.findings.failure { return .failure(Refusal(failure)) }
-            return Result { () throws(Refusal<V.Failure>) in try call.route.handler(&call, &state) }
+    /// The state with the desk it belongs to, which is that one or a later one.
+    func snapshot(at desk: ExchangeDesk<V>) -> Content {
+        content.withLock { content in
+            _ = content.catchUp(with: desk)
+            return content
         }
     }
 
-    /// Does an action, under the lock.
+    /// Changes the state as the vendor of that desk or of a later one.
+    func change<Value: Sendable>(at desk: ExchangeDesk<V>, _ change: (V, inout V.State) -> Value) -> Value {
+        content.withLock { content in
+            _ = content.catchUp(with: desk)
+            return change(content.desk.vendor, &content.state)
+        }
+    }
+
+    /// Replaces the state by one that the vendor of that desk made.
+    func replace(_ state: V.State, madeAt desk: ExchangeDesk<V>) {
+        content.withLock { content in
+            let latest = content.desk
+            content = Content(desk: desk, state: state)
+            _ = content.catchUp(with: latest)
+        }
+    }
+
+    /// Authorizes the call and, when every check held, runs its handler; both under the lock.
+    @inlinable
+    func run(_ call: inout Call<V>, at desk: ExchangeDesk<V>) -> Outcome {
+        content.withLock { content in
+            // Compared here, so that the usual case costs one comparison and no call.
+            if content.desk !== desk, !content.catchUp(with: desk) { return .outdated(content.desk) }
+            call.vendor.authorize(&call, content.state)
+            if let failure = call.findings.failure { return .refused(Refusal(failure)) }
+            do throws(Refusal<V.Failure>) {
+                return .replied(try call.route.handler(&call, &content.state))
+            } catch {
+                return .refused(error)
+            }
+        }
+    }
+
+    /// Does an action, under the lock, as the vendor of that desk or of a later one.
     func perform(
-        _ name: String, _ members: JSONObject, _ vendor: V, at moment: Moment, _ identifiers: IdentifierSource
+        _ name: String, _ members: JSONObject, as desk: ExchangeDesk<V>, at moment: Moment,
+        _ identifiers: IdentifierSource
     ) throws(ActionRefusal) -> JSON {
         guard let action = V.actions.first(where: { $0.listing.name == name }) else {
             let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
             throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
         }
         if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
-        let call = ActionCall<V>(vendor: vendor, members: members, moment: moment, identifiers: identifiers)
-        return try state.withLock { (state) throws(ActionRefusal) in try action.body(call, &state) }
+        return try content.withLock { (content) throws(ActionRefusal) in
+            _ = content.catchUp(with: desk)
+            let call = ActionCall<V>(
+                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers)
+            return try action.body(call, &content.state)
+        }
     }
 
     /// The cell as the one of this vendor.

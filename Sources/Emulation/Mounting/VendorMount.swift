@@ -4,11 +4,7 @@ import Wire
 
 /// A vendor with its failures, ready to answer.
 public struct VendorMount<V: Vendor>: MountedVendor {
-    @usableFromInline let vendor: V
-    @usableFromInline let catalog: FailureCatalog<V.Failure>
-    @usableFromInline let table: [Route<V>]
-    /// What any route masks.
-    public let secrets: Set<String>
+    @usableFromInline let desk: ExchangeDesk<V>
     /// The scenarios of its fixtures.
     public let scenarios: [Scenario]
     /// Answers an exchange whose path leads to the vendor.
@@ -32,10 +28,7 @@ public struct VendorMount<V: Vendor>: MountedVendor {
                 vendor: V.identity.id, routes: table.map(\.id), failures: V.Failure.allCases.map(\.rawValue),
                 actions: V.actions.map(\.listing), fixtures: fixtures))
         let desk = ExchangeDesk(vendor: vendor, table: table, catalog: catalog)
-        self.table = table
-        self.catalog = catalog
-        self.vendor = vendor
-        secrets = desk.secrets
+        self.desk = desk
         answer = { desk.answer($0, at: $1) }
     }
 
@@ -44,14 +37,16 @@ public struct VendorMount<V: Vendor>: MountedVendor {
 
     /// The routes, in the vendor's order.
     public var routes: [RouteListing] {
-        table.map {
+        desk.table.map {
             RouteListing(
                 id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, source: $0.source, bodyLimit: $0.bodyLimit)
         }
     }
 
     /// The failures, in the vendor's order.
-    public var failures: [FailureListing] { catalog.listing }
+    public var failures: [FailureListing] { desk.catalog.listing }
+    /// What any route masks.
+    public var secrets: Set<String> { desk.secrets }
     /// The switches.
     public var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     /// What can happen to its state without a request.
@@ -61,22 +56,27 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     public func perform(
         _ action: String, _ members: JSONObject, in sandbox: Sandbox, cell: any StateCell
     ) throws(ActionRefusal) -> JSON {
-        try VendorCell<V>.typed(cell).perform(action, members, vendor, at: sandbox.now, sandbox.identifiers)
+        try VendorCell<V>.typed(cell).perform(action, members, as: desk, at: sandbox.now, sandbox.identifiers)
     }
 
     /// The kinds of token that can be minted.
     public var tokenKinds: [TokenKind] { V.tokenKinds }
     /// Ids and public keys of the sample accounts.
-    public var samples: [SampleCredential] { vendor.samples }
+    public var samples: [SampleCredential] { desk.vendor.samples }
 
     /// A fresh state for a sandbox.
     public func makeCell(_ settings: Settings) -> any StateCell {
-        VendorCell<V>(initialState: vendor.initialState, settings: settings)
+        VendorCell<V>(desk: desk, settings: settings)
+    }
+
+    /// Makes a sandbox's state what the fixtures give.
+    public func reset(_ cell: any StateCell) {
+        VendorCell<V>.typed(cell).replace(desk.vendor.initialState, madeAt: desk)
     }
 
     /// A request that works at that moment.
     public func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
-        try vendor.sampleRequest(at: moment)
+        try desk.vendor.sampleRequest(at: moment)
     }
 }
 
@@ -86,7 +86,8 @@ extension VendorMount {
     /// Makes a token.
     public func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken {
         try checkDefect(of: order)
-        return try vendor.mint(order, in: setting(cell, moment))
+        let (vendor, setting) = setting(cell, moment)
+        return try vendor.mint(order, in: setting)
     }
 
     private func checkDefect(of order: MintOrder) throws(MintRefusal) {
@@ -104,18 +105,43 @@ extension VendorMount {
     public func explain(
         _ token: String, knowing context: JSONObject, in cell: any StateCell, at moment: Moment
     ) -> TokenExplanation {
-        let cell = VendorCell<V>.typed(cell)
-        let verdict = vendor.explain(token, knowing: context, in: setting(cell, moment))
+        let (vendor, setting) = setting(cell, moment)
+        let verdict = vendor.explain(token, knowing: context, in: setting)
+        let switches = VendorCell<V>.typed(cell).switchValues
         let response = verdict.findings.failure.map {
-            catalog.response($0, route: nil, switches: cell.switchValues)
+            desk.catalog.response($0, route: nil, switches: switches)
         }
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
             failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all)
     }
 
-    private func setting(_ cell: any StateCell, _ moment: Moment) -> TokenSetting<V> {
+    /// The state with the vendor that it belongs to.
+    private func setting(_ cell: any StateCell, _ moment: Moment) -> (V, TokenSetting<V>) {
         let cell = VendorCell<V>.typed(cell)
-        return TokenSetting(state: cell.snapshot, moment: moment, switches: cell.switches)
+        let content = cell.snapshot(at: desk)
+        return (
+            content.desk.vendor, TokenSetting(state: content.state, moment: moment, switches: cell.switches)
+        )
+    }
+}
+
+// MARK: - Export and import
+
+extension VendorMount {
+    /// What a sandbox holds.
+    public func export(_ cell: any StateCell, _ extent: StateExtent) -> JSON? {
+        let content = VendorCell<V>.typed(cell).snapshot(at: desk)
+        return content.desk.vendor.export(content.state, extent)
+    }
+
+    /// Reads and checks a state; what is returned puts it in force.
+    public func read(
+        _ node: FixtureNode, _ extent: StateExtent, for cell: any StateCell
+    ) throws(FixtureProblem) -> @Sendable () -> Void {
+        let cell = VendorCell<V>.typed(cell)
+        let content = cell.snapshot(at: desk)
+        let state = try content.desk.vendor.state(importing: node, extent, over: content.state)
+        return { cell.replace(state, madeAt: content.desk) }
     }
 }

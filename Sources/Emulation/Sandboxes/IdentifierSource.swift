@@ -15,6 +15,14 @@ public final class IdentifierSource: Sendable {
         generator.withLock { $0 = fresh }
     }
 
+    /// How far a source with a seed has come, for ``resume(at:)``; `nil` without a seed.
+    public var position: UInt64? { generator.withLock { ($0 as? SplitMix64)?.state } }
+
+    /// Goes on where another source with the same seed had come to.
+    public func resume(at position: UInt64) {
+        generator.withLock { $0 = SplitMix64(state: position) }
+    }
+
     private static func generator(seed: UInt64?) -> any RandomNumberGenerator & Sendable {
         if let seed { SplitMix64(state: seed) } else { SystemRandomNumberGenerator() }
     }

@@ -24,6 +24,7 @@ public final class Sandbox: Sendable {
     /// Where ids come from.
     public let identifiers: IdentifierSource
 
+    private let mounting: Mounting
     private let cells: [any StateCell]
     private let initialSettings: Settings
     private let control: Mutex<Control>
@@ -32,7 +33,7 @@ public final class Sandbox: Sendable {
     private let mayExpire: Atomic<Bool>
 
     init(
-        name: String, vendors: [any MountedVendor], settings: Settings, journal: Journal, timeToLive: Duration?,
+        name: String, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
         machine: @escaping @Sendable () -> Moment
     ) {
         self.name = name
@@ -41,7 +42,8 @@ public final class Sandbox: Sendable {
         created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
-        cells = vendors.map { $0.makeCell(settings) }
+        self.mounting = mounting
+        cells = mounting.edition.vendors.map { $0.makeCell(settings) }
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
@@ -137,7 +139,7 @@ public final class Sandbox: Sendable {
             control.interventions.activate(control.initialScenarios.map { ($0, 0) })
         }
         identifiers.reseed(initialSettings.seed)
-        for cell in cells { cell.reset() }
+        for (vendor, cell) in zip(mounting.edition.vendors, cells) { vendor.reset(cell) }
         journal.clear(restartNumbers: true)
     }
 }

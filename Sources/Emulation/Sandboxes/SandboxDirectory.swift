@@ -3,7 +3,7 @@ import Synchronization
 
 /// The sandboxes of a server; each comes into being when it is first named.
 public final class SandboxDirectory: Sendable {
-    private let vendors: [any MountedVendor]
+    private let mounting: Mounting
     private let settings: Settings
     private let limits: SandboxLimits
     private let journalLimits: Journal.Limits
@@ -21,18 +21,18 @@ public final class SandboxDirectory: Sendable {
     ///
     /// - Parameter machine: the machine's clock, by which sandboxes grow old.
     public init(
-        vendors: [any MountedVendor], settings: Settings, limits: SandboxLimits = SandboxLimits(),
+        mounting: Mounting, settings: Settings, limits: SandboxLimits = SandboxLimits(),
         journalLimits: Journal.Limits = Journal.Limits(),
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
-        self.vendors = vendors
+        self.mounting = mounting
         self.settings = settings
         self.limits = limits
         self.journalLimits = journalLimits
         self.machine = machine
         let journal = Journal(limits: journalLimits, total: journalTotal)
         standard = Sandbox(
-            name: SandboxName.standard, vendors: vendors, settings: settings, journal: journal, timeToLive: nil,
+            name: SandboxName.standard, mounting: mounting, settings: settings, journal: journal, timeToLive: nil,
             machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
@@ -45,7 +45,7 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            name: name, vendors: vendors, settings: settings,
+            name: name, mounting: mounting, settings: settings,
             journal: Journal(limits: journalLimits, total: journalTotal), timeToLive: limits.timeToLive,
             machine: machine)
         return sandboxes.withLock { sandboxes in

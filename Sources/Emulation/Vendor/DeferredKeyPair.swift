@@ -36,6 +36,12 @@ public final class DeferredKeyPair: Sendable {
         return try result?.get()
     }
 
+    /// The pair, or `nil` while it has not been made or when none could be.
+    public var made: SigningKey? {
+        // Why there is none is for those to tell who need one.
+        (try? key()) ?? nil
+    }
+
     /// Returns once the pair is there; several callers share one making.
     public func make() async {
         await withCheckedContinuation { continuation in

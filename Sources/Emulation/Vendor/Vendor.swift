@@ -35,6 +35,26 @@ public protocol Vendor: Sendable {
     /// What a sandbox starts with.
     var initialState: State { get }
 
+    /// The state as JSON that ``state(importing:_:over:)`` reads; `nil` when there is nothing of that extent.
+    ///
+    /// With ``StateExtent/whole`` no secret is in it.
+    func export(_ state: State, _ extent: StateExtent) -> JSON?
+
+    /// Reads and checks what ``export(_:_:)`` wrote, or somebody in its form.
+    ///
+    /// - Parameters:
+    ///   - extent: what the export holds, and so what becomes of the rest; see ``StateExtent``.
+    ///   - current: the state that is replaced, or that changes are laid over.
+    func state(
+        importing node: FixtureNode, _ extent: StateExtent, over current: State
+    ) throws(FixtureProblem) -> State
+
+    /// The state of a sandbox, begun under fixtures that have since been replaced by those of this vendor.
+    ///
+    /// Records of the fixtures that no request changed follow the fixtures; what requests made or changed stays. A vendor
+    /// that does not say otherwise keeps the state as it is.
+    func adopt(_ state: State, startedFrom old: Self) -> State
+
     /// Judges the presented credentials by every rule that needs no state, in the order of the vendor's checks.
     ///
     /// It answers nothing, and runs outside any lock.
@@ -68,6 +88,9 @@ extension Vendor {
 
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}
+
+    /// Keeps the state as it is.
+    public func adopt(_ state: State, startedFrom old: Self) -> State { state }
 }
 
 /// Who a vendor is and which paths are its own.

@@ -29,6 +29,14 @@ struct ControlAPI: Sendable {
             || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
     }
 
+    /// The longest content that the call takes.
+    func bodyLimit(for request: Request) -> Int {
+        guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
+            return Pipeline.standardBodyLimit
+        }
+        return operations[index].bodyLimit ?? Pipeline.standardBodyLimit
+    }
+
     private static func operations(health: Response) -> [ControlOperation] {
         [
             ControlOperation(
@@ -36,8 +44,8 @@ struct ControlAPI: Sendable {
                 gives: .json("The server is well.", .health)
             ) { (_) throws(ControlProblem) in .ready(health) }
         ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
-            + settingsOperations
-            + tokenOperations + faultOperations + scenarioOperations + actionOperations + sandboxOperations
+            + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
+            + stateOperations + sandboxOperations
     }
 
     /// The answer to a control call.

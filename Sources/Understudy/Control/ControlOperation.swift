@@ -71,6 +71,8 @@ struct ControlOperation: Sendable {
     /// All parameters that the query may have; the call refuses others.
     let query: [Parameter]
     let content: Content?
+    /// The longest request content in bytes; `nil` for the server's limit.
+    let bodyLimit: Int?
     /// What it gives where nothing is wrong with the call, the usual one first.
     let outcomes: [Outcome]
     /// Whether the content may name something that is not there, and the answer is 404; a path always may.
@@ -80,7 +82,8 @@ struct ControlOperation: Sendable {
     /// A call of these parts; `path` comes behind ``prefix``.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, in parameters: [Parameter] = [],
-        query: [Parameter] = [], content: Content? = nil, gives outcomes: Outcome..., mayMiss: Bool = false,
+        query: [Parameter] = [], content: Content? = nil, bodyLimit: Int? = nil, gives outcomes: Outcome...,
+        mayMiss: Bool = false,
         handler: @escaping Handler
     ) {
         self.id = id
@@ -89,6 +92,7 @@ struct ControlOperation: Sendable {
         self.path = parameters
         self.query = query
         self.content = content
+        self.bodyLimit = bodyLimit
         self.outcomes = outcomes
         self.mayMiss = mayMiss || path.contains("{")
         self.handler = handler

@@ -35,6 +35,8 @@ struct ServeCommand: ParsableCommand {
 
     @OptionGroup var sandboxes: SandboxOptions
 
+    @OptionGroup var state: StateOptions
+
     @OptionGroup var secure: SecureListenerOptions
 
     @OptionGroup var scenarios: ScenarioOptions
@@ -50,6 +52,8 @@ struct ServeCommand: ParsableCommand {
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
         let emulator = try emulator(sources, log)
+        let files = try state.files(sources)
+        let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)
         let server = try Misuse.rephrase { () throws(ServerError) in
             try Server(
@@ -61,21 +65,37 @@ struct ServeCommand: ParsableCommand {
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, to: portFile) }
         let token = try sources.text("control-token", flag: controlToken)
+        if let restored { Output.line(restored) }
         Banner(
             emulator: emulator, addresses: server.addresses, authorityPath: secure?.authorityPath,
             asksForToken: token != nil
         ).show()
-        if Signals.waitForTermination() == .interrupt {
+        end(server, emulator, files, after: Signals.waitForTermination())
+        // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
+        if let portFile { unlink(portFile) }
+        do {
+            if let saved = try files.save(emulator) { Output.line(saved) }
+        } catch {
+            throw AnswerIsNo(message: "\(error). What the file held before is still there.")
+        }
+    }
+
+    /// Answers what is in flight.
+    private func end(
+        _ server: Server, _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
+    ) {
+        if signal == .interrupt {
             Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
         }
+        // Saved now and again at the end: a supervisor may lose its patience while answers are still in flight. Should it
+        // fail, the second time tells why.
+        _ = try? files.save(emulator)
         // Who asks a second time does not want to wait for what is in flight.
         Thread.detachNewThread {
             _ = Signals.waitForTermination()
             Task { await server.stop(within: .zero) }
         }
         Waiting.until { await server.stop(within: .seconds(10)) }
-        // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
-        if let portFile { unlink(portFile) }
     }
 
     private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// An entry of a customer's address book.
-struct RezolveAddress: Sendable {
+struct RezolveAddress: Sendable, Hashable {
     let id: String
     var shortName: String
     var fullName: String

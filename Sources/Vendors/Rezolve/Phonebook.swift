@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// An entry of a customer's phone book.
-struct RezolvePhone: Sendable {
+struct RezolvePhone: Sendable, Hashable {
     let id: String
     var name: String
     var phone: String

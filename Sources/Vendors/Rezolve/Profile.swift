@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// What a customer tells about itself.
-struct RezolveProfile: Sendable {
+struct RezolveProfile: Sendable, Hashable {
     var title = ""
     var name = ""
     var firstName = ""

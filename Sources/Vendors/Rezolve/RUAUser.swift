@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// A user of RUA, the sample sign-in server; it stands for one customer.
-struct RUAUser: Sendable {
+struct RUAUser: Sendable, Hashable {
     let id: Int
     /// The customer the user stands for.
     let entityID: String
@@ -20,7 +20,7 @@ struct RUAUser: Sendable {
     /// `nil` until the first sign-in.
     var timesLoggedIn: Int?
     /// The devices whose sessions were logged out, the latest last.
-    private var loggedOutDevices: [String] = []
+    private(set) var loggedOutDevices: [String] = []
     /// ours: a bound; a session that was pushed out counts as open again.
     private static let maximumLoggedOutDevices = 100
 

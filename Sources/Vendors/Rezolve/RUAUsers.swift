@@ -16,7 +16,11 @@ struct RUAUsers: Sendable {
     private var users: [Int: RUAUser] = [:]
     private var idsByEntity: [String: Int] = [:]
     private var idsByName: [Name: Int] = [:]
-    private var lastID = 1000
+    /// The id of the user that registered last.
+    private(set) var lastID = 1000
+
+    /// All users, by id.
+    var all: [RUAUser] { users.values.sorted { $0.id < $1.id } }
 
     /// The id of the next user that registers.
     var nextID: Int { lastID + 1 }
@@ -47,6 +51,9 @@ struct RUAUsers: Sendable {
         for name in names(of: user) where idsByName[name] == nil { idsByName[name] = user.id }
         lastID = max(lastID, user.id)
     }
+
+    /// Has ids count on from there, if they have not come so far.
+    mutating func count(from id: Int) { lastID = max(lastID, id) }
 
     /// Forgets the user that stands for a customer.
     mutating func remove(entity: String) {

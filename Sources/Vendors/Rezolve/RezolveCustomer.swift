@@ -12,10 +12,17 @@ struct RezolveCustomer: Sendable {
     let created: Moment
     /// The pair whose public half encrypts card numbers.
     var keyPair = DeferredKeyPair()
+    /// Whether the fixtures hold that pair, so that it need not be kept.
+    var hasKeyFile = false
     var profile: RezolveProfile
     var phones: [RezolvePhone] = []
     var addresses: [RezolveAddress] = []
     var cards: [RezolveCard] = []
+
+    /// Whom the partner knows the customer as.
+    var partnerUser: RezolveState.PartnerUser {
+        RezolveState.PartnerUser(partnerID: partnerID, partnerEntityID: partnerEntityID)
+    }
 
     /// ours: a bound of each book and of the wallet, so that a client in a loop cannot fill the machine.
     private static let maximumEntries = 1000

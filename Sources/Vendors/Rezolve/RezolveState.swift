@@ -15,12 +15,16 @@ struct RezolveState: Sendable {
     private(set) var customers: [String: RezolveCustomer] = [:]
     private(set) var users = RUAUsers()
     private var entities: [PartnerUser: String] = [:]
-    private var registered: [String] = []
+    /// The entity ids of those who are not of the fixtures, in the order in which they registered.
+    private(set) var registered: [String] = []
 
     init(_ accounts: RezolveAccounts) {
         for customer in accounts.customers { insert(customer) }
         for user in accounts.users { users.store(user) }
     }
+
+    /// No customers and no users.
+    init() {}
 
     /// The customer whom a partner knows by that id.
     func customer(partner: String, partnerEntityID: String) -> RezolveCustomer? {
@@ -60,15 +64,47 @@ struct RezolveState: Sendable {
 
     private mutating func insert(_ customer: RezolveCustomer) {
         customers[customer.entityID] = customer
-        entities[PartnerUser(partnerID: customer.partnerID, partnerEntityID: customer.partnerEntityID)] =
-            customer.entityID
+        entities[customer.partnerUser] = customer.entityID
     }
 
     private mutating func forget(_ entity: String) {
         guard let customer = customers.removeValue(forKey: entity) else { return }
-        entities[PartnerUser(partnerID: customer.partnerID, partnerEntityID: customer.partnerEntityID)] = nil
+        entities[customer.partnerUser] = nil
         users.remove(entity: entity)
     }
+}
+
+// MARK: - Whole records
+
+extension RezolveState {
+    /// Puts a customer in the place of all who have its entity id, or its name at the partner.
+    ///
+    /// - Parameter isOfFixtures: whether the customer stays whoever else registers.
+    mutating func put(_ customer: RezolveCustomer, isOfFixtures: Bool) {
+        if let other = entities[customer.partnerUser], other != customer.entityID { forget(other) }
+        if let old = customers[customer.entityID] { entities[old.partnerUser] = nil }
+        if isOfFixtures { insert(customer) } else { register(customer) }
+    }
+
+    /// Puts a user in the place of all who have its id or stand for its customer.
+    mutating func put(_ user: RUAUser) {
+        users.remove(entity: user.entityID)
+        if let other = users[user.id] { users.remove(entity: other.entityID) }
+        users.store(user)
+    }
+
+    /// Removes a user, its customer staying.
+    mutating func removeUser(_ id: Int) {
+        if let user = users[id] { users.remove(entity: user.entityID) }
+    }
+
+    /// Gives a customer another key pair.
+    mutating func setKeyPair(_ keyPair: DeferredKeyPair, of entity: String) {
+        customers[entity]?.keyPair = keyPair
+    }
+
+    /// Has the ids of users count on from there, if they have not come so far.
+    mutating func countUsers(from lastID: Int) { users.count(from: lastID) }
 }
 
 // MARK: - RUA

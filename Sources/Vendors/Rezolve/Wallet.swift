@@ -9,7 +9,7 @@ import Tokens
 #endif
 
 /// A payment card of a customer; its number is never kept.
-struct RezolveCard: Sendable {
+struct RezolveCard: Sendable, Hashable {
     var id: String
     var type: String
     var brand: String

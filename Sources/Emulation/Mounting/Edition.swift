@@ -1,0 +1,42 @@
+/// The vendors as one reading of the fixtures made them.
+public struct Edition: Sendable {
+    /// The vendors, in the catalog's order.
+    public let vendors: [any MountedVendor]
+    /// A short text that changes with any fixture file.
+    public let fingerprint: String
+
+    /// Reads the fixtures of every vendor and makes it ready.
+    ///
+    /// - Throws: the first thing that is wrong with the fixtures.
+    public init(of modules: [VendorModule], fixtures: FixtureStore) throws(FixtureProblem) {
+        var vendors: [any MountedVendor] = []
+        for module in modules { vendors.append(try module.mount(fixtures)) }
+        try Self.checkScenarioNames(vendors)
+        self.vendors = vendors
+        fingerprint = fixtures.fingerprint(of: modules.map(\.identity.id))
+    }
+
+    /// An edition of these vendors.
+    init(vendors: [any MountedVendor], fingerprint: String) {
+        self.vendors = vendors
+        self.fingerprint = fingerprint
+    }
+
+    /// The scenarios of all vendors.
+    public var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
+
+    /// The scenario of that name.
+    public func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
+
+    /// A scenario is activated by its name alone.
+    private static func checkScenarioNames(_ vendors: [any MountedVendor]) throws(FixtureProblem) {
+        var owners: [String: String] = [:]
+        for scenario in vendors.flatMap(\.scenarios) {
+            if let other = owners.updateValue(scenario.vendor, forKey: scenario.name) {
+                throw FixtureProblem(
+                    file: "\(scenario.vendor)/scenarios",
+                    message: "\(other) has a scenario of the name \(scenario.name) too")
+            }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import Emulation
+import JSON
+import Wire
+
+/// Reading and replacing what a vendor remembers in a sandbox.
+extension ControlAPI {
+    static let stateOperations: [ControlOperation] = [
+        ControlOperation(
+            "state.get", .get, "/state/{vendor}",
+            "What the vendor remembers in the sandbox: users, addresses and the like, without passwords and keys.",
+            gives: .json("The state.", .state), handler: exportState),
+        ControlOperation(
+            "state.set", .put, "/state/{vendor}",
+            "Replaces what the vendor remembers in the sandbox; records that stay keep the secrets that are left out.",
+            content: .required(NamedSchema.state.reference), bodyLimit: stateLimit,
+            gives: .json("The state as it is now.", .state),
+            handler: importState),
+    ]
+
+    /// ours: several thousand customers with full books.
+    private static let stateLimit = 16 << 20
+
+    @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let index = try call.vendor(call.parameters["vendor"])
+        // Not on the loop: a state may have ten thousands of records.
+        return .deferred { export(index, call) }
+    }
+
+    private static func export(_ index: Int, _ call: ControlCall) -> Response {
+        let vendor = call.emulator.mounting.vendor(index)
+        return .json(vendor.export(call.sandbox.cell(index), .whole) ?? [:])
+    }
+
+    /// Replaces the state once all of it was read and found right.
+    @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let index = try call.vendor(call.parameters["vendor"])
+        return .deferred {
+            do throws(ControlProblem) {
+                let install = try call.read(.object(try call.object())) { (node) throws(FixtureProblem) in
+                    try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
+                }
+                install()
+                return export(index, call)
+            } catch {
+                return error.response
+            }
+        }
+    }
+}

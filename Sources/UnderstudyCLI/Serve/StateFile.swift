@@ -1,0 +1,116 @@
+import Emulation
+import Foundation
+import JSON
+
+/// A file that holds one complete document at every moment, whatever ends the writing of the next one.
+struct StateFile {
+    /// Why a file was not written; the one that was there is as before.
+    struct Failure: Error, CustomStringConvertible {
+        let path: String
+        let code: Int32
+
+        var description: String { "the state cannot be written to \(path): \(String(cString: strerror(code)))" }
+    }
+
+    /// As it was given, for messages.
+    let name: String
+    /// Where links lead: renaming onto a link would replace the link.
+    private let path: String
+
+    init(_ name: String) {
+        self.name = name
+        path = URL(filePath: name).resolvingSymlinksInPath().path
+    }
+
+    /// Whether there is a file.
+    var exists: Bool { FileManager.default.fileExists(atPath: path) }
+
+    /// Whether both are the same file, by whatever names.
+    func isSame(as other: StateFile) -> Bool { path == other.path }
+
+    private var folder: String { URL(filePath: path).deletingLastPathComponent().path }
+
+    /// A name beside the file, on the same file system, that nobody else has.
+    private var partialPath: String {
+        let file = URL(filePath: path).lastPathComponent
+        return "\(folder)/.\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16)).partial"
+    }
+
+    /// Reads the document.
+    func read() throws -> FixtureNode {
+        let bytes: [UInt8]
+        do {
+            bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+        } catch {
+            throw Misuse("\(name) cannot be read; is it a file, and may it be read?")
+        }
+        do {
+            return FixtureNode(try JSON.parse(bytes), from: name)
+        } catch {
+            throw Misuse(
+                "\(FixtureProblem(file: name, line: error.line, column: error.column, message: "not JSON: \(error.reason)"))."
+            )
+        }
+    }
+
+    /// Finds out before anything has to be saved whether it could be.
+    func checkFolder() throws(Failure) {
+        var isFolder: ObjCBool = false
+        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
+            throw Failure(path: name, code: EISDIR)
+        }
+        let partial = partialPath
+        let descriptor = try create(partial)
+        close(descriptor)
+        unlink(partial)
+    }
+
+    /// Replaces the content: it is written beside the file, forced to the disk, and takes the file's place at once.
+    ///
+    /// Nobody but the owner may read it, since it holds passwords and private keys.
+    func write(_ bytes: [UInt8]) throws(Failure) {
+        let partial = partialPath
+        do throws(Failure) {
+            try fill(partial, with: bytes)
+            guard rename(partial, path) == 0 else { throw failure }
+        } catch {
+            unlink(partial)
+            throw error
+        }
+        syncFolder()
+    }
+
+    private func fill(_ partial: String, with bytes: [UInt8]) throws(Failure) {
+        let descriptor = try create(partial)
+        // What closing could complain of has been forced to the disk by then.
+        defer { close(descriptor) }
+        try write(bytes, to: descriptor)
+        guard fsync(descriptor) == 0 else { throw failure }
+    }
+
+    private var failure: Failure { Failure(path: name, code: errno) }
+
+    private func create(_ partial: String) throws(Failure) -> Int32 {
+        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else { throw failure }
+        return descriptor
+    }
+
+    private func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
+            if written < 0, errno == EINTR { continue }
+            guard written > 0 else { throw failure }
+            rest = rest.dropFirst(written)
+        }
+    }
+
+    /// Makes the new name last, too. Some file systems know no such thing, and the content is safe by then.
+    private func syncFolder() {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import JSON
+import Testing
+
+/// `serve --import FILE --export-on-exit FILE`, over real ends of real processes.
+@Suite("State over a restart")
+struct StateFileTests {
+    private static let options = ["--log", "off", "--import", "state.json", "--export-on-exit", "state.json"]
+    private static let user = #"{"username":"qa@example.test","password":"qa-pass-1","email":"qa@example.test"}"#
+    private static let login = #"{"username":"qa@example.test","password":"qa-pass-1","deviceId":"d"}"#
+
+    private func send(
+        _ method: HTTPRequest.Method, _ server: RunningServer, _ path: String, _ fields: [String: String] = [:],
+        _ body: String = ""
+    ) async throws -> ClientResponse {
+        var lines: HTTPFields = [
+            try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
+        ]
+        for (name, value) in fields { lines[try #require(HTTPField.Name(name))] = value }
+        return try await HTTPClient.send(
+            method: method, url: server.base + path, fields: lines, body: Array(body.utf8), within: .seconds(30))
+    }
+
+    /// Signs in and asks for the public key.
+    private func publicKey(_ server: RunningServer, sandbox: String = "") async throws -> String {
+        let answer = try await send(.post, server, sandbox + "/v2/credentials/login", [:], Self.login)
+        #expect(answer.status == .ok)
+        let entity = try #require(try JSON.parse(answer.body)["sdkEntity"]?.string)
+        let token = try #require(answer.fields[.authorization])
+        let key = try await send(
+            .get, server, "\(sandbox)/api/v1/partner/317/customer/\(entity)/publickey",
+            ["authorization": token, "x-rezolve-device-id": "d"])
+        #expect(key.status == .ok)
+        return String(decoding: key.body, as: UTF8.self)
+    }
+
+    private func end(_ server: RunningServer, by signal: Int32) -> (status: Int32, output: String) {
+        kill(server.process.processIdentifier, signal)
+        let text = String(decoding: server.output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        server.process.waitUntilExit()
+        return (server.process.terminationStatus, text)
+    }
+
+    @Test(
+        "a restarted server keeps its users: each can sign in and has the public key of before",
+        arguments: [SIGTERM, SIGINT])
+    func restart(_ signal: Int32) async throws {
+        let folder = TemporaryFolder()
+        let first = try await RunningServer(Self.options, in: folder)
+        for sandbox in ["", "/~team-a"] {
+            #expect(
+                try await send(.post, first, sandbox + "/v2/credentials/register", [:], Self.user).status == .created)
+        }
+        let keys = [try await publicKey(first), try await publicKey(first, sandbox: "/~team-a")]
+        #expect(keys[0] != keys[1])
+        let end = end(first, by: signal)
+        #expect(end.status == 0)
+        #expect(end.output.contains("There is no state.json yet; it starts with the fixtures alone."))
+        #expect(end.output.hasSuffix("The state of 2 sandboxes was written to state.json.\n"))
+
+        let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/state.json")
+        #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        #expect(try leftovers(folder) == [])
+
+        let second = try await RunningServer(Self.options, in: folder)
+        #expect(try await publicKey(second) == keys[0])
+        #expect(try await publicKey(second, sandbox: "/~team-a") == keys[1])
+        let again = self.end(second, by: signal)
+        #expect(again.status == 0)
+        #expect(again.output.contains("The state of 2 sandboxes was read from state.json."))
+    }
+
+    private func leftovers(_ folder: TemporaryFolder) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".partial") }
+    }
+
+    @Test("a server that is killed while it writes leaves a complete file, the old one or the new one")
+    func killed() async throws {
+        let folder = TemporaryFolder()
+        let customers = (0..<2000).map { number in
+            #"{"entity":"e\#(number)","partner":"317","partner_entity_id":"u\#(number)","created":1800000000.5}"#
+        }
+        let old =
+            #"{"understudy_state":1,"sandboxes":[{"name":"default","state":{"rezolve":{"owners":[],"users":[],"#
+            + #""key_pairs":[],"removed_customers":[],"removed_users":[],"last_user_id":1001,"customers":[\#(customers.joined(separator: ","))]}}}]}"#
+        try folder.write(old, to: "state.json")
+        let server = try await RunningServer(Self.options, in: folder)
+        #expect(try await send(.post, server, "/v2/credentials/register", [:], Self.user).status == .created)
+        kill(server.process.processIdentifier, SIGTERM)
+        let deadline = ContinuousClock.now + .seconds(30)
+        while try leftovers(folder).isEmpty, server.process.isRunning, ContinuousClock.now < deadline {
+            await Task.yield()
+        }
+        kill(server.process.processIdentifier, SIGKILL)
+        server.process.waitUntilExit()
+        let text = try folder.read("state.json")
+        let isNew = try JSON.parse(text.utf8)["sandboxes"]?[0]?["state"]?["rezolve"]?["customers"]?.array?.count == 2001
+        #expect(text == old || isNew)
+        // And whatever lies beside it now, the next start has the users.
+        let next = try await RunningServer(Self.options, in: folder)
+        let exported = try await send(.get, next, "/_understudy/state/rezolve")
+        #expect(try JSON.parse(exported.body)["customers"]?.array?.count == (isNew ? 2003 : 2002))
+        #expect(end(next, by: SIGTERM).status == 0)
+    }
+
+    @Test("a disk that takes no more leaves the old file as it was, and says so")
+    func full() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("the old content\n", to: "state.json")
+        // A limit of the length of files, its signal ignored: writing fails in the middle, as on a full disk.
+        let process = Process()
+        process.executableURL = URL(filePath: "/bin/sh")
+        process.arguments = [
+            "-c",
+            #"trap '' XFSZ; ulimit -f 1; exec "$0" serve --port 0 --port-file ports --log off --export-on-exit state.json"#,
+            Program.path,
+        ]
+        process.environment = ["PATH": "/usr/bin:/bin"]
+        process.currentDirectoryURL = folder.url
+        let log = Pipe()
+        (process.standardError, process.standardOutput) = (log, FileHandle.nullDevice)
+        try process.run()
+        let deadline = ContinuousClock.now + .seconds(30)
+        while !FileManager.default.fileExists(atPath: folder.path + "/ports"), process.isRunning,
+            ContinuousClock.now < deadline
+        {
+            await Task.yield()
+        }
+        let base = "http://127.0.0.1:\(try folder.read("ports").split(separator: " ")[1].dropLast())"
+        let answer = try await HTTPClient.send(
+            method: .post, url: base + "/v2/credentials/register",
+            fields: [try #require(.init("x-rezolve-partner-apikey")): "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"],
+            body: Array(Self.user.utf8), within: .seconds(10))
+        #expect(answer.status == .created)
+        process.terminate()
+        let complaint = String(decoding: log.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 1)
+        #expect(
+            complaint.hasSuffix(
+                "understudy: the state cannot be written to state.json: File too large. What the file held before is still there.\n"
+            ), "\(complaint)")
+        #expect(try folder.read("state.json") == "the old content\n")
+        #expect(try leftovers(folder) == [])
+    }
+
+    @Test(
+        "a wrong file or folder stops the start",
+        arguments: [
+            (
+                ["--import", "none.json"],
+                "--import none.json: there is no such file. On a first start that is right only where --export-on-exit names the same one."
+            ),
+            (
+                ["--import", "none.json", "--export-on-exit", "other.json"],
+                "--import none.json: there is no such file."
+            ),
+            (
+                ["--export-on-exit", "nowhere/state.json"],
+                "the state cannot be written to nowhere/state.json: No such file or directory"
+            ),
+            (["--export-on-exit", "."], "the state cannot be written to .: Is a directory"),
+            (
+                ["--import", "broken.json", "--export-on-exit", "broken.json"],
+                "broken.json:2:1: not JSON: the text ends inside a value."
+            ),
+            (
+                ["--import", "wrong.json"],
+                "wrong.json: sandboxes[0].state.rezolve.customers: the number 7 stands where a list is expected"
+            ),
+        ])
+    func refused(_ options: [String], _ complaint: String) throws {
+        let folder = TemporaryFolder()
+        try folder.write("{\"understudy_state\":1,\n", to: "broken.json")
+        try folder.write(
+            #"{"understudy_state":1,"sandboxes":[{"name":"default","state":{"rezolve":{"customers":7,"owners":[],"users":[],"key_pairs":[],"last_user_id":1}}}]}"#,
+            to: "wrong.json")
+        let run = try Program.run(["serve", "--port", "0"] + options, in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
+        #expect(try folder.read("broken.json") == "{\"understudy_state\":1,\n")
+        #expect(try leftovers(folder) == [])
+    }
+
+    @Test("environment and configuration file name the files as well, and a link stays a link")
+    func otherSources() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("export-on-exit: link.json\n", to: "understudy.yaml")
+        try folder.write("old", to: "data/target.json")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link.json", withDestinationPath: "data/target.json")
+        let first = try await RunningServer(["--log", "off"], in: folder)
+        #expect(try await send(.post, first, "/v2/credentials/register", [:], Self.user).status == .created)
+        #expect(end(first, by: SIGTERM).status == 0)
+        #expect(try folder.read("data/target.json").contains("qa@example.test"))
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: folder.path + "/link.json") == "data/target.json")
+        let second = try await RunningServer(
+            ["--log", "off"], environment: ["UNDERSTUDY_IMPORT": "data/target.json"], in: folder)
+        _ = try await publicKey(second)
+        #expect(end(second, by: SIGTERM).status == 0)
+    }
+}
