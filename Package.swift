@@ -40,6 +40,9 @@ let mounting: [Target] = [
         name: "Understudy",
         dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Fixtures", httpTypes, logging]
             + vendors.map { .target(name: $0) }),
+    .target(
+        name: "UnderstudyTesting",
+        dependencies: ["JSON", "Wire", "HTTPEngine", "Emulation", "Understudy", httpTypes]),
     .executableTarget(
         name: "UnderstudyCLI",
         dependencies: [
@@ -89,6 +92,7 @@ let package = Package(
         : [
             .executable(name: "understudy", targets: ["UnderstudyCLI"]),
             .library(name: "Understudy", targets: ["Understudy"]),
+            .library(name: "UnderstudyTesting", targets: ["UnderstudyTesting"]),
             .library(name: "Tokens", targets: ["Tokens"]),
         ],
     dependencies: [

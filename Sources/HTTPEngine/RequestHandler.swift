@@ -15,11 +15,17 @@ public protocol RequestHandler: Sendable {
     /// closes after the answer.
     func answer(_ request: Request) -> Answer
 
+    /// The server that will ask has come into being, and this is how busy it is from now on.
+    func willServe(_ occupancy: ServerOccupancy)
+
     /// Something that the engine dealt with by itself, for an operator's log.
     func noted(_ note: EngineNote)
 }
 
 extension RequestHandler {
+    /// Does nothing.
+    public func willServe(_ occupancy: ServerOccupancy) {}
+
     /// Does nothing.
     public func noted(_ note: EngineNote) {}
 }

@@ -15,10 +15,12 @@ public final class Server: Sendable {
         var listeners: [ListeningSocket] = []
         for listener in configuration.listeners { listeners.append(try ListeningSocket(listener)) }
         addresses = listeners.map(\.address)
-        let seats = try Seat.make(configuration, listeners, handler)
+        let occupancy = ServerOccupancy()
+        let seats = try Seat.make(configuration, listeners, handler, occupancy)
         guard let first = seats.first else { throw .noListener }
         acceptingMailbox = first.mailbox
         otherMailboxes = first.peers
+        handler.willServe(occupancy)
         running = RunningLoops()
         for seat in seats where !running.start(seat) {
             first.mailbox.post(.stop(deadline: .now))

@@ -17,6 +17,8 @@ public final class Emulator: Sendable {
     let controlToken: String?
     /// The machine's clock, by which sandboxes grow old.
     let machine: @Sendable () -> Moment
+    /// What is counted of all that is answered.
+    let metrics: Metrics
     let logger: Logger?
 
     /// Reads the fixtures and makes every vendor ready.
@@ -49,6 +51,7 @@ public final class Emulator: Sendable {
         self.modules = modules
         mounting = Mounting(edition)
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
+        metrics = Metrics(vendors: edition.vendors)
         self.controlToken = controlToken
         self.machine = machine
         self.logger = logger

@@ -47,12 +47,14 @@ public struct Pipeline: RequestHandler {
 
     /// The answer to a request.
     public func answer(_ request: Request) -> Answer {
+        let watch = Stopwatch()
         do {
             guard let selection = try SandboxSelection.of(request) else {
-                return answer(request, in: emulator.sandboxes.standard)
+                return answer(request, in: emulator.sandboxes.standard, watch)
             }
-            return answer(selection.request, in: emulator.sandboxes.sandbox(selection.name))
+            return answer(selection.request, in: emulator.sandboxes.sandbox(selection.name), watch)
         } catch {
+            emulator.metrics.count(at: Metrics.Place(), status: error.status.code, failure: nil, after: watch)
             return .ready(error.response)
         }
     }
@@ -62,10 +64,23 @@ public struct Pipeline: RequestHandler {
         emulator.logger?.notice("\(note)")
     }
 
-    private func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
+    /// Takes the server's connections into the metrics.
+    public func willServe(_ occupancy: ServerOccupancy) {
+        emulator.metrics.observe(occupancy)
+    }
+
+    /// What the metrics need to know of an exchange at its end.
+    private struct Measurement {
+        let watch: Stopwatch
+        var place = Metrics.Place()
+    }
+
+    private func answer(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
         if ControlAPI.owns(request) { return control.answer(request, in: sandbox) }
         let exchange = sandbox.beginExchange(request)
-        return advance(exchange, step(exchange))
+        var measurement = Measurement(watch: watch)
+        let step = step(exchange, &measurement.place)
+        return advance(exchange, step, measurement)
     }
 
     /// The answer to a request, once it is there.
@@ -76,11 +91,13 @@ public struct Pipeline: RequestHandler {
         }
     }
 
-    private func step(_ exchange: Exchange) -> ExchangeStep {
+    private func step(_ exchange: Exchange, _ counted: inout Metrics.Place) -> ExchangeStep {
         let request = exchange.request
         let (vendor, place): (Int, Destination.Place)
         switch emulator.routes.match(request.method, request.path) {
-        case .route(let index, let route, let parameters): (vendor, place) = (index, .route(route, parameters))
+        case .route(let index, let route, let parameters):
+            (vendor, place) = (index, .route(route, parameters))
+            counted.route = route
         case .unknown(let index): (vendor, place) = (index, .nowhere)
         case .otherMethods(let index, let methods):
             (vendor, place) = (index, .otherMethods(allow: methods.map(\.rawValue).joined(separator: ", ")))
@@ -90,6 +107,7 @@ public struct Pipeline: RequestHandler {
             record.reason = "no vendor owns this path"
             return .finished(Self.unowned, record)
         }
+        counted.vendor = vendor
         return emulator.mounting.vendor(vendor).answer(exchange, Destination(vendor: vendor, place: place))
     }
 
@@ -98,21 +116,21 @@ public struct Pipeline: RequestHandler {
         .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
     ).response
 
-    private func advance(_ exchange: Exchange, _ step: ExchangeStep) -> Answer {
+    private func advance(_ exchange: Exchange, _ step: ExchangeStep, _ measurement: Measurement) -> Answer {
         switch step {
         case .finished(let response, let record):
-            finish(exchange, response, record)
+            finish(exchange, response, record, measurement)
             return .ready(response)
-        case .waiting: return .deferred { await wait(exchange, step) }
+        case .waiting: return .deferred { await wait(exchange, step, measurement) }
         }
     }
 
-    private func wait(_ exchange: Exchange, _ first: ExchangeStep) async -> Response {
+    private func wait(_ exchange: Exchange, _ first: ExchangeStep, _ measurement: Measurement) async -> Response {
         var step = first
         while true {
             switch step {
             case .finished(let response, let record):
-                finish(exchange, response, record)
+                finish(exchange, response, record, measurement)
                 return response
             case .waiting(let job, let then):
                 await job()
@@ -121,12 +139,16 @@ public struct Pipeline: RequestHandler {
         }
     }
 
-    private func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) {
+    private func finish(
+        _ exchange: Exchange, _ response: Response, _ record: ExchangeRecord, _ measurement: Measurement
+    ) {
         let entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)
         exchange.sandbox.journal.append(entry)
         emulator.sandboxes.boundJournals()
+        emulator.metrics.count(
+            at: measurement.place, status: response.status.code, failure: record.failure, after: measurement.watch)
         if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }
     }
 

@@ -6,9 +6,11 @@ import Wire
 struct StubHandler: RequestHandler {
     var limit: @Sendable (Request) -> Int = { _ in 1024 }
     var respond: @Sendable (Request) -> Answer = { .ready(.text(StubHandler.describe($0))) }
+    var serve: @Sendable (ServerOccupancy) -> Void = { _ in }
 
     func bodyLimit(for request: Request) -> Int { limit(request) }
     func answer(_ request: Request) -> Answer { respond(request) }
+    func willServe(_ occupancy: ServerOccupancy) { serve(occupancy) }
 
     /// One line with what the handler saw.
     static func describe(_ request: Request) -> String {

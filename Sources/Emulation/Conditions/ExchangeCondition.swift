@@ -105,12 +105,18 @@ public struct ExchangeCondition: Sendable {
     }
 
     /// The parts that the exchange does not meet.
-    public func misses(for encounter: Encounter) -> [Miss] {
-        let body = body(of: encounter)
+    ///
+    /// - Parameters:
+    ///   - encounter: the exchange.
+    ///   - shown: the exchange as people may see it, its secrets masked: what was found is taken from it.
+    public func misses(for encounter: Encounter, shownAs shown: Encounter? = nil) -> [Miss] {
+        let shown = shown ?? encounter
+        let (body, shownBody) = (body(of: encounter), body(of: shown))
         return parts.compactMap { part in
             let values = Self.values(part.subject, encounter, body)
             return part.matcher.unmet(for: values).map { expected in
-                let found = values.isEmpty ? nil : values.map { $0.string ?? $0.text }.joined(separator: ", ")
+                let shown = Self.values(part.subject, shown, shownBody).map { $0.string ?? $0.text }
+                let found = values.isEmpty ? nil : shown.joined(separator: ", ")
                 return Miss(condition: part.name, expected: expected, found: found)
             }
         }

@@ -141,11 +141,24 @@ extension Journal {
     public func entries(
         _ filter: JournalFilter, atLeast count: Int, within duration: Duration
     ) async -> [JournalEntry] {
+        await first(within: duration) {
+            entries(filter)
+        } where: {
+            $0.count >= count
+        }
+    }
+
+    /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
+    ///
+    /// It is asked now and behind each new entry.
+    public func first<Found>(
+        within duration: Duration, _ read: () -> Found, where isEnough: (Found) -> Bool
+    ) async -> Found {
         let deadline = ContinuousClock.now + duration
         while true {
             let seen = state.withLock { $0.lastID }
-            let found = entries(filter)
-            if found.count >= count || ContinuousClock.now >= deadline || Task.isCancelled { return found }
+            let found = read()
+            if isEnough(found) || ContinuousClock.now >= deadline || Task.isCancelled { return found }
             await nextAppend(after: seen, until: deadline)
         }
     }

@@ -111,10 +111,7 @@ extension JournalEntry {
             "status": JSON(response.status.code), "failure": JSON(record.failure), "reason": JSON(explanation),
         ]
         if let intervention = record.intervention { entry["intervention"] = .string(intervention) }
-        if record.route == nil {
-            let nearest = routes.nearest(to: request.method, request.path)
-            entry["nearest_routes"] = .array(nearest.map(JSON.string))
-        }
+        entry["nearest_routes"] = nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         entry["findings"] = .array(record.findings.map(\.json))
         entry["request"] = .object(requestJSON)
         entry["response"] = .object(responseJSON)

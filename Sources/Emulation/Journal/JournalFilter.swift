@@ -12,6 +12,8 @@ public struct JournalFilter: Sendable {
     public var since: Moment?
     /// The entry after whose number the meant ones come.
     public var after: Int?
+    /// Whether the exchange found no route, or found one.
+    public var isUnmatched: Bool?
 
     /// A filter that admits every entry.
     public init() {}
@@ -24,5 +26,27 @@ public struct JournalFilter: Sendable {
             && (failure == nil || entry.record.failure == failure)
             && since.map { entry.moment >= $0 } != false
             && after.map { entry.id > $0 } != false
+            && (isUnmatched == nil || (entry.record.route == nil) == isUnmatched)
+    }
+
+    /// What the entry would need to be meant.
+    func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
+        let record = entry.record
+        let parts: [(name: String, expected: String?, found: String?, holds: Bool)] = [
+            ("vendor", vendor, record.vendor, vendor == record.vendor),
+            ("route", route, record.route, route == record.route),
+            ("status", status.map(String.init), "\(entry.response.status.code)", status == entry.response.status.code),
+            ("failure", failure, record.failure, failure == record.failure),
+            ("since", since?.rfc3339, entry.moment.rfc3339, since.map { entry.moment >= $0 } ?? true),
+            ("after", after.map(String.init), "\(entry.id)", after.map { entry.id > $0 } ?? true),
+            (
+                "unmatched", isUnmatched.map { "\($0)" }, "\(record.route == nil)",
+                (record.route == nil) == isUnmatched
+            ),
+        ]
+        return parts.compactMap { part in
+            guard let expected = part.expected, !part.holds else { return nil }
+            return ExchangeCondition.Miss(condition: part.name, expected: expected, found: part.found)
+        }
     }
 }

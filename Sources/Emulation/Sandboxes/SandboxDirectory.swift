@@ -69,6 +69,18 @@ public final class SandboxDirectory: Sendable {
         return [standard] + sandboxes.withLock { Array($0.values) }.sorted { $0.name < $1.name }
     }
 
+    /// How many sandboxes there are.
+    public var count: Int { 1 + sandboxes.withLock { $0.count } }
+
+    /// The bytes that all journals keep together, estimated.
+    public var journalBytes: Int { journalTotal.bytes.load(ordering: .relaxed) }
+
+    /// How many entries all journals have together.
+    public var journalEntries: Int {
+        let others = sandboxes.withLock { Array($0.values) }
+        return others.reduce(standard.journal.count) { $0 + $1.journal.count }
+    }
+
     /// Forgets a sandbox with all it holds; the standard one is reset instead.
     ///
     /// - Returns: whether there was one of that name.

@@ -3,6 +3,9 @@ public enum SandboxName {
     /// The sandbox of requests that name none.
     public static let standard = "default"
 
+    /// The regular expression of such names.
+    public static let pattern = "^[a-z0-9-]{1,63}$"
+
     /// Whether a text can name a sandbox.
     public static func isValid(_ text: some StringProtocol) -> Bool {
         (1...63).contains(text.utf8.count)

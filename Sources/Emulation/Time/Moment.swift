@@ -1,3 +1,4 @@
+public import JSON
 import Tokens
 
 /// A point in time as a sandbox sees it.
@@ -37,6 +38,16 @@ extension Moment {
             Self.representable.contains(Moment(unixSeconds: seconds))
         else { return nil }
         unixSeconds = seconds
+    }
+
+    /// Reads a moment from JSON: Unix seconds as a number, or what ``init(text:)`` reads as a string.
+    public init?(_ value: JSON) {
+        guard let number = value.number else {
+            self.init(text: value.string ?? "")
+            return
+        }
+        self.init(unixSeconds: number.double)
+        guard Self.representable.contains(self) else { return nil }
     }
 
     /// Decimal digits alone: the library would also read `nan`, which is no moment, and hexadecimal.

@@ -13,6 +13,7 @@ extension Connection {
             upgrade: upgrade, channel: channel, conversation: WebSocketConversation(upgrade), lastHeard: loop.now)
         parser.takeUnused().withUnsafeBytes { open.conversation.receive($0) }
         webSocket = open
+        occupancy.webSocketOpened()
         phase = .conversing
         upgrade.handler.opened(open.socket)
         if loop.isStopping { webSocket?.conversation.close(WebSocketClosure(.goingAway), into: &output.bytes) }
@@ -70,6 +71,7 @@ extension Connection {
     func reportEnd(_ closure: WebSocketClosure) {
         guard let ended = webSocket else { return }
         webSocket = nil
+        occupancy.webSocketClosed()
         ended.channel.end()
         ended.upgrade.handler.closed(ended.socket, closure)
     }

@@ -42,6 +42,8 @@ final class Connection {
     /// Which connection this is among all that had or will have the same descriptor on this loop.
     let identifier: UInt64
 
+    /// Where the connection counts as open.
+    let occupancy: ServerOccupancy
     let transport: Transport
     var parser: RequestParser
     var output = OutputBuffer()
@@ -73,7 +75,9 @@ final class Connection {
         self.transport = transport
         self.identifier = identifier
         waitBegin = loop.now
+        occupancy = loop.occupancy
         parser = RequestParser(limits: loop.limits, connection: connection)
+        occupancy.connectionOpened()
     }
 
     var descriptor: Int32 { transport.descriptor }
@@ -140,6 +144,7 @@ final class Connection {
         if case .answering(let task) = phase { task.cancel() }
         phase = .ended
         transport.close()
+        occupancy.connectionClosed()
         reportEnd(WebSocketClosure(.abnormal))
     }
 

@@ -6,6 +6,7 @@ internal import Wire
 final class EventLoop {
     let limits: Limits
     let handler: any RequestHandler
+    let occupancy: ServerOccupancy
     let mailbox: LoopMailbox
     /// The time at which the loop woke up; good enough for all that it does until it waits again.
     private(set) var now = Moment.now
@@ -29,6 +30,7 @@ final class EventLoop {
     init(_ seat: Seat) {
         limits = seat.limits
         handler = seat.handler
+        occupancy = seat.occupancy
         mailbox = seat.mailbox
         poller = seat.poller
         peers = seat.peers

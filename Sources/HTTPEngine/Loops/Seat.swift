@@ -2,6 +2,7 @@
 struct Seat: Sendable {
     let limits: Limits
     let handler: any RequestHandler
+    let occupancy: ServerOccupancy
     let mailbox: LoopMailbox
     let poller: Poller
     /// The server's listeners, for the loop that accepts.
@@ -11,7 +12,8 @@ struct Seat: Sendable {
 
     /// The seats of a server, the accepting one first.
     static func make(
-        _ configuration: ServerConfiguration, _ listeners: [ListeningSocket], _ handler: any RequestHandler
+        _ configuration: ServerConfiguration, _ listeners: [ListeningSocket], _ handler: any RequestHandler,
+        _ occupancy: ServerOccupancy
     ) throws(ServerError) -> [Seat] {
         var mailboxes: [LoopMailbox] = []
         for _ in 0..<max(1, configuration.loops) { mailboxes.append(try LoopMailbox()) }
@@ -21,7 +23,7 @@ struct Seat: Sendable {
             let isFirst = seats.isEmpty
             seats.append(
                 Seat(
-                    limits: limits, handler: handler, mailbox: mailbox, poller: try Poller(),
+                    limits: limits, handler: handler, occupancy: occupancy, mailbox: mailbox, poller: try Poller(),
                     listeners: isFirst ? listeners : nil, peers: isFirst ? Array(mailboxes.dropFirst()) : []))
         }
         return seats

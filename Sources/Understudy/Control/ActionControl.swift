@@ -7,10 +7,13 @@ import Wire
 extension ControlAPI {
     static let actionOperations: [ControlOperation] = [
         ControlOperation(
-            "actions.list", .get, "/actions", "What can happen to the vendors' states.", handler: listActions),
+            "actions.list", .get, "/actions", "What can happen to the vendors' states.",
+            gives: .json("The actions.", .actions), handler: listActions),
         ControlOperation(
             "state.act", .post, "/state/{vendor}/{action}", "Lets something happen to a vendor's state.",
-            handler: act),
+            in: [.init("vendor", "The vendor's id."), .init("action", "The action's name.")],
+            content: .optional(Schema.object("The members that the action knows.")),
+            gives: .init(.ok, "It happened.", Schema.any("What the action has to say of it.")), handler: act),
     ]
 
     @Sendable static func listActions(_ call: ControlCall) throws(ControlProblem) -> Answer {

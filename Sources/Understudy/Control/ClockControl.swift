@@ -5,9 +5,13 @@ import Wire
 /// Reading and moving a sandbox's clock.
 extension ControlAPI {
     static let clockOperations: [ControlOperation] = [
-        ControlOperation("clock.get", .get, "/clock", "What the clock shows.", handler: readClock),
         ControlOperation(
-            "clock.set", .put, "/clock", "Sets, moves, freezes and releases the clock.", handler: setClock),
+            "clock.get", .get, "/clock", "What the clock shows.", gives: .json("The clock.", .clock),
+            handler: readClock),
+        ControlOperation(
+            "clock.set", .put, "/clock", "Sets, moves, freezes and releases the clock.",
+            content: .required(NamedSchema.clockChange.reference), gives: .json("The changed clock.", .clock),
+            handler: setClock),
     ]
 
     @Sendable static func readClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -40,7 +44,7 @@ extension ControlAPI {
     }
 
     private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
-        guard let moment = Moment(text: value.string ?? value.number?.literal ?? "") else {
+        guard let moment = Moment(value) else {
             throw call.invalid("now is \(value.text); expected Unix seconds or an RFC 3339 time")
         }
         return moment

@@ -8,7 +8,7 @@ import Wire
 /// They need no vendor's token and never appear in the journal.
 struct ControlAPI: Sendable {
     private let emulator: Emulator
-    private let operations: [ControlOperation]
+    let operations: [ControlOperation]
     private let table: RouteTable?
 
     init(_ emulator: Emulator) {
@@ -34,47 +34,67 @@ struct ControlAPI: Sendable {
         guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
             return Pipeline.standardBodyLimit
         }
-        return operations[index].bodyLimit ?? Pipeline.standardBodyLimit
+        return operations[index].content?.limit ?? Pipeline.standardBodyLimit
     }
 
     private static func operations(health: Response) -> [ControlOperation] {
         [
-            ControlOperation("health", .get, "/health", "Whether the server is well, and what it stands in for.") {
-                (_) throws(ControlProblem) in .ready(health)
-            }
-        ] + journalOperations + clockOperations + settingsOperations + tokenOperations + faultOperations
-            + scenarioOperations + actionOperations + sandboxOperations + stateOperations
+            ControlOperation(
+                "health", .get, "/health", "Whether the server is well, and what it stands in for.",
+                gives: .json("The server is well.", .health)
+            ) { (_) throws(ControlProblem) in .ready(health) }
+        ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
+            + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
+            + sandboxOperations + stateOperations
     }
 
     /// The answer to a control call.
     func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
-        do {
-            return try route(request, sandbox)
-        } catch {
-            return .ready(error.response)
+        switch table?.match(request.method, request.path) {
+        case .route(_, let index, let parameters):
+            return counted(index, perform(operations[index], request, parameters, in: sandbox))
+        case .otherMethods(_, let methods):
+            let allow = methods.map(\.rawValue).joined(separator: ", ")
+            var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response
+            response.fields[.allow] = allow
+            return counted(ExchangeLabel.none, .ready(response))
+        case .unknown, .unowned, nil:
+            let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
+            let problem = ControlProblem(
+                .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
+            return counted(ExchangeLabel.none, .ready(problem.response))
         }
     }
 
-    private func route(_ request: Request, _ sandbox: Sandbox) throws(ControlProblem) -> Answer {
-        switch table?.match(request.method, request.path) {
-        case .route(_, let index, let parameters):
-            let operation = operations[index]
-            if let token = emulator.controlToken, operation.id != "health" { try authenticate(request, token) }
+    private func perform(
+        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in sandbox: Sandbox
+    ) -> Answer {
+        do throws(ControlProblem) {
+            if let token = emulator.controlToken, !operation.isOpen { try authenticate(request, token) }
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
             // A test that only reads the journal, or mints, uses its sandbox just as well.
             sandbox.touch()
             return try operation.handler(
-                ControlCall(request: request, parameters: parameters, sandbox: sandbox, emulator: emulator))
-        case .otherMethods(_, let methods):
-            let allow = methods.map(\.rawValue).joined(separator: ", ")
-            var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response
-            response.fields[.allow] = allow
-            return .ready(response)
-        case .unknown, .unowned, nil:
-            let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
-            throw ControlProblem(.notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
+                ControlCall(request, at: operation, parameters, in: sandbox, of: emulator, with: operations))
+        } catch {
+            return .ready(error.response)
+        }
+    }
+
+    /// The answer, which is counted as soon as it is there.
+    private func counted(_ operation: Int, _ answer: Answer) -> Answer {
+        switch answer {
+        case .ready(let response):
+            emulator.metrics.countControlCall(operation, status: response.status.code)
+            return answer
+        case .deferred(let work):
+            return .deferred { [metrics = emulator.metrics] in
+                let response = await work()
+                metrics.countControlCall(operation, status: response.status.code)
+                return response
+            }
         }
     }
 

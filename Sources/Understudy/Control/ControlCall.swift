@@ -9,6 +9,25 @@ struct ControlCall {
     let parameters: PathParameters
     let sandbox: Sandbox
     let emulator: Emulator
+    /// Every call that there is.
+    let operations: [ControlOperation]
+    /// The parameters of the query, each at most once and among those that the operation declares.
+    let query: [String: String]
+
+    /// A call at its operation.
+    ///
+    /// - Throws: a problem when the query has a parameter that the operation does not declare, or one twice.
+    init(
+        _ request: Request, at operation: ControlOperation, _ parameters: PathParameters, in sandbox: Sandbox,
+        of emulator: Emulator, with operations: [ControlOperation]
+    ) throws(ControlProblem) {
+        self.request = request
+        self.parameters = parameters
+        self.sandbox = sandbox
+        self.emulator = emulator
+        self.operations = operations
+        query = try Self.query(of: request, operation.query)
+    }
 
     /// The content, which must be a JSON object without repeated members.
     func object() throws(ControlProblem) -> JSONObject {
@@ -43,15 +62,17 @@ struct ControlCall {
         }
     }
 
-    /// The query, which may have these parameters, each at most once.
-    func query(_ allowed: String...) throws(ControlProblem) -> [String: String] {
+    private static func query(
+        of request: Request, _ declared: [ControlOperation.Parameter]
+    ) throws(ControlProblem) -> [String: String] {
         var values: [String: String] = [:]
         for (name, value) in request.queryItems {
-            guard allowed.contains(name) else {
-                throw invalid("there is no query parameter \(name)\(Nearest.hint(to: name, among: allowed))")
+            guard declared.contains(where: { $0.name == name }) else {
+                let hint = Nearest.hint(to: name, among: declared.map(\.name))
+                throw .invalid("there is no query parameter \(name)\(hint)")
             }
             guard values.updateValue(value, forKey: name) == nil else {
-                throw invalid("query parameter \(name) stands there twice")
+                throw .invalid("query parameter \(name) stands there twice")
             }
         }
         return values
@@ -79,7 +100,5 @@ struct ControlCall {
     }
 
     /// The refusal of a value: what was found and what would be right.
-    func invalid(_ message: String) -> ControlProblem {
-        ControlProblem(.badRequest, "invalid", message)
-    }
+    func invalid(_ message: String) -> ControlProblem { .invalid(message) }
 }

@@ -8,7 +8,7 @@ struct ControlOperation: Sendable {
     /// What answers a call.
     typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
 
-    /// A parameter of the query.
+    /// A parameter of the path or of the query.
     struct Parameter: Sendable {
         let name: String
         let about: String
@@ -22,6 +22,46 @@ struct ControlOperation: Sendable {
         }
     }
 
+    /// What a call takes as its content.
+    struct Content: Sendable {
+        let schema: JSON
+        /// Whether a call without content is refused.
+        let isRequired: Bool
+        /// The longest content in bytes.
+        var limit = Pipeline.standardBodyLimit
+
+        /// Content that a call must have.
+        static func required(_ schema: JSON, upTo limit: Int = Pipeline.standardBodyLimit) -> Content {
+            Content(schema: schema, isRequired: true, limit: limit)
+        }
+        /// Content that a call may have.
+        static func optional(_ schema: JSON) -> Content { Content(schema: schema, isRequired: false) }
+    }
+
+    /// What a call gives: the status, what that means, and what the content looks like.
+    struct Outcome: Sendable {
+        let status: HTTPResponse.Status
+        let about: String
+        /// The JSON Schema of the content; `nil` when it has none.
+        let schema: JSON?
+        let mediaType: String
+
+        init(_ status: HTTPResponse.Status, _ about: String, _ schema: JSON?, mediaType: String = "application/json") {
+            self.status = status
+            self.about = about
+            self.schema = schema
+            self.mediaType = mediaType
+        }
+
+        /// 200 with JSON of that schema.
+        static func json(_ about: String, _ schema: NamedSchema) -> Outcome {
+            Outcome(.ok, about, schema.reference)
+        }
+
+        /// 204 and nothing else.
+        static let done = Outcome(.noContent, "Done.", nil)
+    }
+
     /// What the control API's own path begins with.
     static let prefix = "/_understudy"
 
@@ -30,31 +70,39 @@ struct ControlOperation: Sendable {
     let endpoint: Endpoint
     /// What it does, in one line.
     let summary: String
+    /// What is to be said of parameters of the path; those that are left out are plain strings.
+    let path: [Parameter]
+    /// All parameters that the query may have; the call refuses others.
     let query: [Parameter]
-    /// The JSON Schema of the request's content; `nil` when it has none.
-    let content: JSON?
-    /// The longest request content in bytes; `nil` for the server's limit.
-    let bodyLimit: Int?
-    /// The status of an answer without complaint.
-    let status: HTTPResponse.Status
-    /// The JSON Schema of the answer's content; `nil` when it has none.
-    let answer: JSON?
+    let content: Content?
+    /// What it gives where nothing is wrong with the call, the usual one first.
+    let outcomes: [Outcome]
+    /// Whether the content may name something that is not there, and the answer is 404; a path always may.
+    let mayMiss: Bool
     let handler: Handler
 
     /// A call of these parts; `path` comes behind ``prefix``.
     init(
-        _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, query: [Parameter] = [],
-        content: JSON? = nil, bodyLimit: Int? = nil, status: HTTPResponse.Status = .ok, answer: JSON? = nil,
+        _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, in parameters: [Parameter] = [],
+        query: [Parameter] = [], content: Content? = nil, gives outcomes: Outcome..., mayMiss: Bool = false,
         handler: @escaping Handler
     ) {
         self.id = id
         endpoint = Endpoint(method, Self.prefix + path)
         self.summary = summary
+        self.path = parameters
         self.query = query
         self.content = content
-        self.bodyLimit = bodyLimit
-        self.status = status
-        self.answer = answer
+        self.outcomes = outcomes
+        self.mayMiss = mayMiss || path.contains("{")
         self.handler = handler
+    }
+
+    /// Whether it never asks for the control token, so that a container's probe needs no secret.
+    var isOpen: Bool { id == "health" }
+
+    /// The names of the parameters in the path, in order.
+    var pathParameters: [String] {
+        endpoint.pattern.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
     }
 }

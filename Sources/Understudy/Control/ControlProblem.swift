@@ -16,6 +16,9 @@ struct ControlProblem: Error {
         self.message = message
     }
 
+    /// The refusal of a value: what was found and what would be right.
+    static func invalid(_ message: String) -> ControlProblem { ControlProblem(.badRequest, "invalid", message) }
+
     /// `{"error":{"code":…,"message":…}}`.
     var response: Response {
         .json(["error": ["code": .string(code), "message": .string(message)]], status: status)

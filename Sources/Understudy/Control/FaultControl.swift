@@ -6,10 +6,14 @@ import Wire
 extension ControlAPI {
     static let faultOperations: [ControlOperation] = [
         ControlOperation(
-            "faults.list", .get, "/faults", "The armed faults, and what each has seen.", handler: listFaults),
-        ControlOperation("faults.set", .put, "/faults", "Replaces the armed faults.", handler: setFaults),
+            "faults.list", .get, "/faults", "The armed faults, and what each has seen.",
+            gives: .json("The armed faults.", .faults),
+            handler: listFaults),
         ControlOperation(
-            "faults.clear", .delete, "/faults", "Disarms all faults.", status: .noContent, handler: clearFaults),
+            "faults.set", .put, "/faults", "Replaces the armed faults.", content: .required(NamedSchema.faultContent),
+            gives: .json("The armed faults.", .faults), handler: setFaults),
+        ControlOperation(
+            "faults.clear", .delete, "/faults", "Disarms all faults.", gives: .done, handler: clearFaults),
     ]
 
     @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {

@@ -7,51 +7,24 @@ extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
         ControlOperation(
             "sandboxes.list", .get, "/sandboxes", "All sandboxes, by name.",
-            answer: [
-                "type": "object", "required": ["sandboxes"],
-                "properties": ["sandboxes": ["type": "array", "items": sandboxSchema]],
-            ], handler: listSandboxes),
+            gives: .json("The sandboxes.", .sandboxList),
+            handler: listSandboxes),
         ControlOperation(
             "sandboxes.set", .put, "/sandboxes/{name}",
             "Sets how long a sandbox may lie unused before it goes; makes the sandbox if there is none.",
-            content: [
-                "type": "object", "required": ["ttl"], "additionalProperties": false,
-                "properties": [
-                    "ttl": [
-                        "type": ["string", "null"], "pattern": "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$",
-                        "description": "A duration such as 10m; null for as long as there is room.",
-                    ]
-                ],
-            ], answer: sandboxSchema, handler: setSandbox),
+            in: [.init("name", "The sandbox's name.", Schema.string("A name.", pattern: SandboxName.pattern))],
+            content: .required(
+                Schema.content(
+                    "A time to live.", required: ["ttl"],
+                    ["ttl": Schema.nullable(NamedSchema.duration.reference)])),
+            gives: .json("The sandbox.", .sandbox), handler: setSandbox),
         ControlOperation(
-            "sandboxes.delete", .delete, "/sandboxes/{name}", "Forgets a sandbox with all it holds.",
-            status: .noContent, handler: deleteSandbox),
+            "sandboxes.delete", .delete, "/sandboxes/{name}",
+            "Forgets a sandbox with all it holds; the standard one is reset instead.",
+            in: [.init("name", "The sandbox's name.")], gives: .done, handler: deleteSandbox),
         ControlOperation(
-            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", status: .noContent,
+            "reset", .post, "/reset", "Makes the sandbox as it was when it came into being.", gives: .done,
             handler: reset),
-    ]
-
-    private static let sandboxSchema: JSON = [
-        "type": "object",
-        "required": [
-            "name", "created_at", "age_seconds", "idle_seconds", "ttl_seconds", "expires_in_seconds", "clock", "now",
-            "seed", "exchanges", "journal_entries", "journal_bytes",
-        ],
-        "properties": [
-            "name": ["type": "string"], "created_at": ["type": "string", "format": "date-time"],
-            "age_seconds": ["type": "integer", "minimum": 0], "idle_seconds": ["type": "integer", "minimum": 0],
-            "ttl_seconds": [
-                "type": ["number", "null"], "description": "null: it stays for as long as there is room.",
-            ],
-            "expires_in_seconds": ["type": ["number", "null"], "description": "If nobody uses it until then."],
-            "clock": [
-                "enum": ["machine", "moved", "frozen"],
-                "description": "Whether it shows the machine's time, runs beside it, or stands still.",
-            ],
-            "now": ["type": "string", "format": "date-time"], "seed": ["type": ["integer", "null"]],
-            "exchanges": ["type": "integer", "minimum": 0], "journal_entries": ["type": "integer", "minimum": 0],
-            "journal_bytes": ["type": "integer", "minimum": 0],
-        ],
     ]
 
     @Sendable static func listSandboxes(_ call: ControlCall) throws(ControlProblem) -> Answer {

@@ -7,12 +7,13 @@ extension ControlAPI {
     static let scenarioOperations: [ControlOperation] = [
         ControlOperation(
             "scenarios.list", .get, "/scenarios", "The scenarios there are, and those that are active.",
-            handler: listScenarios),
+            gives: .json("The scenarios.", .scenarios), handler: listScenarios),
         ControlOperation(
             "scenarios.set", .put, "/scenarios", "Replaces the active scenarios; each starts anew.",
+            content: .required(NamedSchema.scenarioContent), gives: .json("The scenarios.", .scenarios),
             handler: setScenarios),
         ControlOperation(
-            "scenarios.clear", .delete, "/scenarios", "Ends all scenarios.", status: .noContent,
+            "scenarios.clear", .delete, "/scenarios", "Ends all scenarios.", gives: .done,
             handler: clearScenarios),
     ]
 

@@ -5,9 +5,13 @@ import Wire
 /// Reading and changing profile, switches and seed of a sandbox.
 extension ControlAPI {
     static let settingsOperations: [ControlOperation] = [
-        ControlOperation("settings.get", .get, "/settings", "Profile, switches and seed.", handler: readSettings),
         ControlOperation(
-            "settings.set", .put, "/settings", "Changes profile, switches and seed.", handler: setSettings),
+            "settings.get", .get, "/settings", "Profile, switches and seed.", gives: .json("The settings.", .settings),
+            handler: readSettings),
+        ControlOperation(
+            "settings.set", .put, "/settings", "Changes profile, switches and seed.",
+            content: .required(NamedSchema.settingsChange.reference), gives: .json("The changed settings.", .settings),
+            handler: setSettings),
     ]
 
     @Sendable static func readSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {

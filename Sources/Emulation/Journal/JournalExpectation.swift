@@ -1,0 +1,94 @@
+import JSON
+
+/// How many exchanges of some kind a journal shall hold.
+public struct JournalExpectation: Sendable {
+    /// Which exchanges are meant, by what became of them.
+    public let filter: JournalFilter
+    /// What they must be like.
+    let condition: ExchangeCondition
+    private let minimum: Int
+    private let maximum: Int?
+    /// The bounds in words, such as `exactly 1`.
+    public let bounds: String
+
+    private static let filters = ["vendor", "route", "status", "failure", "since", "after", "unmatched"]
+
+    /// Reads an expectation: `at_least` (1 where nothing else is said), `at_most`, or `exactly` without the two; and
+    /// `where`, which takes `vendor`, `route`, `status`, `failure`, `since`, `after`, `unmatched` and the parts of an
+    /// ``ExchangeCondition``.
+    public init(_ node: FixtureNode) throws(FixtureProblem) {
+        let mapping = try node.mapping("at_least", "at_most", "exactly", "where")
+        let atLeast = try mapping["at_least"].map(Self.count)
+        maximum = try (mapping["exactly"] ?? mapping["at_most"]).map(Self.count)
+        if let exactly = mapping["exactly"] {
+            guard atLeast == nil, mapping["at_most"] == nil else {
+                throw exactly.nameProblem("exactly stands beside at_least or at_most; it says both already")
+            }
+            minimum = try exactly.int()
+        } else {
+            minimum = atLeast ?? (maximum == nil ? 1 : 0)
+        }
+        if let maximum, let node = mapping["at_most"], maximum < minimum {
+            throw node.problem("at_most is \(maximum), and at_least \(minimum); nothing can be both")
+        }
+        bounds = Self.bounds(minimum, maximum)
+        let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members)
+        filter = try criteria.map(Self.filter) ?? JournalFilter()
+        condition = try criteria.map(ExchangeCondition.init) ?? ExchangeCondition()
+    }
+
+    private static func count(_ node: FixtureNode) throws(FixtureProblem) -> Int {
+        let count = try node.int()
+        guard count >= 0 else { throw node.problem("\(count) is not a whole number from 0") }
+        return count
+    }
+
+    private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
+        guard let maximum else { return "at least \(minimum)" }
+        if minimum == maximum { return "exactly \(minimum)" }
+        return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
+    }
+
+    private static func filter(_ mapping: FixtureMapping) throws(FixtureProblem) -> JournalFilter {
+        var filter = JournalFilter()
+        filter.vendor = try mapping["vendor"]?.string()
+        filter.route = try mapping["route"]?.string()
+        filter.failure = try mapping["failure"]?.string()
+        filter.status = try mapping["status"].map(count)
+        filter.after = try mapping["after"].map(count)
+        filter.isUnmatched = try mapping["unmatched"]?.bool()
+        filter.since = try mapping["since"].map { node throws(FixtureProblem) in
+            let value = try node.json()
+            guard let moment = Moment(value) else {
+                throw node.problem("since is \(value.text); expected Unix seconds or an RFC 3339 time")
+            }
+            return moment
+        }
+        return filter
+    }
+
+    /// Whether so many exchanges are enough to wait for nothing further; more can only be too many.
+    public func isReached(by count: Int) -> Bool { count >= minimum }
+
+    /// What becomes of the expectation with these entries.
+    public func verdict(on entries: [JournalEntry]) -> JournalVerdict {
+        let (admitted, others) = (entries.filter(admits), entries.filter { !admits($0) })
+        if let maximum, admitted.count > maximum {
+            let surplus = admitted.dropFirst(maximum).reversed()
+            return JournalVerdict(self, admitted, surplus.map { JournalVerdict.NearMiss(entry: $0, missed: []) })
+        }
+        guard admitted.count < minimum else { return JournalVerdict(self, admitted, nil) }
+        let near = others.map { JournalVerdict.NearMiss(entry: $0, missed: misses(for: $0)) }
+        // What misses least comes first, of several the latest.
+        return JournalVerdict(
+            self, admitted, near.sorted { ($0.missed.count, $1.entry.id) < ($1.missed.count, $0.entry.id) })
+    }
+
+    private func admits(_ entry: JournalEntry) -> Bool {
+        filter.admits(entry) && condition.holds(for: entry.encounter)
+    }
+
+    private func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
+        filter.misses(for: entry) + condition.misses(for: entry.encounter, shownAs: entry.maskedEncounter)
+    }
+}

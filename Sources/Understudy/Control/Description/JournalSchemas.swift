@@ -1,0 +1,73 @@
+import JSON
+
+// The journal and the findings in it.
+extension NamedSchema {
+    static let journals = [finding, recordedRequest, journalEntry, journal]
+
+    static let finding = NamedSchema(
+        "Finding",
+        Schema.answer(
+            "One check of a token or a request, and how it came out.",
+            optional: ["expected", "found", "note", "source"],
+            [
+                "check": Schema.string("The check's stable name."),
+                "outcome": Schema.word("How it came out.", ["passed", "failed", "noted", "not-judged"]),
+                "expected": Schema.any("What the rule asks for."),
+                "found": Schema.any("What is there; null when nothing is."),
+                "note": Schema.string("Why it matters, or what to do."),
+                "source": Schema.string("Which document says so."),
+            ]))
+
+    static let status = Schema.integer("The status code.", from: 100, to: 599)
+
+    private static let headers = Schema.list(
+        "The field lines in order, each a name and a value; credentials are masked.",
+        of: ["type": "array", "items": ["type": "string"], "minItems": 2, "maxItems": 2])
+    private static let body = Schema.any(
+        "JSON as JSON, text as a string, other bytes as their number; null when empty. Secrets are masked.")
+
+    static let recordedRequest = NamedSchema(
+        "RecordedRequest",
+        Schema.answer(
+            "A request as the journal shows it.",
+            [
+                "method": Schema.string("The method."),
+                "target": Schema.string(
+                    "Path and query as they were sent, tokens masked, without the sandbox's prefix."),
+                "headers": headers, "body": body,
+            ]))
+
+    static let journalEntry = NamedSchema(
+        "JournalEntry",
+        Schema.answer(
+            "One exchange, and why it came out as it did.", optional: ["intervention", "nearest_routes"],
+            [
+                "id": Schema.integer("The entry's number in its sandbox.", from: 1),
+                "sandbox": Schema.string("The sandbox."),
+                "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
+                "vendor": Schema.nullable(Schema.string("The vendor's id; null when nobody owns the path.")),
+                "route": Schema.nullable(Schema.string("The route's id; null when there is none at the path.")),
+                "status": status,
+                "failure": Schema.nullable(Schema.string("The failure's name; null when the call succeeded.")),
+                "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
+                "intervention": Schema.string("The fault or scenario that replaced the answer."),
+                "nearest_routes": nearestRoutes,
+                "findings": Schema.list("Every check, in the vendor's order.", of: finding.reference),
+                "request": recordedRequest.reference,
+                "response": Schema.answer(
+                    "The response.", ["status": status, "headers": headers, "body": body]),
+            ]))
+
+    static let nearestRoutes = Schema.list(
+        "The routes that come closest to a request that found none, such as “VENDOR ROUTE: GET /path”.",
+        of: ["type": "string"])
+
+    static let journal = NamedSchema(
+        "Journal",
+        Schema.answer(
+            "Entries of a sandbox's journal.",
+            [
+                "sandbox": Schema.string("The sandbox."),
+                "entries": Schema.list("The entries, the oldest first.", of: journalEntry.reference),
+            ]))
+}

@@ -1,0 +1,69 @@
+import JSON
+
+/// A JSON Schema to which the description of the control API refers by its name.
+struct NamedSchema: Sendable {
+    /// The name, as a type would have it.
+    let name: String
+    let schema: JSON
+
+    init(_ name: String, _ schema: JSON) {
+        self.name = name
+        self.schema = schema
+    }
+
+    /// What stands where the schema is meant.
+    var reference: JSON { ["$ref": .string("#/components/schemas/\(name)")] }
+
+    /// All of them; what a call refers to must be among them, as a test shows.
+    static let all =
+        [problem, health, description] + times + journals + settingsSchemas + conditionSchemas + faultSchemas
+        + scenarioSchemas + verifySchemas + tokenSchemas + sandboxes
+}
+
+// MARK: - What belongs to no topic
+
+extension NamedSchema {
+    static let problem = NamedSchema(
+        "Problem",
+        Schema.answer(
+            "Why a call is refused.",
+            [
+                "error": Schema.answer(
+                    "The refusal.",
+                    [
+                        "code": Schema.string("A stable name.", pattern: "^[a-z0-9]+(-[a-z0-9]+)*$"),
+                        "message": Schema.string("What was found and what would be right."),
+                    ])
+            ]))
+
+    static let description = NamedSchema(
+        "Description",
+        Schema.answer(
+            "An OpenAPI document.",
+            [
+                "openapi": Schema.string("The version of OpenAPI."), "info": Schema.object("Title and release."),
+                "servers": Schema.list("Where the paths begin.", of: ["type": "object"]),
+                "security": Schema.list("What calls ask for.", of: ["type": "object"]),
+                "paths": Schema.object("The calls."), "components": Schema.object("What the calls share."),
+            ]))
+
+    static let health = NamedSchema(
+        "Health",
+        Schema.answer(
+            "That the server is well, and what it stands in for.",
+            [
+                "status": Schema.string("“ok”."),
+                "version": Schema.string("The release."),
+                "vendors": Schema.list(
+                    "The vendors.",
+                    of: Schema.answer(
+                        "A vendor.",
+                        [
+                            "id": Schema.string("The name that files, flags and calls use."),
+                            "title": Schema.string("The name for people."),
+                            "routes": Schema.integer("How many routes it has.", from: 0),
+                            "failures": Schema.integer("How many failures it has.", from: 0),
+                        ])),
+                "fixtures": Schema.string("A short text that changes with any fixture file."),
+            ]))
+}

@@ -1,0 +1,38 @@
+import Emulation
+import JSON
+
+// Sandboxes.
+extension NamedSchema {
+    static let sandboxes = [sandbox, sandboxList]
+
+    static let sandbox = NamedSchema(
+        "Sandbox",
+        Schema.answer(
+            "A sandbox.",
+            [
+                "name": Schema.string("Its name.", pattern: SandboxName.pattern),
+                "created_at": Schema.string("When it came into being, by the machine's clock."),
+                "age_seconds": Schema.integer("How long it has been there.", from: 0),
+                "idle_seconds": Schema.integer("How long nobody has used it.", from: 0),
+                "ttl_seconds": Schema.nullable(
+                    Schema.number("How long it may lie unused; null: for as long as there is room.", from: 0)),
+                "expires_in_seconds": Schema.nullable(Schema.number("When it goes, if nobody uses it until then.")),
+                "clock": Schema.word(
+                    "Whether it shows the machine's time, runs beside it, or stands still.",
+                    ["machine", "moved", "frozen"]),
+                "now": Schema.string("What its clock shows."),
+                "seed": Schema.nullable(Schema.integer("The seed of ids and times.", from: 0)),
+                "exchanges": Schema.integer("How many exchanges it has seen.", from: 0),
+                "journal_entries": Schema.integer("How many entries its journal keeps.", from: 0),
+                "journal_bytes": Schema.integer("An estimate of the memory they take.", from: 0),
+            ]))
+
+    static let sandboxList = NamedSchema(
+        "Sandboxes",
+        Schema.answer(
+            "The sandboxes.",
+            [
+                "sandboxes": Schema.list(
+                    "The standard one first, then the others by name.", of: sandbox.reference)
+            ]))
+}

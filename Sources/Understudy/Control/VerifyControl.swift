@@ -1,0 +1,35 @@
+import Emulation
+import JSON
+import Wire
+
+/// Asking whether what should have happened did.
+extension ControlAPI {
+    static let verifyOperations: [ControlOperation] = [
+        ControlOperation(
+            "journal.verify", .post, "/journal/verify",
+            "Counts the exchanges of some kind; where they are too few or too many, shows those that come closest.",
+            query: [waitParameter], content: .required(NamedSchema.expectation.reference),
+            gives: .json("The expectation holds.", .fulfilled),
+            .init(.conflict, "The expectation does not hold.", NamedSchema.unfulfilled.reference),
+            handler: verifyJournal)
+    ]
+
+    @Sendable static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let expectation = try call.read(.object(call.object()), JournalExpectation.init)
+        try checkNames(expectation.filter, call)
+        let journal = call.sandbox.journal
+        guard let wait = try wait(call) else { return .ready(answer(expectation.verdict(on: journal.entries()), call)) }
+        return .deferred {
+            let verdict = await journal.first(within: wait) {
+                expectation.verdict(on: journal.entries())
+            } where: {
+                expectation.isReached(by: $0.entries.count)
+            }
+            return answer(verdict, call)
+        }
+    }
+
+    private static func answer(_ verdict: JournalVerdict, _ call: ControlCall) -> Response {
+        .json(verdict.json(routes: call.emulator.routes), status: verdict.isVerified ? .ok : .conflict)
+    }
+}

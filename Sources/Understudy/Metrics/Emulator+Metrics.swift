@@ -1,0 +1,77 @@
+import Emulation
+
+extension Emulator {
+    /// The metrics as Prometheus reads them.
+    ///
+    /// - Parameter calls: the ids of the control calls, in the order of their indices.
+    func metricsText(calls: [String]) -> String {
+        var text = MetricsText()
+        let counts = metrics.total
+        writeExchanges(counts, to: &text)
+        writeDurations(counts, to: &text)
+        text.family("understudy_control_calls_total", .counter, "Answered control calls, by call and status.")
+        for (label, count) in counts.controlCalls.sorted(by: { $0.key < $1.key }) {
+            let call = label.operation == ExchangeLabel.none ? "" : calls[label.operation]
+            text.sample("understudy_control_calls_total", count, ["call": call, "status": "\(label.status)"])
+        }
+        writeOccupancy(to: &text)
+        text.gauge("understudy_sandboxes", "Sandboxes, the standard one included.", sandboxes.count)
+        text.gauge("understudy_journal_entries", "Entries of all journals.", sandboxes.journalEntries)
+        text.gauge("understudy_journal_bytes", "Memory that all journals keep, estimated.", sandboxes.journalBytes)
+        writeProcess(to: &text)
+        return text.text
+    }
+
+    private func writeExchanges(_ counts: ExchangeCounts, to text: inout MetricsText) {
+        let name = "understudy_requests_total"
+        text.family(
+            name, .counter, "Answered requests of all sandboxes; reason is the failure's name, route the route's id.")
+        for (label, count) in counts.exchanges.sorted(by: { $0.key < $1.key }) {
+            let vendor = label.vendor == ExchangeLabel.none ? nil : metrics.vendors[label.vendor]
+            let route = label.route == ExchangeLabel.none ? nil : vendor?.routes[label.route]
+            let reason = label.failure == ExchangeLabel.none ? nil : vendor?.failures[label.failure]
+            text.sample(
+                name, count,
+                [
+                    "vendor": vendor?.id ?? "", "route": route ?? "", "status": "\(label.status)",
+                    "reason": reason ?? "",
+                ])
+        }
+    }
+
+    private func writeDurations(_ counts: ExchangeCounts, to text: inout MetricsText) {
+        let name = "understudy_request_duration_seconds"
+        text.family(
+            name, .histogram,
+            "Time from a request's arrival to its answer, waits included; what a fault delays on the wire is not.")
+        for (vendor, durations) in zip(metrics.vendors.map(\.id) + [""], counts.durations) {
+            for (bound, count) in durations.cumulative {
+                text.sample("\(name)_bucket", count, ["vendor": vendor, "le": bound])
+            }
+            text.sample("\(name)_sum", Double(durations.nanoseconds) / 1e9, ["vendor": vendor])
+            text.sample("\(name)_count", durations.count, ["vendor": vendor])
+        }
+    }
+
+    /// Without a server there is nothing to be said of connections.
+    private func writeOccupancy(to text: inout MetricsText) {
+        let servers = metrics.occupancies
+        guard !servers.isEmpty else { return }
+        text.gauge(
+            "understudy_open_connections", "Open connections, WebSockets included.",
+            servers.reduce(0) { $0 + $1.openConnections })
+        text.gauge("understudy_open_websockets", "Open WebSockets.", servers.reduce(0) { $0 + $1.openWebSockets })
+    }
+
+    private func writeProcess(to text: inout MetricsText) {
+        text.gauge(
+            "understudy_build_info", "Always 1; the labels are the release and the fixtures' fingerprint.", 1,
+            ["version": Self.version, "fixtures": fixtureFingerprint])
+        let facts = ProcessFacts()
+        text.gauge(
+            "process_start_time_seconds", "When the process was started, in Unix seconds.",
+            (facts?.start ?? metrics.began).unixSeconds)
+        guard let facts else { return }
+        text.gauge("process_resident_memory_bytes", "Resident memory.", facts.residentBytes)
+    }
+}

@@ -1,0 +1,60 @@
+public import JSON
+
+// What a test steers: tokens, time, behaviour, scenarios, faults, and what happens behind the app's back.
+
+extension UnderstudyServer {
+    /// Makes a token of a vendor's kind.
+    ///
+    /// - Parameters:
+    ///   - kind: Vendor and kind, such as `shop/login`.
+    ///   - order: What the token says: members of the kind, `claims` and `header` to set freely, and a `defect` that makes
+    ///     it wrong in one named way. `GET tokens` lists them.
+    public func mint(_ kind: String, _ order: JSONObject = [:]) async throws(UnderstudyRefusal) -> String {
+        let minted = try await control(.post, "tokens/" + kind, .object(order))
+        guard let token = minted["token"]?.string else {
+            throw UnderstudyRefusal("the answer has no token: \(minted.text)")
+        }
+        return token
+    }
+
+    /// Stops the clock at a moment in seconds since 1970-01-01T00:00:00Z.
+    public func freezeClock(at unixSeconds: Int) async throws(UnderstudyRefusal) {
+        try await control(.put, "clock", ["now": JSON(unixSeconds), "freeze": true])
+    }
+
+    /// Moves the clock; tokens that were issued before age by it.
+    public func advanceClock(by duration: Duration) async throws(UnderstudyRefusal) {
+        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        try await control(.put, "clock", ["advance": "\(milliseconds)ms"])
+    }
+
+    /// Sets a vendor's switch, such as `shop.device-check` to `off`.
+    public func setSwitch(_ name: String, to value: String) async throws(UnderstudyRefusal) {
+        try await control(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
+    }
+
+    /// Makes ids and times repeatable.
+    public func setSeed(_ seed: Int) async throws(UnderstudyRefusal) {
+        try await control(.put, "settings", ["seed": JSON(seed)])
+    }
+
+    /// Replaces the active scenarios; of several the first goes first.
+    public func activate(_ scenarios: String...) async throws(UnderstudyRefusal) {
+        try await control(.put, "scenarios", ["scenarios": .array(scenarios.map(JSON.string))])
+    }
+
+    /// Replaces the armed faults, such as `["route": "addressbook.list", "call": 3, "fail": "token-expired"]` or
+    /// `["vendor": "shop", "every": 2, "fault": ["delay": "2s"]]`.
+    public func arm(_ faults: JSON...) async throws(UnderstudyRefusal) {
+        try await control(.put, "faults", ["faults": .array(faults)])
+    }
+
+    /// Lets something happen to a vendor's state that no request asks for, such as `shop/remove-customer`.
+    @discardableResult
+    public func act(_ action: String, _ members: JSONObject = [:]) async throws(UnderstudyRefusal) -> JSON {
+        try await control(.post, "state/" + action, .object(members))
+    }
+
+    /// Makes the sandbox as it was at first.
+    public func reset() async throws(UnderstudyRefusal) { try await control(.post, "reset") }
+}

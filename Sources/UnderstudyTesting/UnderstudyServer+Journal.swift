@@ -1,0 +1,72 @@
+public import JSON
+
+/// How many calls there have to be.
+public enum CallCount: Sendable, Hashable {
+    /// That many or more.
+    case atLeast(Int)
+    /// That many or fewer.
+    case atMost(Int)
+    /// Just as many.
+    case exactly(Int)
+
+    /// None.
+    public static let never = CallCount.exactly(0)
+
+    fileprivate var member: (String, JSON) {
+        switch self {
+        case .atLeast(let count): ("at_least", JSON(count))
+        case .atMost(let count): ("at_most", JSON(count))
+        case .exactly(let count): ("exactly", JSON(count))
+        }
+    }
+}
+
+extension UnderstudyServer {
+    /// The test's exchanges so far, the oldest first, as the journal shows them: each with its findings and its reason.
+    public func journal() async throws(UnderstudyRefusal) -> [JSON] {
+        try await control(.get, "journal")["entries"]?.array ?? []
+    }
+
+    /// Expects calls; what does not come true becomes an issue of the running test, with the nearest calls and what each
+    /// of them missed.
+    ///
+    /// - Parameters:
+    ///   - count: How many calls; one at least unless told otherwise.
+    ///   - condition: What they are like: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`, `header`,
+    ///     `body`, `claims` and `reason` with what each must be. `["route": "rua.login", "body": ["username": "ada"]]`
+    ///     asks for sign-ins of Ada.
+    ///   - duration: How long to wait for it to come true; not at all unless told otherwise.
+    /// - Returns: whether it came true.
+    @discardableResult
+    public func expectCalls(
+        _ count: CallCount = .atLeast(1), where condition: JSONObject, within duration: Duration = .zero,
+        fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
+    ) async -> Bool {
+        let milliseconds = Int(duration / .milliseconds(1))
+        let call = milliseconds > 0 ? "journal/verify?wait=\(milliseconds)ms" : "journal/verify"
+        let (status, answer) = await ask(
+            .post, call, .object(JSONObject([count.member, ("where", .object(condition))])))
+        if status == 200 { return true }
+        Issues.record(
+            Self.complaint(answer), fileID: fileID, filePath: filePath, line: line, column: column)
+        return false
+    }
+
+    /// What was expected and found, then the nearest calls with what each missed.
+    private static func complaint(_ answer: JSON) -> String {
+        guard let message = answer["message"]?.string else {
+            return answer["error"]?["message"]?.string ?? answer.text
+        }
+        let nearest = answer["nearest"]?.array ?? []
+        var lines = [message]
+        for call in nearest {
+            lines.append("  \(call["id"]?.text ?? "?"): \(call["summary"]?.string ?? "")")
+            for miss in call["missed"]?.array ?? [] {
+                let found = miss["found"].map { $0.string ?? $0.text } ?? "nothing"
+                let expected = miss["expected"].map { $0.string ?? $0.text } ?? ""
+                lines.append("      \(miss["condition"]?.string ?? ""): expected \(expected), found \(found)")
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}

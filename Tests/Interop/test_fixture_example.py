@@ -1,0 +1,50 @@
+"""Two examples of a suite that uses the fixture of understudy_fixture.py: a renewal, and a broken backend."""
+
+import os
+
+import pytest
+import requests
+from world import ADA, API_KEY, BINARY, DEVICE, PARTNER
+
+os.environ.setdefault("UNDERSTUDY", str(BINARY))
+
+
+class App:
+    """The client under test: it renews its token once on 401 and repeats the call once."""
+
+    def __init__(self, backend: str, token: str):
+        self.backend, self.token = backend, token
+
+    def get(self, path: str):
+        answer = self.send(path)
+        if answer.status_code == 401:
+            self.token = self.send("/v2/credentials/ping").json()["accessToken"].removeprefix("Bearer ")
+            answer = self.send(path)
+        answer.raise_for_status()
+        return answer.json()
+
+    def send(self, path: str):
+        fields = {"x-rezolve-partner-apikey": API_KEY, "x-rezolve-device-id": DEVICE,
+                  "authorization": f"Bearer {self.token}"}
+        return requests.get(self.backend + path, headers=fields, timeout=30)
+
+
+BOOK = f"/api/v1/partner/{PARTNER}/customer/{ADA}/addressbook"
+
+
+def test_a_token_that_expires_in_mid_session_is_renewed_once(understudy):
+    # The third call answers 401 until a newer token comes.
+    understudy.control("PUT", "scenarios", {"scenario": "rezolve-token-expires-mid-session"})
+    app = App(understudy.url, understudy.mint("rezolve/login", expires_in=900))
+    assert [len(app.get(BOOK)) for _ in range(4)] == [1, 1, 1, 1]
+    understudy.expect({"failure": "token-expired"}, exactly=1)
+    understudy.expect({"route": "rua.ping", "status": 200}, exactly=1)
+
+
+def test_a_broken_backend_is_no_reason_to_renew(understudy):
+    understudy.control("PUT", "faults", {"route": "addressbook.list", "fail": "service-unavailable"})
+    app = App(understudy.url, understudy.mint("rezolve/login"))
+    with pytest.raises(requests.HTTPError, match="503"):
+        app.get(BOOK)
+    assert app.get(BOOK)[0]["id"] == "address-1"
+    understudy.expect({"route": "rua.ping"}, exactly=0)

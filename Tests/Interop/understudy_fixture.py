@@ -1,0 +1,52 @@
+"""A pytest fixture for suites in Python: copy it, it needs nothing but pytest and requests.
+
+`pytest_plugins = ["understudy_fixture"]` in a conftest.py makes it known; the environment variable UNDERSTUDY names the
+program, if it is not on the path. All tests share one server, and each has a sandbox of its own.
+"""
+
+import os
+import re
+import subprocess
+import time
+
+import pytest
+import requests
+
+
+class Understudy:
+    """The server as one test sees it."""
+
+    def __init__(self, base: str, name: str):
+        self.url = f"{base}/~{name}"  # what the client under test is pointed at
+
+    def control(self, method: str, call: str, content=None):
+        answer = requests.request(method, f"{self.url}/_understudy/{call}", json=content, timeout=30)
+        if not answer.ok:
+            problem = answer.json()
+            raise AssertionError(problem.get("message") or problem["error"]["message"], problem.get("nearest"))
+        return answer.json() if answer.content else None
+
+    def mint(self, kind: str, **order) -> str:
+        return self.control("POST", f"tokens/{kind}", order)["token"]
+
+    def expect(self, where: dict, **count):
+        """expect({"route": "rua.ping"}, exactly=1): fails with the nearest calls and what each missed."""
+        self.control("POST", "journal/verify", {"where": where, **count})
+
+
+@pytest.fixture(scope="session")
+def understudy_base(tmp_path_factory):
+    port_file = tmp_path_factory.mktemp("understudy") / "port"
+    program = os.environ.get("UNDERSTUDY", "understudy")
+    server = subprocess.Popen([program, "serve", "--port", "0", "--port-file", port_file, "--log", "off"])
+    while not port_file.exists():
+        assert server.poll() is None, "understudy did not start"
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{port_file.read_text().split()[1]}"
+    server.terminate()
+    assert server.wait(timeout=15) == 0
+
+
+@pytest.fixture
+def understudy(understudy_base, request):
+    return Understudy(understudy_base, re.sub(r"[^a-z0-9]+", "-", request.node.nodeid.lower())[-63:])
