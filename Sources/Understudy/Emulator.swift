@@ -13,7 +13,8 @@ public final class Emulator: Sendable {
     /// The sandboxes.
     public let sandboxes: SandboxDirectory
     let modules: [VendorModule]
-
+    /// How reading the fixtures anew went.
+    let reloads: Reloads
     let controlToken: String?
     /// The machine's clock, by which sandboxes grow old.
     let machine: @Sendable () -> Moment
@@ -50,6 +51,7 @@ public final class Emulator: Sendable {
         }
         self.modules = modules
         mounting = Mounting(edition)
+        reloads = Reloads(edition)
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
         metrics = Metrics(vendors: edition.vendors)
         self.controlToken = controlToken
@@ -62,6 +64,9 @@ public final class Emulator: Sendable {
 
     /// A short text that changes with any fixture file.
     public var fixtureFingerprint: String { mounting.edition.fingerprint }
+
+    /// The folders of the vendors' fixtures.
+    var folders: [String] { modules.map(\.identity.id) }
 
     /// The scenarios of all vendors.
     public var scenarios: [Scenario] { mounting.edition.scenarios }

@@ -50,6 +50,12 @@ struct OptionSources {
         throw Misuse(complaint)
     }
 
+    /// Whether something is wanted that a flag without a value asks for.
+    func isSet(_ name: String, flag: Bool) throws -> Bool {
+        if flag { return true }
+        return try value(name, flag: nil, default: false, expected: "true or false", parse: Bool.init)
+    }
+
     /// Profile and switches of the configuration file and the environment.
     func settings() throws -> Settings {
         var settings = file?.settings ?? Settings()
@@ -82,15 +88,15 @@ struct ConfigurationFile {
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
         let names = [
             "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "scenario",
+            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "scenario", "watch",
         ]
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]
         for name in names {
             guard let node = mapping[name] else { continue }
             let value = try node.json()
-            guard let text = value.string ?? value.number?.literal else {
-                throw node.problem("\(name) must be a text or a number")
+            guard let text = value.string ?? value.number?.literal ?? value.bool.map(String.init) else {
+                throw node.problem("\(name) must be a text, a number, true or false")
             }
             values[name] = text
         }

@@ -84,7 +84,12 @@ struct ContractCommandTests {
         #expect(run.output.contains("FAILED  a.hurl:1  GET /api/v1/partner/317/customer/entity123/wallet\n"))
         #expect(run.output.contains("    a.hurl:3:1: the content is another one\n"))
         #expect(run.output.contains("      -  \"code\": \"2\",\n      +  \"code\": \"1\",\n"))
-        #expect(run.output.contains("    the journal says of the last exchange: masked-api-key: "))
+        #expect(run.output.contains("    the journal says: masked-api-key: "))
+        // A request that was not sent is not in the journal, and the one before it explains nothing.
+        try folder.write("GET {{base}}/a\nHTTP 404\nGET {{base}}/{{b}}\nHTTP 200", to: "b.hurl")
+        let unsent = try Program.run("contract", "run", "b.hurl", in: folder)
+        #expect(unsent.status == 1)
+        #expect(!unsent.output.contains("the journal says"))
         let json = try Program.run("contract", "run", "a.hurl", "--json", in: folder)
         #expect(json.status == 1)
         let results = try JSON.parse(json.output.utf8)
@@ -121,6 +126,25 @@ struct ContractCommandTests {
                 "    a.hurl:6:8: the variable token has no value: the call in line 4 that gives it one is left out; give it one "
                     + "with --variable token=… or in the file of --variables-file\n"))
         await server.stop(within: .zero)
+    }
+
+    @Test("over TLS the local CA is trusted, and a sandbox that the URL names is used and stays")
+    func secure() async throws {
+        try folder.write(steering, to: "a.hurl")
+        let environment = ["UNDERSTUDY_CA_DIRECTORY": folder.path + "/ca"]
+        let server = try await RunningServer(
+            "--log", "off", "--https-port", "0", environment: environment, in: folder)
+        defer { _ = server.stop() }
+        let secureBase = try #require(server.secureBase)
+        let run = try Program.run(
+            ["contract", "run", "a.hurl", "--against", secureBase + "/~mine"], environment: environment, in: folder)
+        #expect(run.status == 0, "\(run.complaint)")
+        let answer = try await HTTPClient.send(
+            url: server.base + "/~mine/_understudy/journal", within: .seconds(10))
+        #expect(try JSON.parse(answer.body)["entries"]?.array?.count == 1)
+        let stranger = try Program.run("contract", "run", "a.hurl", "--against", secureBase, in: folder)
+        #expect(stranger.status == 1)
+        #expect(stranger.complaint.contains("the server's certificate is not trusted"))
     }
 
     @Test("where nobody answers, the answer is no")

@@ -14,7 +14,8 @@ extension ContractCase {
     fileprivate var json: JSON {
         [
             "line": JSON(place.line), "request": .string(title), "about": .string(remark),
-            "outcome": .string(word.lowercased()), "failures": .array(failures.map(\.json)),
+            "outcome": .string(word.lowercased()), "status": status.map { JSON($0) } ?? .null,
+            "failures": .array(failures.map(\.json)),
         ]
     }
 }

@@ -36,6 +36,8 @@ public struct ContractCase: Sendable {
     public let remark: String
     /// Whether the request is not about the vendor but prepares what follows.
     public let isPreparation: Bool
+    /// The status of the answer; `nil` where none came.
+    public let status: Int?
     /// How it ended.
     public let outcome: Outcome
     /// How long it took.

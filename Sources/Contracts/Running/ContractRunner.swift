@@ -33,13 +33,13 @@ public struct ContractRunner: Sendable {
         for entry in file.entries {
             let isPreparation = isPreparation(variables.knownText(entry.request.url))
             let start = ContinuousClock.now
-            let outcome =
-                hasFailed ? .notReached : await outcome(of: entry, isPreparation: isPreparation, &variables)
+            let (outcome, status) =
+                hasFailed ? (.notReached, nil) : await outcome(of: entry, isPreparation: isPreparation, &variables)
             if case .failed = outcome { hasFailed = true }
             cases.append(
                 ContractCase(
                     place: entry.request.place, title: Self.title(entry.request), remark: entry.remark,
-                    isPreparation: isPreparation, outcome: outcome, duration: .now - start))
+                    isPreparation: isPreparation, status: status, outcome: outcome, duration: .now - start))
         }
         return ContractResult(file: file.name, cases: cases)
     }
@@ -52,23 +52,24 @@ public struct ContractRunner: Sendable {
         return "\(request.method.rawValue) \(path.firstIndex(of: "/").map { path[$0...] } ?? path)"
     }
 
+    /// How an entry ends, and the status of the answer, if there is one.
     private func outcome(
         of entry: HurlEntry, isPreparation: Bool, _ variables: inout ContractVariables
-    ) async -> ContractCase.Outcome {
+    ) async -> (ContractCase.Outcome, status: Int?) {
         if isPreparation && leavesOutPreparations {
             for (name, place) in Self.given(by: entry) { variables.lose(name, at: place) }
-            return .leftOut
+            return (.leftOut, nil)
         }
         do throws(ContractFailure) {
-            guard try prepare(entry.request, &variables) else { return .skipped }
+            guard try prepare(entry.request, &variables) else { return (.skipped, nil) }
             let answer = try await answer(entry.request, variables)
-            guard let response = entry.response else { return .passed }
+            guard let response = entry.response else { return (.passed, answer.status) }
             var judge = ContractJudge(answer: answer, variables: variables)
             let failures = judge.failures(response)
             variables = judge.variables
-            return failures.isEmpty ? .passed : .failed(failures)
+            return (failures.isEmpty ? .passed : .failed(failures), answer.status)
         } catch {
-            return .failed([error])
+            return (.failed([error]), nil)
         }
     }
 

@@ -70,7 +70,7 @@ public struct FixtureStore: Sendable {
         return names.filter { !$0.hasPrefix(".") }.sorted()
     }
 
-    private static func join(_ folder: String, _ path: String) -> String {
+    static func join(_ folder: String, _ path: String) -> String {
         if folder == "." { return path }
         return folder.hasSuffix("/") ? folder + path : folder + "/" + path
     }
@@ -132,7 +132,7 @@ extension FixtureStore {
         return (all.filter(isRead), all.filter { !isRead($0) })
     }
 
-    private func paths(below folder: String) -> [String] {
+    func paths(below folder: String) -> [String] {
         names(in: folder).flatMap { name -> [String] in
             let path = "\(folder)/\(name)"
             let children = paths(below: path)

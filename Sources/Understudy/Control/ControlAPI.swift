@@ -15,7 +15,7 @@ struct ControlAPI: Sendable {
 
     init(_ emulator: Emulator) {
         self.emulator = emulator
-        operations = Self.operations(health: Self.health(of: emulator))
+        operations = Self.allOperations
         literals = Dictionary(
             grouping: operations.filter { $0.pathParameters.isEmpty }.map(\.endpoint), by: \.pattern
         ).mapValues { $0.map(\.method) }
@@ -39,19 +39,18 @@ struct ControlAPI: Sendable {
         guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
             return Pipeline.standardBodyLimit
         }
-        return operations[index].bodyLimit ?? Pipeline.standardBodyLimit
+        return operations[index].content?.limit ?? Pipeline.standardBodyLimit
     }
 
-    private static func operations(health: Response) -> [ControlOperation] {
+    private static let allOperations: [ControlOperation] =
         [
             ControlOperation(
                 "health", .get, "/health", "Whether the server is well, and what it stands in for.",
                 gives: .json("The server is well.", .health)
-            ) { (_) throws(ControlProblem) in .ready(health) }
+            ) { (call) throws(ControlProblem) in .ready(call.emulator.reloads.health) }
         ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
-            + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
-            + stateOperations + sandboxOperations
-    }
+        + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
+        + sandboxOperations + stateOperations
 
     /// The answer to a control call.
     func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
@@ -123,18 +122,5 @@ struct ControlAPI: Sendable {
         guard words.count == 2, words[0].lowercased() == "bearer", String(words[1]).hasSameBytes(as: token) else {
             throw ControlProblem(.unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
         }
-    }
-
-    private static func health(of emulator: Emulator) -> Response {
-        let vendors = emulator.vendors.map { vendor -> JSON in
-            [
-                "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
-                "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failures.count),
-            ]
-        }
-        return .json([
-            "status": "ok", "version": .string(Emulator.version), "vendors": .array(vendors),
-            "fixtures": .string(emulator.fixtureFingerprint),
-        ])
     }
 }

@@ -27,9 +27,13 @@ struct ControlOperation: Sendable {
         let schema: JSON
         /// Whether a call without content is refused.
         let isRequired: Bool
+        /// The longest content in bytes.
+        var limit = Pipeline.standardBodyLimit
 
         /// Content that a call must have.
-        static func required(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true) }
+        static func required(_ schema: JSON, upTo limit: Int = Pipeline.standardBodyLimit) -> Content {
+            Content(schema: schema, isRequired: true, limit: limit)
+        }
         /// Content that a call may have.
         static func optional(_ schema: JSON) -> Content { Content(schema: schema, isRequired: false) }
     }
@@ -71,8 +75,6 @@ struct ControlOperation: Sendable {
     /// All parameters that the query may have; the call refuses others.
     let query: [Parameter]
     let content: Content?
-    /// The longest request content in bytes; `nil` for the server's limit.
-    let bodyLimit: Int?
     /// What it gives where nothing is wrong with the call, the usual one first.
     let outcomes: [Outcome]
     /// Whether the content may name something that is not there, and the answer is 404; a path always may.
@@ -82,8 +84,7 @@ struct ControlOperation: Sendable {
     /// A call of these parts; `path` comes behind ``prefix``.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, in parameters: [Parameter] = [],
-        query: [Parameter] = [], content: Content? = nil, bodyLimit: Int? = nil, gives outcomes: Outcome...,
-        mayMiss: Bool = false,
+        query: [Parameter] = [], content: Content? = nil, gives outcomes: Outcome..., mayMiss: Bool = false,
         handler: @escaping Handler
     ) {
         self.id = id
@@ -92,7 +93,6 @@ struct ControlOperation: Sendable {
         self.path = parameters
         self.query = query
         self.content = content
-        self.bodyLimit = bodyLimit
         self.outcomes = outcomes
         self.mayMiss = mayMiss || path.contains("{")
         self.handler = handler

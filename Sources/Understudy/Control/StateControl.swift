@@ -8,15 +8,17 @@ extension ControlAPI {
         ControlOperation(
             "state.get", .get, "/state/{vendor}",
             "What the vendor remembers in the sandbox: users, addresses and the like, without passwords and keys.",
-            gives: .json("The state.", .state), handler: exportState),
+            in: [.init("vendor", "The vendor's id.")],
+            gives: .init(.ok, "The state.", stateSchema), handler: exportState),
         ControlOperation(
             "state.set", .put, "/state/{vendor}",
             "Replaces what the vendor remembers in the sandbox; records that stay keep the secrets that are left out.",
-            content: .required(NamedSchema.state.reference), bodyLimit: stateLimit,
-            gives: .json("The state as it is now.", .state),
-            handler: importState),
+            in: [.init("vendor", "The vendor's id.")], content: .required(stateSchema, upTo: stateLimit),
+            gives: .init(.ok, "The state as it is now.", stateSchema), handler: importState),
     ]
 
+    /// Which members there are is the vendor's affair, and its reader checks each.
+    private static let stateSchema = Schema.object("The vendor's records, in the form of its fixtures.")
     /// ours: several thousand customers with full books.
     private static let stateLimit = 16 << 20
 

@@ -53,21 +53,24 @@ struct ContractOpponent: Sendable {
     }
 
     /// Runs a file, with an emulator in a sandbox of its own, which goes again when nothing failed.
+    ///
+    /// Who names a sandbox in the URL (`/~NAME`) wants that one.
     func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractReport {
-        let root = isEmulator ? "\(base)/~\(Self.sandboxName())" : base
+        let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
+        let root = sandbox.map { "\(base)/~\($0)" } ?? base
         var variables = given
         if variables["base"] == nil { variables["base"] = .string(root) }
         let runner = ContractRunner(
             isPreparation: Self.steersEmulator, leavesOutPreparations: !isEmulator, send: send)
         let result = await runner.run(file, variables: variables)
-        guard isEmulator else { return ContractReport(result: result, explanations: []) }
-        guard result.hasPassed else {
-            return ContractReport(result: result, explanations: await explanations(root))
+        let failed = result.cases.first { !$0.failures.isEmpty }
+        if let sandbox, failed == nil {
+            // A sandbox that stays is dropped by the emulator sooner or later.
+            _ = try? await send(ContractRequest(method: .delete, url: "\(base)/_understudy/sandboxes/\(sandbox)"))
         }
-        let name = root.split(separator: "~").last.map(String.init) ?? ""
-        // A sandbox that stays is dropped by the emulator sooner or later.
-        _ = try? await send(ContractRequest(method: .delete, url: "\(base)/_understudy/sandboxes/\(name)"))
-        return ContractReport(result: result, explanations: [])
+        // Control calls and requests that were not sent are not in the journal.
+        let isJournaled = isEmulator && failed.map { !$0.isPreparation && $0.status != nil } == true
+        return ContractReport(result: result, explanations: isJournaled ? await explanations(root) : [])
     }
 
     private static func sandboxName() -> String {
@@ -86,6 +89,6 @@ struct ContractOpponent: Sendable {
             let entry = (try? JSON.parse(answer.body))?["entries"]?.array?.last
         else { return [] }
         let words = [entry["failure"]?.string, entry["reason"]?.string].compactMap(\.self)
-        return words.isEmpty ? [] : ["    the journal says of the last exchange: \(words.joined(separator: ": "))"]
+        return words.isEmpty ? [] : ["    the journal says: \(words.joined(separator: ": "))"]
     }
 }

@@ -10,15 +10,17 @@ struct ContractRunCommand: ParsableCommand {
         commandName: "run", abstract: "Sends the requests of Hurl files and compares the answers.",
         discussion: """
             Example: understudy contract run
-            Example: understudy contract run Fixtures/rezolve/contract --against http://127.0.0.1:8080 --junit report.xml
-            Example: understudy contract run --against https://vendor.example --variables-file credentials.env
+            Example: understudy contract run FILES --against http://127.0.0.1:8080
+            Example: understudy contract run FILES --against https://vendor.example \\
+              --variables-file credentials.env
 
-            Without --against an emulator inside this process answers. Where --against names a running emulator, each
-            file gets a sandbox of its own. Where it names another server, such as the vendor's, the calls that steer an
-            emulator are left out, and what they would have captured comes from the variables.
+            Without --against an emulator inside this process answers. Where --against names a running emulator, each \
+            file gets a sandbox of its own, unless the URL names one (/~NAME). Where it names another server, such as \
+            the vendor's, the calls that steer an emulator are left out, and what they would have captured comes from \
+            the variables.
 
-            {{base}} in a file is the server's URL. Hurl runs the same files: hurl --jobs 1 --test --variable
-            base=http://127.0.0.1:8080 FILES
+            {{base}} in a file is the server's URL. Hurl runs the same files:
+            hurl --test --jobs 1 --variable base=http://127.0.0.1:8080 FILES
 
             Exit codes: 0 every answer is the expected one, 1 one is not, 2 misuse.
             """)

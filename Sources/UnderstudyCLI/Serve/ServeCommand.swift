@@ -33,6 +33,9 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The bearer token that the control API asks for (none).")
     var controlToken: String?
 
+    @Flag(help: "Takes over fixture files that change while it runs; broken ones leave the old ones in force.")
+    var watch = false
+
     @OptionGroup var sandboxes: SandboxOptions
 
     @OptionGroup var state: StateOptions
@@ -51,7 +54,9 @@ struct ServeCommand: ParsableCommand {
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
-        let emulator = try emulator(sources, log)
+        let fixtures = try world.store(sources)
+        let emulator = try emulator(fixtures, sources, log)
+        let watch = try sources.isSet("watch", flag: watch) ? FixtureWatch(emulator, over: fixtures) : nil
         let files = try state.files(sources)
         let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)
@@ -62,6 +67,7 @@ struct ServeCommand: ParsableCommand {
         }
         Descriptors.raiseLimit()
         server.start()
+        if let watch { keepLooking(watch) }
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, to: portFile) }
         let token = try sources.text("control-token", flag: controlToken)
@@ -77,6 +83,16 @@ struct ServeCommand: ParsableCommand {
             if let saved = try files.save(emulator) { Output.line(saved) }
         } catch {
             throw AnswerIsNo(message: "\(error). What the file held before is still there.")
+        }
+    }
+
+    /// Looks after the fixtures for as long as the process lives.
+    private func keepLooking(_ watch: FixtureWatch) {
+        Thread.detachNewThread {
+            while true {
+                Thread.sleep(forTimeInterval: 0.5)
+                watch.look()
+            }
         }
     }
 
@@ -98,9 +114,8 @@ struct ServeCommand: ParsableCommand {
         Waiting.until { await server.stop(within: .seconds(10)) }
     }
 
-    private func emulator(_ sources: OptionSources, _ log: LogForm) throws -> Emulator {
+    private func emulator(_ store: FixtureStore, _ sources: OptionSources, _ log: LogForm) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
-        let store = try world.store(sources)
         var settings = try world.settings(sources)
         settings.seed = try sandboxes.seed(sources)
         let token = try sources.text("control-token", flag: controlToken)

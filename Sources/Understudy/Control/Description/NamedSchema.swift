@@ -65,5 +65,14 @@ extension NamedSchema {
                             "failures": Schema.integer("How many failures it has.", from: 0),
                         ])),
                 "fixtures": Schema.string("A short text that changes with any fixture file."),
+                "reload": Schema.answer(
+                    "How reading the fixtures anew went.",
+                    [
+                        "watching": Schema.boolean("Whether changed files are taken over while it runs."),
+                        "count": Schema.integer("How often fixtures were replaced.", from: 0),
+                        "at": Schema.nullable(Schema.string("When that was last, by the machine's clock.")),
+                        "problem": Schema.nullable(
+                            Schema.string("Why the files as they stand are not in force; null when they are.")),
+                    ]),
             ]))
 }

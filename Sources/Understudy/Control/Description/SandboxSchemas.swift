@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-// Sandboxes and what vendors remember in them.
+// Sandboxes.
 extension NamedSchema {
-    static let sandboxes = [sandbox, sandboxList, state]
+    static let sandboxes = [sandbox, sandboxList]
 
     static let sandbox = NamedSchema(
         "Sandbox",
@@ -35,7 +35,4 @@ extension NamedSchema {
                 "sandboxes": Schema.list(
                     "The standard one first, then the others by name.", of: sandbox.reference)
             ]))
-
-    /// Which members there are is the vendor's affair, and its reader checks each.
-    static let state = NamedSchema("State", Schema.object("What a vendor remembers, in members of its own."))
 }

@@ -1,0 +1,48 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// What tells one version of a set of files from another without reading them.
+public struct FixtureStamps: Sendable, Hashable {
+    /// The facts about a file that some change of it changes: a file is overwritten, or another one takes its name.
+    private struct Stamp: Hashable {
+        let size: Int64
+        let inode: UInt64
+        let modified: [Int]
+
+        init?(_ path: String) {
+            var facts = stat()
+            // Links are followed: a mounted folder may consist of them.
+            guard stat(path, &facts) == 0 else { return nil }
+            size = Int64(facts.st_size)
+            inode = UInt64(facts.st_ino)
+            #if canImport(Darwin)
+                let (content, entry) = (facts.st_mtimespec, facts.st_ctimespec)
+            #else
+                let (content, entry) = (facts.st_mtim, facts.st_ctim)
+            #endif
+            modified = [content.tv_sec, content.tv_nsec, entry.tv_sec, entry.tv_nsec]
+        }
+    }
+
+    private var stamps: [String: Stamp] = [:]
+
+    /// Stamps of no files.
+    public init() {}
+
+    fileprivate mutating func add(_ path: String) { stamps[path] = Stamp(path) }
+}
+
+extension FixtureStore {
+    /// The stamps of all files of these folders, in every layer.
+    public func stamps(of folders: [String]) -> FixtureStamps {
+        var stamps = FixtureStamps()
+        for layer in layers {
+            let files = FixtureStore(layers: [layer])
+            for path in folders.flatMap(files.paths(below:)) { stamps.add(Self.join(layer, path)) }
+        }
+        return stamps
+    }
+}

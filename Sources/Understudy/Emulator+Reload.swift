@@ -1,0 +1,39 @@
+public import Emulation
+
+extension Emulator {
+    /// Reads the fixtures anew and answers by them from then on.
+    ///
+    /// All are read and checked as at the start, and only then put in force at once: what has begun finishes by the old
+    /// ones, and every answer is wholly by the one or by the other. State is lost as little as ``Vendor/adopt(_:startedFrom:)``
+    /// says; a scenario goes on in the state of the same name, and ends where that is gone.
+    ///
+    /// - Throws: the first thing that is wrong with them; then the old ones stay in force.
+    public func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
+        let edition: Edition
+        do {
+            edition = try Edition(of: modules, fixtures: fixtures)
+        } catch {
+            refuse(error)
+            throw error
+        }
+        install(edition)
+    }
+
+    /// Answers by another edition from now on.
+    func install(_ edition: Edition) {
+        mounting.replace(with: edition)
+        var ended: Set<String> = []
+        for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(edition.scenario)) }
+        reloads.succeed(with: edition, at: machine())
+        logger?.notice("The fixtures were read anew: \(edition.fingerprint).")
+        for name in ended.sorted() {
+            logger?.warning("Scenario \(name) ended where it was active: it, or the state it was in, is gone.")
+        }
+    }
+
+    /// Notes that fixtures cannot be used.
+    func refuse(_ problem: FixtureProblem) {
+        reloads.fail(problem)
+        logger?.error("The fixtures were not read anew, and the old ones stay in force. \(problem)")
+    }
+}

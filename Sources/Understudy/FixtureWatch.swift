@@ -1,0 +1,64 @@
+public import Emulation
+import Synchronization
+
+/// Looks again and again whether a fixture file has changed, and has the emulator take over what did.
+///
+/// It looks instead of being told: the notices of an operating system do not come through the mounts of containers.
+public final class FixtureWatch: Sendable {
+    private struct Sight {
+        /// What was taken over, or found wrong.
+        var settled: FixtureStamps
+        /// What was seen last, if it is something else: it may still be in the middle of being written.
+        var pending: FixtureStamps?
+    }
+
+    private let emulator: Emulator
+    private let layers: [String]
+    private let sight: Mutex<Sight>
+
+    /// A watch over the files that the emulator was made from.
+    public init(_ emulator: Emulator, over fixtures: FixtureStore) {
+        self.emulator = emulator
+        layers = fixtures.layers
+        let stamps = fixtures.stamps(of: emulator.folders)
+        // What changed since the start read it must not count as seen.
+        let isUpToDate = fixtures.fingerprint(of: emulator.folders) == emulator.fixtureFingerprint
+        sight = Mutex(Sight(settled: isUpToDate ? stamps : FixtureStamps()))
+        emulator.reloads.watch()
+    }
+
+    /// Looks once.
+    ///
+    /// A change is taken over when a second look finds the files as the first one did, so that a file which somebody is
+    /// writing is not taken for a broken one.
+    public func look() {
+        // Held for the whole look: there is one who looks.
+        sight.withLock { sight in
+            let stamps = FixtureStore(layers: layers).stamps(of: emulator.folders)
+            if stamps == sight.settled {
+                sight.pending = nil
+            } else if stamps != sight.pending {
+                sight.pending = stamps
+            } else if takeOver(unlessChangedSince: stamps) {
+                sight = Sight(settled: stamps)
+            } else {
+                sight.pending = nil
+            }
+        }
+    }
+
+    /// - Returns: whether the files stayed as they were while they were read, so that the outcome counts.
+    private func takeOver(unlessChangedSince stamps: FixtureStamps) -> Bool {
+        let fixtures = FixtureStore(layers: layers)
+        let edition = Result { () throws(FixtureProblem) in try Edition(of: emulator.modules, fixtures: fixtures) }
+        guard fixtures.stamps(of: emulator.folders) == stamps else { return false }
+        switch edition {
+        case .success(let edition) where edition.fingerprint == emulator.fixtureFingerprint:
+            // Touched, or repaired by taking a change back.
+            emulator.reloads.clearProblem()
+        case .success(let edition): emulator.install(edition)
+        case .failure(let problem): emulator.refuse(problem)
+        }
+        return true
+    }
+}

@@ -1,0 +1,74 @@
+import Emulation
+import JSON
+import Synchronization
+import Wire
+
+/// What `health` says: that the server is well, by which fixtures it answers, and how reading them anew went.
+///
+/// The answer is made when something changes, since probes ask for it far more often.
+final class Reloads: Sendable {
+    private struct Content {
+        var isWatching = false
+        var count = 0
+        var latest: Moment?
+        var problem: String?
+        var edition: Edition
+        var response: Response
+    }
+
+    private let content: Mutex<Content>
+
+    init(_ edition: Edition) {
+        content = Mutex(Content(edition: edition, response: .empty()))
+        change { _ in }
+    }
+
+    /// The answer to a probe.
+    var health: Response { content.withLock { $0.response } }
+
+    /// Why the fixtures as they stand now are not in force; `nil` when they are.
+    var problem: String? { content.withLock { $0.problem } }
+
+    /// Notes that somebody looks after the files.
+    func watch() { change { $0.isWatching = true } }
+
+    /// Notes that another edition is in force.
+    func succeed(with edition: Edition, at moment: Moment) {
+        change { content in
+            content.edition = edition
+            content.count += 1
+            content.latest = moment
+            content.problem = nil
+        }
+    }
+
+    /// Notes that the files hold again what is in force.
+    func clearProblem() { change { $0.problem = nil } }
+
+    /// Notes that the fixtures cannot be used as they stand now.
+    func fail(_ problem: FixtureProblem) { change { $0.problem = problem.description } }
+
+    private func change(_ change: (inout Content) -> Void) {
+        content.withLock { content in
+            change(&content)
+            content.response = Self.response(content)
+        }
+    }
+
+    private static func response(_ content: Content) -> Response {
+        let vendors = content.edition.vendors.map { vendor -> JSON in
+            [
+                "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
+                "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failures.count),
+            ]
+        }
+        return .json([
+            "status": "ok", "version": .string(Emulator.version), "vendors": .array(vendors),
+            "fixtures": .string(content.edition.fingerprint),
+            "reload": [
+                "watching": .bool(content.isWatching), "count": JSON(content.count),
+                "at": JSON(content.latest?.rfc3339), "problem": JSON(content.problem),
+            ],
+        ])
+    }
+}

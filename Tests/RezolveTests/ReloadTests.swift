@@ -1,0 +1,228 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Synchronization
+import Testing
+import Understudy
+
+/// Fixtures that are replaced while requests arrive.
+@Suite("Fixtures replaced while the server runs")
+struct ReloadTests {
+    private static let accounts = "rezolve/accounts.yaml"
+    private static let failures = "rezolve/failures.yaml"
+
+    // MARK: - Under load
+
+    /// Fixtures of which api key, profile and refusal all say which version they are of.
+    private static func version(_ name: String) throws -> OwnFixtures {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(accounts, [(Example.apiKeyN, "key-" + name), ("Ada L", "Ada " + name)])
+        try fixtures.put(failures, [("Access is denied.", "Denied by \(name).")])
+        return fixtures
+    }
+
+    private static let versions = ["A", "B"]
+    private static func fields(_ version: String) -> World.Fields {
+        [("x-rezolve-partner-apikey", "key-" + version)].bearer(Example.jwtAda).device(Example.device)
+    }
+
+    /// Reads a profile again and again; every answer must be wholly of one version.
+    private func read(_ world: World, until isDone: borrowing Atomic<Bool>) async throws -> Int {
+        var count = 0
+        while !isDone.load(ordering: .relaxed) {
+            let mine = Self.versions[count % 2]
+            let other = Self.versions[(count + 1) % 2]
+            let answer = try await world.call(.get, Example.ada + "/profile", Self.fields(mine))
+            count += 1
+            let isMine = answer.status == 200 && answer.json["name"] == .string("Ada " + mine)
+            let isOther = answer.status == 403 && answer.json["message"] == .string("Denied by \(other).")
+            #expect(isMine || isOther, "\(answer.status) \(answer.text)")
+            await Task.yield()
+        }
+        return count
+    }
+
+    /// Adds phones; what was answered 201 must be there at the end.
+    private func write(_ world: World, until isDone: borrowing Atomic<Bool>) async throws -> (sent: Int, created: Int) {
+        var (sent, created) = (0, 0)
+        while !isDone.load(ordering: .relaxed), created < 900 {
+            let version = Self.versions[sent % 2]
+            let answer = try await world.call(
+                .post, Example.ada + "/phonebook", Self.fields(version), #"{"name":"n","phone":"+1555"}"#)
+            sent += 1
+            if answer.status == 201 { created += 1 }
+            #expect(answer.status == 201 || answer.status == 403, "\(answer.status) \(answer.text)")
+            await Task.yield()
+        }
+        return (sent, created)
+    }
+
+    private final class Flag: Sendable {
+        let isSet = Atomic(false)
+    }
+
+    @Test(
+        "fifty times under load: no request is lost, none sees a mixture, no change is lost", arguments: Depth.allCases)
+    func underLoad(_ depth: Depth) async throws {
+        let fixtures = try Self.versions.map(Self.version)
+        let emulator = try Emulator(fixtures: fixtures[0].store)
+        let stage = try Stage(emulator)
+        let (reader, writer) = (try await World(depth, on: stage), try await World(depth, on: stage))
+        let done = Flag()
+        async let reads = [
+            read(reader, until: done.isSet), read(reader, until: done.isSet), read(reader, until: done.isSet),
+        ]
+        async let writes = write(writer, until: done.isSet)
+        for number in 1...50 {
+            try emulator.reload(fixtures[number % 2].store)
+            await Task.yield()
+        }
+        done.isSet.store(true, ordering: .relaxed)
+        let answered = try await reads.reduce(0, +)
+        #expect(answered == reader.sandbox.exchanges)
+        #expect(answered >= 50)
+        let (sent, created) = try await writes
+        #expect(sent == writer.sandbox.exchanges)
+        #expect(created > 0)
+        let list = try await writer.call(.get, Example.ada + "/phonebook", Self.fields("A"))
+        #expect(list.json["phones"]?.array?.count == created + 1)
+        #expect(try await reader.control(.get, "health").json["reload"]?["count"] == 50)
+    }
+
+    // MARK: - What becomes of state
+
+    @Test("changed accounts: what requests made or changed stays, the rest follows the file")
+    func accountsChange() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try Emulator(fixtures: fixtures.store)
+        let stage = try Stage(emulator)
+        let (touched, untouched) = (try await World(on: stage), try await World(on: stage))
+        try await touched.call(.put, Example.ada + "/profile", .ada, #"{"title":"Dr"}"#).expect(200)
+        let guest = try await touched.call(.post, "/v2/credentials/register/guest", .keyN)
+        guest.expect(200)
+        try fixtures.put(
+            Self.accounts,
+            [
+                ("Ada L", "Ada Lovelace"), ("user-1002", "user-1003"),
+                (
+                    "users:\n",
+                    "  - { entity: \"entity789\", partner: \"3\", partner_entity_id: \"u\", created: 1 }\nusers:\n"
+                ),
+            ])
+        try emulator.reload(fixtures.store)
+        let kept = try await touched.call(.get, Example.ada + "/profile", .ada)
+        #expect(kept.json["title"] == "Dr")
+        #expect(kept.json["name"] == "Ada L", "the record was changed, so it is the sandbox's own now")
+        let followed = try await untouched.call(.get, Example.ada + "/profile", .ada)
+        #expect(followed.json["name"] == "Ada Lovelace")
+        for world in [touched, untouched] {
+            let customers = try await world.control(.get, "state/rezolve").json["customers"]?.array ?? []
+            let names = customers.map { $0["partner_entity_id"]?.string ?? "" }
+            #expect(names.prefix(3) == ["user-1001", "user-1003", "u"])
+            #expect(names.count == (world.name == touched.name ? 4 : 3))
+        }
+        let next = try await touched.call(.post, "/v2/credentials/register/guest", .keyN)
+        #expect(next.json["id"] == 1003, "ids go on")
+        try await touched.control(.post, "reset")
+        try await touched.freeze(at: World.exampleMoment)
+        #expect(try await touched.call(.get, Example.ada + "/profile", .ada).json["name"] == "Ada Lovelace")
+    }
+
+    @Test("a record that left the file goes, unless its user or it was changed by requests")
+    func accountsGo() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try Emulator(fixtures: fixtures.store)
+        let stage = try Stage(emulator)
+        let (signedIn, untouched) = (try await World(on: stage), try await World(on: stage))
+        try await signedIn.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
+        try fixtures.write(
+            """
+            device_id: "d"
+            partners: [{ id: "317", api_key: "\(Example.apiKeyN)", auth_key: "\(Example.secret)" }]
+            customers: []
+            users: []
+            """, to: Self.accounts)
+        try emulator.reload(fixtures.store)
+        try await signedIn.call(.post, "/v2/credentials/login", .keyN, Example.login)
+            .expect(200, Example.ruaAda(timesLoggedIn: "2"))
+        try await signedIn.call(.get, Example.ada + "/wallet", .ada).expect(200, "[\(Example.card1)]")
+        #expect(
+            try await untouched.call(.post, "/v2/credentials/login", .keyN, Example.login).failure
+                == "rua-wrong-credentials")
+        try await untouched.call(.get, Example.ada + "/wallet", .ada).expectDenied("masked-other-user")
+    }
+
+    @Test("where file and sandbox want the same id, the sandbox keeps what its clients know")
+    func collision() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try Emulator(fixtures: fixtures.store)
+        let world = try await World(on: Stage(emulator))
+        let user = #"{"username":"new@example.test","password":"p"}"#
+        let registered = try await world.call(.post, "/v2/credentials/register", .keyN, user)
+        #expect(registered.json["id"] == 1002)
+        try fixtures.put(
+            Self.accounts,
+            [("users:\n", "users:\n  - { id: 1002, customer: \"entity456\", username: \"ben\", password: \"b\" }\n")])
+        try emulator.reload(fixtures.store)
+        let login = #"{"username":"new@example.test","password":"p","deviceId":"d"}"#
+        #expect(try await world.call(.post, "/v2/credentials/login", .keyN, login).json["id"] == 1002)
+        let ben = #"{"username":"ben","password":"b","deviceId":"d"}"#
+        #expect(try await world.call(.post, "/v2/credentials/login", .keyN, ben).failure == "rua-wrong-credentials")
+        let other = try await World(on: Stage(emulator))
+        try await other.call(.post, "/v2/credentials/login", .keyN, ben).expect(200)
+    }
+
+    @Test("changed failures touch no state, and an active scenario stands where it stood")
+    func failuresChange() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.write(
+            """
+            scenario: own
+            about: For a test.
+            vendor: rezolve
+            states:
+              first: [{ on: profile.get, go: second }]
+              second: [{ on: phonebook.list, fail: service-unavailable }]
+            """, to: "rezolve/scenarios/own.yaml")
+        let emulator = try Emulator(fixtures: fixtures.store)
+        let world = try await World(on: Stage(emulator))
+        try await world.control(.put, "scenarios", #"{"scenario":"own"}"#)
+        _ = try await world.call(.get, Example.ada + "/profile", .ada)
+        let before = try await world.control(.get, "state/rezolve").text
+        let active = try await world.control(.get, "scenarios").json["active"]
+        #expect(active?[0]?["state"] == "second")
+        try fixtures.put(Self.failures, [("Access is denied.", "No.")])
+        try emulator.reload(fixtures.store)
+        #expect(try await world.control(.get, "state/rezolve").text == before)
+        #expect(try await world.control(.get, "scenarios").json["active"] == active)
+        #expect(try await world.call(.get, Example.ada + "/phonebook", .ada).failure == "service-unavailable")
+        #expect(try await world.call(.get, Example.ada + "/wallet", .keyN).json["message"] == "No.")
+        try fixtures.remove("rezolve/scenarios/own.yaml")
+        try emulator.reload(fixtures.store)
+        #expect(try await world.control(.get, "scenarios").json["active"] == [])
+    }
+
+    @Test("a call that waits over a change is judged and answered by the new fixtures alone")
+    func waiting() async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try Emulator(fixtures: fixtures.store)
+        let stage = try Stage(emulator)
+        let world = try await World(on: stage)
+        let registered = try await world.call(
+            .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"n@example.test"}"#)
+        let entity = try #require(registered.json["entity_id"]?.string)
+        let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
+        let fields = World.Fields.keyN.bearer(token).device(Example.device)
+        // The pair takes a while to be made, and is asked for before the key of the partner changes.
+        async let waiting = world.call(.get, "/api/v1/partner/317/customer/\(entity)/publickey", fields)
+        while world.sandbox.exchanges < 2 { await Task.yield() }
+        try fixtures.put(Self.accounts, [(Example.apiKeyN, "another")])
+        try fixtures.put(Self.failures, [("Access is denied.", "No.")])
+        try emulator.reload(fixtures.store)
+        let answer = try await waiting
+        let isOld = answer.status == 200 && answer.text.contains("BEGIN PUBLIC KEY")
+        let isNew = answer.status == 403 && answer.json["message"] == "No."
+        #expect(isOld || isNew, "\(answer.text)")
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import HTTPEngine
+import JSON
+import Testing
+
+@Suite("understudy serve --watch")
+struct WatchTests {
+    private func health(_ server: RunningServer) async throws -> JSON? {
+        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(10))
+        return try JSON.parse(answer.body)["reload"]
+    }
+
+    /// Asks until the server says so.
+    private func wait(_ server: RunningServer, until holds: (JSON?) -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(30)
+        while ContinuousClock.now < deadline {
+            if holds(try await health(server)) { return }
+            await Task.yield()
+        }
+        Issue.record("health still says \((try await health(server))?.text ?? "nothing")")
+    }
+
+    @Test(
+        "a changed file is taken over, a broken one is named in health and log, and the server goes on",
+        arguments: [["--watch"], []])
+    func watch(_ options: [String]) async throws {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
+        let text = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
+        let folder = TemporaryFolder()
+        try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
+        if options.isEmpty { try folder.write("watch: true\n", to: "understudy.yaml") }
+        let server = try await RunningServer(options, in: folder)
+        let refused = server.base + "/api/v1/partner/317/customer/entity123/wallet"
+        #expect(try await health(server)?["watching"] == true)
+        try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
+        try await wait(server) { $0?["count"] == 1 }
+        let answer = try await HTTPClient.send(url: refused, within: .seconds(10))
+        #expect(try JSON.parse(answer.body)["message"] == "No.")
+        try folder.write("failures: 7\n", to: "Fixtures/rezolve/failures.yaml")
+        try await wait(server) { $0?["problem"]?.string?.contains("rezolve/failures.yaml:1:11: ") == true }
+        #expect(try await HTTPClient.send(url: refused, within: .seconds(10)).body == answer.body)
+        try folder.write(text, to: "Fixtures/rezolve/failures.yaml")
+        try await wait(server) { $0?["problem"] == .null && $0?["count"] == 2 }
+        let end = server.stop()
+        #expect(end.status == 0)
+        #expect(end.log.contains(" notice The fixtures were read anew: "))
+        #expect(
+            end.log.contains(
+                " error The fixtures were not read anew, and the old ones stay in force. Fixtures/rezolve/failures.yaml:1:11: the number 7 stands where a mapping is expected"
+            ), "\(end.log)")
+    }
+
+    @Test("a value of the variable that is neither true nor false stops the start")
+    func wrongVariable() throws {
+        let run = try Program.run("serve", environment: ["UNDERSTUDY_WATCH": "yes"])
+        #expect(run.status == 2)
+        #expect(run.complaint == "understudy: UNDERSTUDY_WATCH=yes is not true or false. Set in the environment.\n")
+    }
+}
