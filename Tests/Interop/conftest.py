@@ -5,6 +5,8 @@ import pytest
 from probe import Probe
 from world import Sandbox, Server
 
+pytest_plugins = ["understudy_fixture"]
+
 
 def pytest_configure():
     """Has room for a thousand sockets here and in the servers, which inherit it."""

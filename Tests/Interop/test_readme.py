@@ -7,9 +7,10 @@ import subprocess
 import pytest
 from world import BINARY, ROOT
 
+README = (ROOT / "README.md").read_text()
 BLOCKS = [
     block
-    for block in re.findall(r"```sh\n(.*?)```", (ROOT / "README.md").read_text(), re.S)
+    for block in re.findall(r"```sh\n(.*?)```", README, re.S)
     # The two first commands build and serve; CI runs them by themselves.
     if "bootstrap.sh" not in block
 ]
@@ -35,3 +36,14 @@ def test_a_block_of_the_readme_runs_and_prints_json(server, block):
 def test_the_readme_reads_an_address_book(server):
     block = next(block for block in BLOCKS if "addressbook" in block)
     assert [address["id"] for address in json.loads(run(server, block))] == ["address-1"]
+
+
+def test_the_readme_s_scenario_is_one(tmp_path):
+    block = next(block for block in re.findall(r"```yaml\n(.*?)```", README, re.S) if block.startswith("scenario:"))
+    folder = tmp_path / "rezolve" / "scenarios"
+    folder.mkdir(parents=True)
+    (folder / "mine.yaml").write_text(block)
+    subprocess.run([BINARY, "fixtures", "check", tmp_path], check=True)
+    listed = subprocess.run(
+        [BINARY, "routes", "--scenarios", "--fixtures", tmp_path], check=True, capture_output=True, text=True).stdout
+    assert "my-app-survives-a-bad-afternoon" in listed
