@@ -15,6 +15,7 @@ let foundation: [Target] = [
     .target(name: "Wire", dependencies: ["JSON", httpTypes]),
     .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll", httpTypes]),
     .target(name: "Tokens", dependencies: ["JSON", "COpenSSL"]),
+    .target(name: "Contracts", dependencies: ["JSON", httpTypes]),
 ]
 
 let core: [Target] = [
@@ -46,7 +47,7 @@ let mounting: [Target] = [
     .executableTarget(
         name: "UnderstudyCLI",
         dependencies: [
-            "JSON", "Wire", "Emulation", "Understudy", "Tokens", "HTTPEngine", httpTypes, logging,
+            "JSON", "Wire", "Emulation", "Understudy", "Tokens", "HTTPEngine", "Contracts", httpTypes, logging,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
         ]),
 ]
@@ -59,6 +60,7 @@ let foundationTests: [Target] = [
     .executableTarget(
         name: "EngineProbe", dependencies: ["HTTPEngine", "Wire", httpTypes], path: "Tests/EngineProbe"),
     .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations"]),
+    .testTarget(name: "ContractsTests", dependencies: ["Contracts", "JSON", "Mutations", httpTypes]),
 ]
 
 let tests: [Target] = [
@@ -70,7 +72,9 @@ let tests: [Target] = [
     .testTarget(name: "EmulationTests", dependencies: ["Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes]),
     .testTarget(
         name: "UnderstudyTests",
-        dependencies: ["Understudy", "Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes, logging]),
+        dependencies: [
+            "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", httpTypes, logging,
+        ]),
 ]
 
 let vendorTests: [Target] = vendors.map { vendor in

@@ -4,9 +4,14 @@ public import Wire
 ///
 /// The calls run on the loop of the connection: what must wait belongs into ``Wire/Answer/deferred(_:)``.
 public protocol RequestHandler: Sendable {
+    /// The largest content in bytes that every route takes; read once, when the server starts.
+    ///
+    /// A request that announces no more is taken without asking for its route.
+    var smallestBodyLimit: Int { get }
+
     /// The largest content in bytes that the route of this request takes.
     ///
-    /// Asked once, when the head is complete; `request.body` is empty then.
+    /// Asked at most once, when the head is complete; `request.body` is empty then.
     func bodyLimit(for request: Request) -> Int
 
     /// The answer to a complete request.
@@ -23,6 +28,9 @@ public protocol RequestHandler: Sendable {
 }
 
 extension RequestHandler {
+    /// None at all, so that every route with content is asked for.
+    public var smallestBodyLimit: Int { 0 }
+
     /// Does nothing.
     public func willServe(_ occupancy: ServerOccupancy) {}
 

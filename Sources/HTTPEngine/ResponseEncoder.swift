@@ -17,13 +17,13 @@ struct ResponseEncoder {
     }
 
     private var second = -1
-    private var dateLine = ""
+    private var dateLine: [UInt8] = []
 
     /// Moves the `Date` of the answers to that second.
     mutating func setDate(unixTime: Int) {
         guard unixTime != second else { return }
         second = unixTime
-        dateLine = "Date: \(HTTPDate.text(unixTime: unixTime))\r\n"
+        dateLine = Array("Date: \(HTTPDate.text(unixTime: unixTime))\r\n".utf8)
     }
 
     /// Adds the response to `output`; the result says whether the connection goes on.
@@ -48,7 +48,7 @@ struct ResponseEncoder {
             }
             output.append(field)
         }
-        if !isDated { output.append(contentsOf: dateLine.utf8) }
+        if !isDated { output.append(contentsOf: dateLine) }
         Self.appendConnection(persists, hasUpgrade, exchange.version, &output)
         Self.appendContent(of: response, exchange, &output)
         return persists
@@ -61,7 +61,7 @@ struct ResponseEncoder {
 
     /// Adds the interim answer that has a client send its content. RFC 9110 section 15.2.1.
     static func encodeContinue(into output: inout [UInt8]) {
-        output.append(contentsOf: "HTTP/1.1 100 Continue\r\n\r\n".utf8)
+        output.append("HTTP/1.1 100 Continue\r\n\r\n")
     }
 
     private enum Role {
@@ -88,11 +88,11 @@ struct ResponseEncoder {
     private static func appendConnection(
         _ persists: Bool, _ hasUpgrade: Bool, _ version: Request.Version, _ output: inout [UInt8]
     ) {
-        if hasUpgrade { output.append(contentsOf: "Connection: upgrade\r\n".utf8) }
+        if hasUpgrade { output.append("Connection: upgrade\r\n") }
         if !persists {
-            output.append(contentsOf: "Connection: close\r\n".utf8)
+            output.append("Connection: close\r\n")
         } else if version == .http1_0 {
-            output.append(contentsOf: "Connection: keep-alive\r\n".utf8)
+            output.append("Connection: keep-alive\r\n")
         }
     }
 
@@ -115,31 +115,35 @@ struct ResponseEncoder {
 
     private static func appendContent(of response: Response, _ exchange: Exchange, _ output: inout [UInt8]) {
         if let length = length(of: response) {
-            output.append(contentsOf: "Content-Length: ".utf8)
+            output.append("Content-Length: ")
             output.appendDecimal(length)
-            output.append(contentsOf: "\r\n".utf8)
+            output.append("\r\n\r\n")
+        } else {
+            output.append("\r\n")
         }
-        output.append(contentsOf: "\r\n".utf8)
         if sendsContent(response, exchange) { output.append(contentsOf: response.body) }
     }
 }
 
 extension [UInt8] {
     fileprivate mutating func appendStatusLine(_ status: HTTPResponse.Status) {
-        append(contentsOf: "HTTP/1.1 ".utf8)
-        if status.code < 100 { append(contentsOf: (status.code < 10 ? "00" : "0").utf8) }
+        append("HTTP/1.1 ")
+        if status.code < 100 { append(status.code < 10 ? "00" : "0") }
         appendDecimal(status.code)
         append(.space)
         append(contentsOf: status.reasonPhrase.utf8)
-        append(contentsOf: "\r\n".utf8)
+        append("\r\n")
     }
 
     fileprivate mutating func append(_ field: HTTPField) {
         append(contentsOf: field.name.rawName.utf8)
-        append(contentsOf: ": ".utf8)
+        append(": ")
         field.withUnsafeBytesOfValue { append(contentsOf: $0) }
-        append(contentsOf: "\r\n".utf8)
+        append("\r\n")
     }
+
+    /// Adds the bytes of a literal, which lie ready.
+    fileprivate mutating func append(_ text: StaticString) { text.withUTF8Buffer { append(contentsOf: $0) } }
 
     /// Adds a number that is not negative, without making a string of it.
     fileprivate mutating func appendDecimal(_ number: Int) {

@@ -71,7 +71,7 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
         // Most strings need no escape and are copied whole.
         let isCopied: Void? = string.utf8.withContiguousStorageIfAvailable { text in
-            if text.contains(where: mustBeEscaped) {
+            if needsEscape(text) {
                 writeEscaped(text, to: &bytes)
             } else {
                 bytes.append(contentsOf: text)
@@ -81,8 +81,13 @@ extension JSON {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    private static func mustBeEscaped(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    private static func needsEscape(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        // A loop that never leaves in the middle looks at many bytes at a time.
+        var found: UInt8 = 0
+        for byte in text {
+            found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)
+        }
+        return found != 0
     }
 
     private static func writeEscaped(_ text: some Collection<UInt8>, to bytes: inout [UInt8]) {

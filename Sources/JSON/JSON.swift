@@ -79,6 +79,19 @@ extension JSON {
     }
 }
 
+extension JSON {
+    /// Whether an object in it, however deep inside, has two members of one name.
+    public var repeatsNames: Bool {
+        switch self {
+        case .null, .bool, .number, .string: false
+        // By index: a search with a closure copies every value that it passes.
+        case .array(let elements): elements.indices.contains { elements[$0].repeatsNames }
+        case .object(let object):
+            object.repeatsName || object.members.indices.contains { object.members[$0].value.repeatsNames }
+        }
+    }
+}
+
 extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringInterpolation, ExpressibleByArrayLiteral,
     ExpressibleByDictionaryLiteral

@@ -31,9 +31,10 @@ public struct JSONObject: Sendable, Hashable {
     /// Setting replaces the first member of that name in its place, or appends one; setting `nil` removes all of them.
     public subscript(name: String) -> JSON? {
         get {
-            // By index: a search with a closure copies every member that it passes.
-            for index in members.indices where members[index].name.hasSameBytes(as: name) {
-                return members[index].value
+            // By index: a search with a closure copies every member that it passes. By length first, for the same reason.
+            let length = name.utf8.count
+            for index in members.indices where members[index].name.utf8.count == length {
+                if members[index].name.hasSameBytes(as: name) { return members[index].value }
             }
             return nil
         }
@@ -53,6 +54,17 @@ public struct JSONObject: Sendable, Hashable {
     /// Appends a member, also when one of that name is there already.
     public mutating func append(_ name: String, _ value: JSON) {
         members.append(Member(name: name, value: value))
+    }
+
+    /// Whether a name occurs more than once; for few members quicker than listing them.
+    var repeatsName: Bool {
+        guard members.count <= 16 else { return !duplicateNames.isEmpty }
+        for index in members.indices {
+            for earlier in 0..<index where members[earlier].name.utf8.count == members[index].name.utf8.count {
+                if members[earlier].name.hasSameBytes(as: members[index].name) { return true }
+            }
+        }
+        return false
     }
 
     /// Names that occur more than once, each listed once, in the order of their bytes.

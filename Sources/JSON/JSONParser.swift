@@ -124,17 +124,23 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
-        while position < text.count {
-            let byte = text[position]
-            if byte == UInt8(ascii: "\"") {
-                defer { position += 1 }
-                return try checkedString(UnsafeBufferPointer(rebasing: text[start..<position]), at: start)
-            }
-            if byte == UInt8(ascii: "\\") { return try escapedString(from: start) }
-            if byte < 0x20 { throw unexpected() }
+        // Counted in a variable of its own: the parser's would be written for each byte.
+        var end = start
+        while end < text.count, !Self.endsPlainText(text[end]) { end += 1 }
+        position = end
+        switch peek() {
+        case UInt8(ascii: "\""):
             position += 1
+            return try checkedString(UnsafeBufferPointer(rebasing: text[start..<end]), at: start)
+        case UInt8(ascii: "\\"): return try escapedString(from: start)
+        case nil: throw error(.endOfText)
+        default: throw unexpected()
         }
-        throw error(.endOfText)
+    }
+
+    /// Whether a byte of a string cannot be taken as it is.
+    private static func endsPlainText(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
     }
 
     /// Goes on with a string that holds at least one escape; `position` is at the first.

@@ -1,9 +1,3 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 extension StringProtocol {
     /// Whether both texts have the same UTF-8 bytes.
     ///
@@ -20,15 +14,9 @@ extension String {
     public func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { own in
-            other.utf8.withContiguousStorageIfAvailable { Self.areEqual(own, $0) }
+            other.utf8.withContiguousStorageIfAvailable { own.hasSameBytes(as: $0) }
         }
         // Texts that Foundation bridges on Apple's systems may have no contiguous storage.
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
-    }
-
-    /// Whether two buffers of one length hold the same bytes.
-    private static func areEqual(_ own: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
-        guard let first = own.baseAddress, let second = other.baseAddress else { return own.count == other.count }
-        return memcmp(first, second, own.count) == 0
     }
 }

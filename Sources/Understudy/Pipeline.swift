@@ -16,7 +16,8 @@ public struct Pipeline: RequestHandler {
     private let control: ControlAPI
     /// By vendor and route.
     private let bodyLimits: [[Int]]
-    private let smallestBodyLimit: Int
+    /// The longest content that every route takes.
+    public let smallestBodyLimit: Int
     /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
     private let secrets: Set<String>
 
@@ -33,9 +34,6 @@ public struct Pipeline: RequestHandler {
 
     /// The longest content that the route of the request takes.
     public func bodyLimit(for request: Request) -> Int {
-        // Without content, or with one that says to be shorter than any limit, no route needs to be looked for.
-        let length = request.fields[.contentLength].map { Int($0) ?? .max } ?? 0
-        if length <= smallestBodyLimit, request.fields.count(of: .transferEncoding) == 0 { return smallestBodyLimit }
         // A request that selects no sandbox is refused, whatever its content.
         let request = (try? SandboxSelection.of(request))?.request ?? request
         if ControlAPI.owns(request) { return control.bodyLimit(for: request) }

@@ -19,6 +19,8 @@ struct FixturesCommand: ParsableCommand {
         func run() throws {
             let store = try FixtureStore.layered(folder: folder)
             let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
+            // Refused here as `contract run` would refuse them.
+            _ = try ContractFiles.inFixtures(store)
             let usage = store.usage(of: folder)
             guard !usage.read.isEmpty else {
                 let example = emulator.vendors.first.map { "\($0.identity.id)/accounts.yaml" } ?? ""

@@ -40,7 +40,7 @@ struct UnderstudyCommand: ParsableCommand {
         version: Emulator.version,
         subcommands: [
             ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self, AuthorityCommand.self,
-            HealthcheckCommand.self,
+            ContractCommand.self, HealthcheckCommand.self,
         ])
 }
 

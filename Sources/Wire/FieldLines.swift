@@ -46,17 +46,24 @@ public struct FieldLines: Sendable {
 
     /// The value of the field; several lines of that name are joined by `, ` as RFC 9110 section 5.3 allows.
     public subscript(name: HTTPField.Name) -> String? {
-        var joined: String?
-        for line in lines where matches(line, name.canonicalName) {
-            joined = joined.map { $0 + ", " + text(line.value) } ?? text(line.value)
+        bytes(of: name).map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    /// The bytes of the field's value, for whoever can do without a string; several lines are joined likewise.
+    public func bytes(of name: HTTPField.Name) -> ArraySlice<UInt8>? {
+        guard let first = index(of: name, from: 0) else { return nil }
+        guard var next = index(of: name, from: first + 1) else { return bytes[lines[first].value] }
+        var joined = bytes[lines[first].value]
+        while true {
+            joined += ", ".utf8
+            joined += bytes[lines[next].value]
+            guard let further = index(of: name, from: next + 1) else { return joined }
+            next = further
         }
-        return joined
     }
 
     /// The values of all lines of that name, in order.
-    public func values(of name: HTTPField.Name) -> [String] {
-        lines.lazy.filter { matches($0, name.canonicalName) }.map { text($0.value) }
-    }
+    public func values(of name: HTTPField.Name) -> [String] { indices(of: name).map { text(lines[$0].value) } }
 
     /// The elements of a field whose value is a list, over all its lines. RFC 9110 section 5.6.1.
     ///
@@ -70,19 +77,38 @@ public struct FieldLines: Sendable {
     }
 
     /// How many lines have that name.
-    public func count(of name: HTTPField.Name) -> Int {
-        lines.count { matches($0, name.canonicalName) }
+    public func count(of name: HTTPField.Name) -> Int { indices(of: name).count }
+
+    private func indices(of name: HTTPField.Name) -> [Int] {
+        Array(
+            sequence(state: 0) { start in
+                let found = index(of: name, from: start)
+                found.map { start = $0 + 1 }
+                return found
+            })
     }
 
-    /// Whether the bytes at the line's name are `canonicalName` but for the case of letters.
-    private func matches(_ line: Line, _ canonicalName: String) -> Bool {
-        // Most names differ in length already.
-        guard line.name.count == canonicalName.utf8.count else { return false }
-        return bytes.withUnsafeBufferPointer { bytes in
-            zip(UnsafeBufferPointer(rebasing: bytes[line.name]), canonicalName.utf8).allSatisfy {
-                Self.lowercased($0) == $1
+    /// The next line of that name, from the one at `start` on.
+    private func index(of name: HTTPField.Name, from start: Int) -> Int? {
+        var canonicalName = name.canonicalName
+        return canonicalName.withUTF8 { name in
+            bytes.withUnsafeBufferPointer { bytes in
+                // Most names differ in length already.
+                for index in start..<lines.count where lines[index].name.count == name.count {
+                    if Self.areEqual(UnsafeBufferPointer(rebasing: bytes[lines[index].name]), name) { return index }
+                }
+                return nil
             }
         }
+    }
+
+    /// Whether a name, of the same length, is `canonicalName` but for the case of letters.
+    private static func areEqual(
+        _ name: UnsafeBufferPointer<UInt8>, _ canonicalName: UnsafeBufferPointer<UInt8>
+    ) -> Bool {
+        var differences: UInt8 = 0
+        for index in name.indices { differences |= lowercased(name[index]) ^ canonicalName[index] }
+        return differences == 0
     }
 
     private static func lowercased(_ byte: UInt8) -> UInt8 {

@@ -54,6 +54,16 @@ import Wire
         }
     }
 
+    @Test(arguments: [
+        ("Content-Length: 3\r\n\r\nabc", "abc"), ("Content-Length: 4\r\n\r\nabcd", "too much"),
+        ("Transfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n", "too much"),
+    ]) func `A content is taken without asking for its route only when its announced length suits every route`(
+        rest: String, body: String
+    ) async throws {
+        let handler = StubHandler(smallestBodyLimit: 3, limit: { _ in 0 })
+        #expect(contents(try await exchange("PUT / HTTP/1.1\r\nHost: a\r\n\(rest)", handler)) == ["PUT / [\(body)]"])
+    }
+
     @Test func `Requests behind one another are answered in order`() async throws {
         let text = (1...300).map { get("/\($0)") }.joined()
         #expect(contents(try await exchange(text)) == (1...300).map { "GET /\($0) []" })

@@ -4,6 +4,7 @@ import Wire
 
 /// A handler made of closures.
 struct StubHandler: RequestHandler {
+    var smallestBodyLimit = 0
     var limit: @Sendable (Request) -> Int = { _ in 1024 }
     var respond: @Sendable (Request) -> Answer = { .ready(.text(StubHandler.describe($0))) }
     var serve: @Sendable (ServerOccupancy) -> Void = { _ in }

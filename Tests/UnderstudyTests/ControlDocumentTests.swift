@@ -60,6 +60,14 @@ struct ControlDocumentTests {
         }
     }
 
+    @Test("a path without parameters hides the one with a parameter beside it", arguments: ["", "/", "//"])
+    func literal(_ slashes: String) async throws {
+        let world = try await World(at: nil)
+        try await world.control(.get, "journal/verify\(slashes)").expectProblem(
+            405, "method-not-allowed", "knows POST.")
+        try await world.control(.get, "journal/verif\(slashes)").expectProblem(404, "no-such-entry", "verif")
+    }
+
     @Test("gives every call an id of its own")
     func ids() async throws {
         let ids = described(try await document()).compactMap { $0.operation["operationId"]?.string }

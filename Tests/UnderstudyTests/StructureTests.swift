@@ -20,6 +20,7 @@ struct StructureTests {
         case "Wire": ["JSON", "HTTPTypes"]
         case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll"]
         case "Tokens": ["JSON", "COpenSSL"]
+        case "Contracts": ["JSON", "HTTPTypes"]
         case "Emulation": values.union(["Tokens", "Yams", "Mustache", "Logging"])
         case "Understudy":
             values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Logging"]).union(vendorFolders)
@@ -27,7 +28,8 @@ struct StructureTests {
             values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Understudy", "Testing", "XCTest"])
         case "UnderstudyCLI":
             values.union([
-                "Tokens", "HTTPEngine", "Emulation", "Fixtures", "Understudy", "ArgumentParser", "Logging",
+                "Tokens", "HTTPEngine", "Emulation", "Contracts", "Fixtures", "Understudy", "ArgumentParser",
+                "Logging",
             ])
         case let vendor where vendorFolders.contains(vendor): values.union(["Tokens", "Emulation"])
         default: nil

@@ -11,6 +11,9 @@ import Wire
     @Test func `Lines of one name are joined by comma and blank, and can be read one by one`() {
         let fields: FieldLines = ["Accept": "a", "From": "f", "accept": "b"]
         #expect(fields[.accept] == "a, b")
+        #expect(fields.bytes(of: .accept).map { Array($0) } == Array("a, b".utf8))
+        #expect(fields.bytes(of: .from).map { Array($0) } == Array("f".utf8))
+        #expect(fields.bytes(of: .cookie) == nil)
         #expect(fields.values(of: .accept) == ["a", "b"])
         #expect(fields.count(of: .accept) == 2)
         #expect(fields.count(of: .from) == 1)

@@ -31,7 +31,7 @@ public struct JournalExpectation: Sendable {
         if let maximum, let node = mapping["at_most"], maximum < minimum {
             throw node.problem("at_most is \(maximum), and at_least \(minimum); nothing can be both")
         }
-        bounds = Self.bounds(minimum, maximum)
+        bounds = mapping["exactly"] == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
         let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members)
         filter = try criteria.map(Self.filter) ?? JournalFilter()
         condition = try criteria.map(ExchangeCondition.init) ?? ExchangeCondition()
@@ -45,7 +45,6 @@ public struct JournalExpectation: Sendable {
 
     private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
         guard let maximum else { return "at least \(minimum)" }
-        if minimum == maximum { return "exactly \(minimum)" }
         return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
     }
 
@@ -67,8 +66,8 @@ public struct JournalExpectation: Sendable {
         return filter
     }
 
-    /// Whether so many exchanges are enough to wait for nothing further; more can only be too many.
-    public func isReached(by count: Int) -> Bool { count >= minimum }
+    /// Whether there are so many exchanges of the kind that waiting makes nothing better: more could only be too many.
+    public func isReached(by entries: [JournalEntry]) -> Bool { entries.count(where: admits) >= minimum }
 
     /// What becomes of the expectation with these entries.
     public func verdict(on entries: [JournalEntry]) -> JournalVerdict {

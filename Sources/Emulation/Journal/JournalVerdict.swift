@@ -37,7 +37,7 @@ public struct JournalVerdict: Sendable {
         guard !near.missed.isEmpty else {
             return "\(text); one too many is entry \(near.entry.id), \(near.entry.summary)"
         }
-        let misses = near.missed.map { "\($0.condition) is \($0.found ?? "absent"), not \($0.expected)" }
+        let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "absent"), not \($0.expected)" }
         return
             "\(text); the nearest is entry \(near.entry.id), \(near.entry.summary): \(misses.joined(separator: "; "))"
     }
@@ -56,11 +56,17 @@ public struct JournalVerdict: Sendable {
     }
 }
 
+extension ExchangeCondition.Miss {
+    /// What was found, cut where it becomes too long to be read.
+    fileprivate var shortFound: String? { found.map { $0.count > 200 ? $0.prefix(200) + "…" : $0 } }
+}
+
 extension JournalVerdict.NearMiss {
     fileprivate func json(routes: RouteTable) -> JSON {
         let missed = missed.map { miss -> JSON in
             [
-                "condition": .string(miss.condition), "expected": .string(miss.expected), "found": JSON(miss.found),
+                "condition": .string(miss.condition), "expected": .string(miss.expected),
+                "found": JSON(miss.shortFound),
             ]
         }
         var object: JSONObject = ["id": JSON(entry.id), "summary": .string(entry.summary), "missed": .array(missed)]

@@ -16,12 +16,8 @@ public struct VendorMount<V: Vendor>: MountedVendor {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
         let table = V.routes
         let scope = FailureScope(switches: V.Switches.declarations, routes: table.map(\.id))
-        // The start waits for both, and each spends milliseconds in parsers of YAML, templates and keys.
-        let (catalog, vendor) = try Both.done { () throws(FixtureProblem) in
-            try FailureCatalog<V.Failure>(fixtures, scope: scope)
-        } _: { () throws(FixtureProblem) in
-            try V(fixtures: fixtures)
-        }
+        let catalog = try FailureCatalog<V.Failure>(fixtures, scope: scope)
+        let vendor = try V(fixtures: fixtures)
         scenarios = try Scenario.all(
             in: fixtures,
             InterventionScope(

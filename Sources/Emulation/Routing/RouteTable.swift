@@ -35,8 +35,14 @@ public struct RouteTable: Sendable {
         let route: Int
     }
 
-    /// Paths without parameters, as they are written: most requests name one, and then nothing needs to be split.
-    private var literals: [Substring: [Ending]] = [:]
+    private struct Literal {
+        let path: String
+        var endings: [Ending]
+    }
+
+    /// Paths without parameters, as they are written, by their length in bytes: most requests name one, and then nothing
+    /// needs to be split. Hardly two have one length, so the length finds a path quicker than a hash would.
+    private var literals: [[Literal]] = []
     private var prefixes: [(segments: [Substring], vendor: Int)] = []
     private var tries: [RouteTrie] = []
 
@@ -54,11 +60,29 @@ public struct RouteTable: Sendable {
         for (vendor, member) in members.enumerated() {
             for (route, listed) in member.routes.enumerated() {
                 for endpoint in listed.endpoints where !endpoint.pattern.contains("{") {
-                    literals[endpoint.pattern[...], default: []].append(
-                        Ending(vendor: vendor, method: endpoint.method, route: route))
+                    add(Ending(vendor: vendor, method: endpoint.method, route: route), at: endpoint.pattern)
                 }
             }
         }
+    }
+
+    private mutating func add(_ ending: Ending, at path: String) {
+        let length = path.utf8.count
+        while literals.count <= length { literals.append([]) }
+        if let place = literals[length].firstIndex(where: { $0.path == path }) {
+            literals[length][place].endings.append(ending)
+        } else {
+            literals[length].append(Literal(path: path, endings: [ending]))
+        }
+    }
+
+    private func ending(_ method: HTTPRequest.Method, _ path: Substring) -> Ending? {
+        let length = path.utf8.count
+        guard length < literals.count else { return nil }
+        for index in literals[length].indices where literals[length][index].path == path {
+            return literals[length][index].endings.first { $0.method == method }
+        }
+        return nil
     }
 
     private static func checkPrefixes(_ members: [Member]) throws(RouteClash) {
@@ -93,7 +117,7 @@ public struct RouteTable: Sendable {
 
     /// Finds who answers to a method and path.
     public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
-        if let ending = literals[path]?.first(where: { $0.method == method }) {
+        if let ending = ending(method, path) {
             return .route(vendor: ending.vendor, route: ending.route, PathParameters())
         }
         let path = TargetPath(path)

@@ -47,12 +47,16 @@ public struct FieldReader {
         }
         if acceptsNull, member.isNull { return nil }
         guard let string = member.string else { return wrong(name, "string", member) }
-        // Counting characters takes long, and an answer needs no more of them than the minimum.
-        guard string.prefix(minimumLength).count == minimumLength else {
+        guard Self.hasCharacters(minimumLength, string) else {
             problems.append(FieldProblem(name: name, kind: .tooShort(minimum: minimumLength, length: string.count)))
             return nil
         }
         return string
+    }
+
+    /// Whether a text has that many characters; counting them takes long, and whether there is one its bytes tell.
+    private static func hasCharacters(_ minimum: Int, _ text: String) -> Bool {
+        minimum <= 1 ? text.utf8.count >= minimum : text.prefix(minimum).count == minimum
     }
 
     private func member(_ name: String, or otherNames: [String]) -> JSON? {

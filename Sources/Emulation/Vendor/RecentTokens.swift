@@ -12,10 +12,10 @@ public final class RecentTokens<Reading: Sendable>: Sendable {
     struct Slot {
         @usableFromInline var hash = 0
         @usableFromInline var candidate = 0
-        @usableFromInline var entry: (token: String, reading: Reading)?
+        @usableFromInline var entry: (token: [UInt8], reading: Reading)?
 
         @inlinable
-        init(hash: Int = 0, entry: (token: String, reading: Reading)? = nil) {
+        init(hash: Int = 0, entry: (token: [UInt8], reading: Reading)? = nil) {
             self.hash = hash
             candidate = hash
             self.entry = entry
@@ -41,19 +41,20 @@ public final class RecentTokens<Reading: Sendable>: Sendable {
 
     /// What was made of the token before, or what `read` makes of it now.
     @inlinable
-    public func reading(of token: String, _ read: (String) -> Reading) -> Reading {
-        guard token.utf8.count <= Self.longest else { return read(token) }
+    public func reading(of token: ArraySlice<UInt8>, _ read: ([UInt8]) -> Reading) -> Reading {
+        guard token.count <= Self.longest else { return read(Array(token)) }
         let hash = Self.hash(of: token)
         let table = tables[hash & (Self.tableCount - 1)]
         let place = hash / Self.tableCount & (Self.slotsPerTable - 1)
         let (known, isWorthKeeping) = table.slots.withLock { slots -> (Reading?, Bool) in
-            if slots[place].hash == hash, let entry = slots[place].entry, entry.token.hasSameBytes(as: token) {
+            if slots[place].hash == hash, let entry = slots[place].entry, token.hasSameBytes(as: entry.token[...]) {
                 return (entry.reading, false)
             }
             defer { slots[place].candidate = hash }
             return (nil, slots[place].candidate == hash)
         }
         if let known { return known }
+        let token = Array(token)
         let reading = read(token)
         if isWorthKeeping {
             let forgotten = table.slots.withLock { slots in
@@ -69,10 +70,7 @@ public final class RecentTokens<Reading: Sendable>: Sendable {
     /// Made of the last bytes: those of a signature are as good as random, and whoever makes tokens that collide only
     /// has them read anew.
     @inlinable
-    static func hash(of token: String) -> Int {
-        let hash = token.utf8.withContiguousStorageIfAvailable { bytes in
-            bytes.suffix(16).reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) }
-        }
-        return Int(truncatingIfNeeded: (hash ?? 0) >> 1)
+    static func hash(of token: ArraySlice<UInt8>) -> Int {
+        Int(truncatingIfNeeded: token.suffix(16).reduce(UInt64(7)) { $0 &* 31 &+ UInt64($1) } >> 1)
     }
 }

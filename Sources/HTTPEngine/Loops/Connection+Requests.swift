@@ -86,24 +86,26 @@ extension Connection {
     }
 
     private func acceptContent(_ loop: EventLoop) {
-        let limit = isServerWide(parser.request) ? 0 : loop.handler.bodyLimit(for: parser.request)
-        parser.acceptContent(upTo: limit)
+        parser.acceptContent(upTo: contentLimit(loop))
         // The interim answer is left out when content has arrived already, RFC 9110 section 10.1.1.
         if parser.expectsContinue, parser.isInContent, parser.bufferedCount == 0 {
             ResponseEncoder.encodeContinue(into: &output.bytes)
         }
     }
 
+    private func contentLimit(_ loop: EventLoop) -> Int {
+        if parser.isServerWide { return 0 }
+        if let length = parser.announcedLength, length <= loop.smallestBodyLimit { return loop.smallestBodyLimit }
+        return loop.handler.bodyLimit(for: parser.request)
+    }
+
     private func answer(_ request: Request, _ loop: EventLoop) {
-        if isServerWide(request) { return send(.serverOptions, loop) }
+        if parser.isServerWide { return send(.serverOptions, loop) }
         switch loop.handler.answer(request) {
         case .ready(let response): send(response, loop)
         case .deferred(let work): phase = .answering(start(work, loop.mailbox))
         }
     }
-
-    /// `OPTIONS *` asks about the server and not about a path, so no handler is asked. RFC 9110 section 9.3.7.
-    private func isServerWide(_ request: Request) -> Bool { request.target == "*" }
 
     private func start(_ work: @escaping @Sendable () async -> Response, _ mailbox: LoopMailbox) -> Task<Void, Never> {
         Task { [descriptor, identifier] in

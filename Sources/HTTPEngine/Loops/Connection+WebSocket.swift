@@ -9,8 +9,7 @@ extension Connection {
         _ = loop.encoder.encode(response, for: exchange, into: &output.bytes)
         let channel = SocketChannel(
             loop.mailbox, descriptor: descriptor, connection: identifier, limit: loop.limits.webSocketQueueBytes)
-        var open = OpenWebSocket(
-            upgrade: upgrade, channel: channel, conversation: WebSocketConversation(upgrade), lastHeard: loop.now)
+        let open = OpenWebSocket(upgrade: upgrade, channel: channel, lastHeard: loop.now)
         parser.takeUnused().withUnsafeBytes { open.conversation.receive($0) }
         webSocket = open
         occupancy.webSocketOpened()

@@ -7,6 +7,7 @@ final class EventLoop {
     let limits: Limits
     let handler: any RequestHandler
     let occupancy: ServerOccupancy
+    let smallestBodyLimit: Int
     let mailbox: LoopMailbox
     /// The time at which the loop woke up; good enough for all that it does until it waits again.
     private(set) var now = Moment.now
@@ -31,6 +32,7 @@ final class EventLoop {
         limits = seat.limits
         handler = seat.handler
         occupancy = seat.occupancy
+        smallestBodyLimit = seat.handler.smallestBodyLimit
         mailbox = seat.mailbox
         poller = seat.poller
         peers = seat.peers

@@ -6,13 +6,28 @@ extension FieldLines.Line {
     /// `nil` when it is not a token, directly followed by a colon, and a value without control characters. A line
     /// that continues the one before begins with a blank, so its name is no token.
     init?(parsing range: Range<Int>, in bytes: [UInt8]) {
-        let line = bytes[range]
         let tokens = ByteSet.token
-        guard let colon = line.firstIndex(where: { !tokens.contains($0) }), colon > line.startIndex,
-            line[colon] == UInt8(ascii: ":"), line[(colon + 1)...].allSatisfy(\.isFieldContent)
-        else { return nil }
-        let value = line[(colon + 1)...].trimmed
-        self.init(name: line.startIndex..<colon, value: value.startIndex..<value.endIndex)
+        let places = bytes[range].withUnsafeBufferPointer { line -> (colon: Int, value: Range<Int>)? in
+            guard let colon = line.firstIndex(where: { !tokens.contains($0) }), colon > 0,
+                line[colon] == UInt8(ascii: ":")
+            else { return nil }
+            let value = UnsafeBufferPointer(rebasing: line[(colon + 1)...])
+            guard Self.isFieldContent(value) else { return nil }
+            let trimmed = value[...].trimmed
+            return (colon, (colon + 1 + trimmed.startIndex)..<(colon + 1 + trimmed.endIndex))
+        }
+        guard let (colon, value) = places else { return nil }
+        let start = range.lowerBound
+        self.init(name: start..<(start + colon), value: (start + value.lowerBound)..<(start + value.upperBound))
+    }
+
+    /// Whether every byte may stand in a field value.
+    private static func isFieldContent(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
+        // Values are long and nearly always without any control character, and a loop that never leaves in the middle
+        // looks at many bytes at a time.
+        var controls: UInt8 = 0
+        for byte in value { controls |= (byte < .space ? 1 : 0) | (byte == 0x7F ? 1 : 0) }
+        return controls == 0 || value.allSatisfy(\.isFieldContent)
     }
 
     /// The same line in a buffer that begins `distance` bytes later.

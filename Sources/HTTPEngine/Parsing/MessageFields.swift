@@ -18,13 +18,14 @@ struct MessageFields {
     private var saysKeepAlive = false
 
     /// Notes a field line; those that mean nothing to the engine are passed over.
-    mutating func note(name: ArraySlice<UInt8>, value: ArraySlice<UInt8>) throws(Refusal) {
-        switch name.count {
-        case 4 where name.equals(ignoringCase: "host"): try noteHost(value)
-        case 6 where name.equals(ignoringCase: "expect"): try noteExpectation(value)
-        case 10 where name.equals(ignoringCase: "connection"): noteConnection(value)
-        case 14 where name.equals(ignoringCase: "content-length"): try noteContentLength(value)
-        case 17 where name.equals(ignoringCase: "transfer-encoding"): try noteTransferEncoding(value)
+    mutating func note(_ line: FieldLines.Line, of bytes: [UInt8]) throws(Refusal) {
+        func isNamed(_ name: StaticString) -> Bool { bytes[line.name].equals(ignoringCase: name) }
+        switch line.name.count {
+        case 4 where isNamed("host"): try noteHost(bytes[line.value])
+        case 6 where isNamed("expect"): try noteExpectation(bytes[line.value])
+        case 10 where isNamed("connection"): noteConnection(bytes[line.value])
+        case 14 where isNamed("content-length"): try noteContentLength(bytes[line.value])
+        case 17 where isNamed("transfer-encoding"): try noteTransferEncoding(bytes[line.value])
         default: break
         }
     }

@@ -43,7 +43,7 @@ struct RequestLine {
 
     /// The methods of RFC 9110 and 5789 but for TRACE, which would echo credentials, and CONNECT, which is for proxies.
     private static func method(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> HTTPRequest.Method {
-        switch String(decoding: bytes, as: UTF8.self) {
+        switch bytes {
         case "GET": .get
         case "HEAD": .head
         case "POST": .post
@@ -55,3 +55,6 @@ struct RequestLine {
         }
     }
 }
+
+/// Lets a switch over bytes name texts, without making a string of the bytes.
+private func ~= (text: StaticString, bytes: ArraySlice<UInt8>) -> Bool { bytes.equals(text) }

@@ -28,10 +28,13 @@ struct RequestParser {
         case ended
     }
 
-    /// The request whose head was read last, without its content.
+    /// The request whose head is complete, with as much of its content as has arrived; a blank one once it was given out.
     private(set) var request: Request
     /// Whether the connection goes on after the request that was read last.
     private(set) var persists = true
+    /// Whether the request that was read last is `OPTIONS *`, which asks about the server and not about a path. RFC 9110
+    /// section 9.3.7.
+    private(set) var isServerWide = false
     /// Whether the client waits for `100 Continue` before it sends the content.
     private(set) var expectsContinue = false
 
@@ -42,7 +45,6 @@ struct RequestParser {
     private var message = MessageFields()
     private var requestAuthority: String?
     private var passedEmptyLine = false
-    private var body: [UInt8] = []
 
     /// A parser for the bytes of that connection.
     init(limits: Limits, connection: Request.Connection = .inProcess) {
@@ -65,6 +67,12 @@ struct RequestParser {
         case .fixed, .chunked: true
         case .requestLine, .fieldLines, .decision, .exceeded, .ended: false
         }
+    }
+
+    /// The length of the content that the head announces, while ``acceptContent(upTo:)`` is awaited; `nil` for an unknown
+    /// one.
+    var announcedLength: Int? {
+        if case .decision(.length(let length)) = state { length } else { nil }
     }
 
     /// Adds received bytes.
@@ -97,7 +105,7 @@ struct RequestParser {
             state = .exceeded
         case .length(let length):
             // A client that announces much and sends little must not cost much.
-            body.reserveCapacity(min(length, 64 * 1024))
+            request.body.reserveCapacity(min(length, 64 * 1024))
             state = .fixed(remaining: length)
         case .chunked:
             state = .chunked(
@@ -117,7 +125,7 @@ struct RequestParser {
         case .fixed(let remaining):
             return readFixed(remaining)
         case .chunked(var decoder):
-            let progress = try decoder.decode(&input, into: &body)
+            let progress = try decoder.decode(&input, into: &request.body)
             state = .chunked(decoder)
             return step(after: progress)
         case .exceeded:
@@ -150,6 +158,7 @@ extension RequestParser {
         let first = try RequestLine(input.bytes[line], isSecure: request.connection.isSecure)
         request.method = first.method
         request.target = first.target
+        isServerWide = request.targetBegins(with: "*")
         request.version = first.version
         requestAuthority = first.authority
         lines.reserveCapacity(12)
@@ -165,7 +174,7 @@ extension RequestParser {
             }
             guard lines.count < limits.headerLines else { throw .headTooLarge }
             guard let line = FieldLines.Line(parsing: range, in: input.bytes) else { throw .malformedField }
-            try message.note(name: input.bytes[line.name], value: input.bytes[line.value])
+            try message.note(line, of: input.bytes)
             lines.append(line.moved(by: input.start))
         }
         return false
@@ -225,7 +234,7 @@ extension RequestParser {
     private mutating func readFixed(_ remaining: Int) -> Step {
         guard remaining > 0 else { return complete() }
         let part = input.unused.prefix(remaining)
-        body.append(contentsOf: part)
+        request.body.append(contentsOf: part)
         input.use(part.count)
         guard part.count == remaining else {
             state = .fixed(remaining: remaining - part.count)
@@ -243,21 +252,22 @@ extension RequestParser {
     }
 
     private mutating func complete() -> Step {
-        var complete = request
-        complete.body = body
-        body = []
-        // An idle connection keeps nothing of its last head.
-        request.fields = [:]
         state = .requestLine
-        return .request(complete)
+        return .request(takeRequest())
+    }
+
+    /// Moves the request out: a copy would cost, and an idle connection keeps nothing of its last request.
+    private mutating func takeRequest() -> Request {
+        let blank = Request(
+            method: .get, target: "/", fields: FieldLines(bytes: [], lines: []), connection: request.connection)
+        return exchange(&request, with: blank)
     }
 
     private mutating func exceed() -> Step {
-        var complete = request
-        complete.bodyExceedsLimit = true
-        body = []
+        request.body = []
+        request.bodyExceedsLimit = true
         persists = false
         state = .ended
-        return .request(complete)
+        return .request(takeRequest())
     }
 }

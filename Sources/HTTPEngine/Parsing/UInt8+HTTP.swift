@@ -47,9 +47,9 @@ extension Collection<UInt8> {
     }
 }
 
-extension ArraySlice<UInt8> {
+extension BidirectionalCollection<UInt8> where SubSequence == Self {
     /// These bytes without the blanks at both ends.
-    var trimmed: ArraySlice<UInt8> {
+    var trimmed: Self {
         var slice = drop { $0.isBlank }
         while let last = slice.last, last.isBlank { slice.removeLast() }
         return slice

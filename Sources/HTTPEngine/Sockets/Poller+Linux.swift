@@ -20,7 +20,8 @@
         /// Waits until something is possible or the time is over; without a time-out until something is possible.
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {
             found.removeAll(keepingCapacity: true)
-            withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 256) { events in
+            // Above 1,024 bytes the room would come from the heap. Whoever finds no place here is reported next time.
+            withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds ?? -1)
                 for event in events.prefix(max(0, Int(count))) { found.append(Readiness(event)) }
             }

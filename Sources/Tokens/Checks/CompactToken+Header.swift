@@ -74,7 +74,9 @@ extension CompactToken {
     /// `jwk`, `jku`, `x5u` and `x5c` are never followed: the key comes from whoever trusts it, never from the token.
     public func keyReferences() -> Finding? {
         guard let header else { return nil }
-        guard header.contains(where: { Self.isKeyReference($0.name) }) else { return nil }
+        // By index: a search with a closure copies every member that it passes.
+        let members = header.members
+        guard members.indices.contains(where: { Self.isKeyReference(members[$0].name) }) else { return nil }
         let names = header.map(\.name).filter(Self.isKeyReference)
         return Finding(
             "key-references", .noted, expected: .absent, found: .repeated(names),

@@ -24,7 +24,7 @@ public struct TimeRules: Sendable, Hashable {
 
 extension CompactToken {
     /// A claim that should hold Unix seconds, classified.
-    public func date(_ name: String) -> NumericDate { NumericDate(claims?[name]) }
+    public func date(_ name: String) -> NumericDate { name == "exp" ? expiryDate : NumericDate(claims?[name]) }
 
     /// `expiry`: the moment lies before `exp` plus leeway.
     ///
@@ -97,7 +97,7 @@ extension CompactToken {
             return Finding(
                 check, rules.required ? .failed : .notJudged, expected: expected, found: .absent, source: source)
         }
-        let date = NumericDate(value)
+        let date = date(name)
         guard let seconds = date.seconds(readsMilliseconds: rules.readsMilliseconds) else {
             return Finding(
                 check, .failed, expected: expected, found: .json(value),

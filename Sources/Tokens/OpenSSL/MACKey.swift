@@ -82,12 +82,12 @@ private final class KeyedContext: @unchecked Sendable {
     func code(for bytes: [UInt8]) -> [UInt8]? {
         guard let copy = copy() else { return nil }
         defer { giveBack(copy) }
-        var isComplete = EVP_MAC_update(copy, bytes, bytes.count) == 1
-        let code = [UInt8](unsafeUninitializedCapacity: byteCount) { buffer, written in
-            isComplete = EVP_MAC_final(copy, buffer.baseAddress, &written, byteCount) == 1 && isComplete
-            if !isComplete { written = 0 }
+        guard EVP_MAC_update(copy, bytes, bytes.count) == 1 else { return nil }
+        return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { buffer in
+            var written = 0
+            let isComplete = EVP_MAC_final(copy, buffer.baseAddress, &written, byteCount) == 1
+            return isComplete && written == byteCount ? Array(buffer) : nil
         }
-        return isComplete ? code : nil
     }
 
     private func copy() -> OpaquePointer? {

@@ -41,6 +41,8 @@ public struct CompactToken: Sendable {
     let headerPart: ObjectPart?
     let payloadPart: ObjectPart?
     let signaturePart: EncodedPart?
+    /// What the claim `exp` holds: several rules ask for it.
+    let expiryDate: NumericDate
     private let signedCount: Int
 
     /// Reads a token; white space around it belongs to it and is a fault.
@@ -58,6 +60,7 @@ public struct CompactToken: Sendable {
         headerPart = parts.first.map { ObjectPart($0, depth: limits.depth) }
         payloadPart = parts.count > 1 ? ObjectPart(parts[1], depth: limits.depth) : nil
         signaturePart = parts.count > 2 ? EncodedPart(parts[2]) : nil
+        expiryDate = NumericDate(payloadPart?.object?["exp"])
         signedCount = parts.count > 1 ? parts[1].endIndex : 0
     }
 
@@ -65,13 +68,12 @@ public struct CompactToken: Sendable {
     private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
         var parts: [ArraySlice<UInt8>] = []
         parts.reserveCapacity(3)
-        var start = 0
-        for index in bytes.indices where bytes[index] == UInt8(ascii: ".") {
-            parts.append(bytes[start..<index])
-            start = index + 1
-            if parts.count == 5 { break }
+        var rest = bytes[...]
+        while parts.count < 5, let dot = rest.place(of: UInt8(ascii: ".")) {
+            parts.append(rest[..<dot])
+            rest = rest[(dot + 1)...]
         }
-        parts.append(bytes[start...])
+        parts.append(rest)
         return parts
     }
 

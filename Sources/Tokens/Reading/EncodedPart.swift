@@ -57,7 +57,7 @@ extension JSON {
     /// The paths of members that occur more than once in their object, such as `sub.registered`.
     var duplicatePaths: [String] {
         // Nearly always there are none, and that is known without making a list.
-        guard hasDuplicates else { return [] }
+        guard repeatsNames else { return [] }
         switch self {
         case .null, .bool, .number, .string: return []
         case .array(let elements): return elements.flatMap(\.duplicatePaths)
@@ -65,25 +65,5 @@ extension JSON {
             let inner = object.flatMap { member in member.value.duplicatePaths.map { "\(member.name).\($0)" } }
             return object.duplicateNames + inner
         }
-    }
-
-    private var hasDuplicates: Bool {
-        switch self {
-        case .null, .bool, .number, .string: false
-        // By index: a search with a closure copies every value that it passes.
-        case .array(let elements): elements.indices.contains { elements[$0].hasDuplicates }
-        case .object(let object): object.repeatsName || object.indices.contains { object[$0].value.hasDuplicates }
-        }
-    }
-}
-
-extension JSONObject {
-    /// Whether a name occurs more than once; for the few members that tokens have, quicker than listing them.
-    fileprivate var repeatsName: Bool {
-        guard count <= 16 else { return !duplicateNames.isEmpty }
-        for index in members.indices {
-            for earlier in 0..<index where members[earlier].name.hasSameBytes(as: members[index].name) { return true }
-        }
-        return false
     }
 }

@@ -10,10 +10,15 @@ struct ControlAPI: Sendable {
     private let emulator: Emulator
     let operations: [ControlOperation]
     private let table: RouteTable?
+    /// The methods of the paths without parameters.
+    private let literals: [String: [HTTPRequest.Method]]
 
     init(_ emulator: Emulator) {
         self.emulator = emulator
         operations = Self.allOperations
+        literals = Dictionary(
+            grouping: operations.filter { $0.pathParameters.isEmpty }.map(\.endpoint), by: \.pattern
+        ).mapValues { $0.map(\.method) }
         let identity = VendorIdentity(
             id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
             pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
@@ -51,18 +56,32 @@ struct ControlAPI: Sendable {
     func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
         switch table?.match(request.method, request.path) {
         case .route(_, let index, let parameters):
+            if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
+                return counted(ExchangeLabel.none, Self.methodNotAllowed(methods))
+            }
             return counted(index, perform(operations[index], request, parameters, in: sandbox))
         case .otherMethods(_, let methods):
-            let allow = methods.map(\.rawValue).joined(separator: ", ")
-            var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response
-            response.fields[.allow] = allow
-            return counted(ExchangeLabel.none, .ready(response))
+            return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods))
         case .unknown, .unowned, nil:
             let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
             return counted(ExchangeLabel.none, .ready(problem.response))
         }
+    }
+
+    /// The methods of the path, if it is one without parameters.
+    ///
+    /// Such a path hides the one with a parameter beside it, as OpenAPI 3.1 section 4.8.8 has it.
+    private func literalMethods(_ request: Request) -> [HTTPRequest.Method]? {
+        literals["/" + request.path.split(separator: "/").joined(separator: "/")]
+    }
+
+    private static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> Answer {
+        let allow = methods.map(\.rawValue).joined(separator: ", ")
+        var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response
+        response.fields[.allow] = allow
+        return .ready(response)
     }
 
     private func perform(

@@ -20,12 +20,12 @@ extension ControlAPI {
         let journal = call.sandbox.journal
         guard let wait = try wait(call) else { return .ready(answer(expectation.verdict(on: journal.entries()), call)) }
         return .deferred {
-            let verdict = await journal.first(within: wait) {
-                expectation.verdict(on: journal.entries())
+            let entries = await journal.first(within: wait) {
+                journal.entries()
             } where: {
-                expectation.isReached(by: $0.entries.count)
+                expectation.isReached(by: $0)
             }
-            return answer(verdict, call)
+            return answer(expectation.verdict(on: entries), call)
         }
     }
 

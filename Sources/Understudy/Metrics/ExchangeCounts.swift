@@ -10,6 +10,11 @@ struct ExchangeLabel: Hashable, Sendable, Comparable {
     var status: Int
     var failure: Int
 
+    /// In one step instead of four, since every request is counted.
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(vendor << 48 ^ route << 32 ^ status << 16 ^ failure)
+    }
+
     static func < (left: ExchangeLabel, right: ExchangeLabel) -> Bool {
         (left.vendor, left.route, left.status, left.failure) < (right.vendor, right.route, right.status, right.failure)
     }

@@ -79,7 +79,7 @@ extension Rezolve {
         _ arrival: RezolveArrival, _ scheme: RezolveSwitches.BearerScheme,
         _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) -> RezolveToken? {
-        let value = arrival.request.fields[.authorization]
+        let value = arrival.request.fields.bytes(of: .authorization)
         let text = value.flatMap { Self.token(in: $0, scheme) }
         findings.add(
             Finding(
@@ -87,12 +87,14 @@ extension Rezolve {
                 found: text == nil ? value.map(Self.schemeFact) ?? .absent : nil,
                 source: "JWT page, 403: token not found; switch bearer-scheme"),
             orFail: failure)
-        return text.map { recentTokens.reading(of: $0, RezolveToken.init) }
+        return text.map { recentTokens.reading(of: $0, RezolveToken.init(bytes:)) }
     }
 
     /// The token in the field's value; `nil` when the scheme is not accepted or nothing follows it.
-    private static func token(in value: String, _ scheme: RezolveSwitches.BearerScheme) -> String? {
-        var rest = value[...].utf8
+    private static func token(
+        in value: ArraySlice<UInt8>, _ scheme: RezolveSwitches.BearerScheme
+    ) -> ArraySlice<UInt8>? {
+        var rest = value
         var prefixes = 0
         while prefixes < 2, let stripped = strippingBearer(rest) {
             rest = stripped
@@ -100,26 +102,23 @@ extension Rezolve {
             if scheme == .required { break }
         }
         if scheme == .required, prefixes == 0 { return nil }
-        return rest.isEmpty ? nil : String(Substring(rest))
+        return rest.isEmpty ? nil : rest
     }
 
     /// What stands where `Bearer TOKEN` should, without anything that may be secret.
-    private static func schemeFact(of value: String) -> Fact {
-        let words = value.split(separator: " ")
+    private static func schemeFact(of value: ArraySlice<UInt8>) -> Fact {
+        let words = String(decoding: value, as: UTF8.self).split(separator: " ")
         if words.count == 1, words[0].lowercased() != "bearer" { return .text("a value without the scheme Bearer") }
         return .text(words.count > 1 ? "the scheme \(words[0])" : "no token behind Bearer")
     }
 
     /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1).
-    private static func strippingBearer(_ text: Substring.UTF8View) -> Substring.UTF8View? {
+    private static func strippingBearer(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let scheme: StaticString = "bearer"
-        var rest = text
-        for index in 0..<scheme.utf8CodeUnitCount {
-            guard let byte = rest.popFirst(), byte | 0x20 == scheme.utf8Start[index] else { return nil }
-        }
-        guard rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
-        while rest.first == UInt8(ascii: " ") { rest.removeFirst() }
-        return rest
+        let isBearer = scheme.withUTF8Buffer { text.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
+        let rest = text.dropFirst(scheme.utf8CodeUnitCount)
+        guard isBearer, rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
+        return rest.drop { $0 == UInt8(ascii: " ") }
     }
 
     /// Rows 5 to 8.

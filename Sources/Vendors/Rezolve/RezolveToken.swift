@@ -19,11 +19,18 @@ final class RezolveToken: Sendable {
     let entityID: String
     let partnerEntityID: String
     let deviceID: String
-    /// With the key that they were made with; one place, since nearly every token meets one key only.
+    // One place each, since nearly every token meets one key and one choice of switches only.
+    /// With the key that they were made with.
     private let verification = Mutex<(key: RezolveAuthKey, findings: [Finding])?>(nil)
+    /// With the rules that they were made by.
+    private let members = Mutex<(rules: RezolveMemberRules, findings: [Finding])?>(nil)
 
-    init(_ text: String) {
-        compact = CompactToken(text)
+    convenience init(_ text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    init(bytes: [UInt8]) {
+        compact = CompactToken(bytes: bytes)
         let claims = compact.claims
         entityID = claims?["rezolve_entity_id"]?.string ?? ""
         partnerEntityID = claims?["partner_entity_id"].flatMap(Self.partnerEntityID) ?? ""
@@ -41,6 +48,14 @@ final class RezolveToken: Sendable {
         findings.append(compact.signature(by: key.verification, algorithm: .hs512, source: "JWT page, Signature"))
         if let weakness = key.verification.strengthFinding(for: .hs512) { findings.append(weakness) }
         verification.withLock { [findings] in $0 = (key, findings) }
+        return findings
+    }
+
+    /// The findings of row 6, which depend on nothing but the token and these rules, and so are made once.
+    func members(by rules: RezolveMemberRules) -> [Finding] {
+        if let known = members.withLock({ $0?.rules == rules ? $0?.findings : nil }) { return known }
+        let findings = rules.findings(on: self)
+        members.withLock { $0 = (rules, findings) }
         return findings
     }
 
@@ -80,61 +95,7 @@ struct RezolveTokenRules {
     func judgeMembers(
         of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) {
-        let compact = token.compact
-        findings.add(
-            compact.claim("rezolve_entity_id", is: .nonEmptyString, source: "JWT page, JWT Payload"), orFail: failure)
-        judgePartnerEntityID(of: token, &findings, orFail: failure)
-        judgeExpiryForm(of: compact, &findings, orFail: failure)
-        guard token.kind == .login else { return }
-        if switches.authHeader == .required {
-            findings.add(
-                compact.headerMember(
-                    "auth", equals: "v2", source: "JWT page, JWT Header of the login JWT; switch auth-header"),
-                orFail: failure)
-        }
-        if switches.deviceCheck == .enforce {
-            findings.add(
-                compact.claim("device_id", is: .nonEmptyString, source: "JWT page, JWT Payload of the login JWT"),
-                orFail: failure)
-        }
-    }
-
-    private func judgePartnerEntityID(
-        of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
-    ) {
-        // Characters are counted only where bytes do not tell: there are never more of them.
-        let bytes = token.partnerEntityID.utf8.count
-        let length = bytes <= 255 ? bytes : token.partnerEntityID.count
-        let claim = token.compact.claims?["partner_entity_id"]
-        findings.add(
-            Finding(
-                "claim-partner_entity_id-present",
-                token.compact.claims == nil ? .notJudged : (1...255).contains(length) ? .passed : .failed,
-                expected: .text("a string of 1 to 255 characters, or an integer"),
-                found: length > 255 ? .count(length) : claim.map(Fact.json) ?? .absent,
-                source: "JWT page, JWT Payload; length ours"),
-            orFail: failure)
-    }
-
-    private func judgeExpiryForm(
-        of compact: CompactToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
-    ) {
-        switch switches.expiryNumber {
-        case .any:
-            findings.add(compact.claim("exp", is: .number, source: "JWT page, JWT Payload"), orFail: failure)
-            if compact.date("exp").form == .fraction {
-                findings.note(
-                    Finding(
-                        "exp-fraction", .noted, expected: .text("an integer"),
-                        found: compact.claims?["exp"].map(Fact.json),
-                        note: "RFC 7519 allows a fraction; switch exp-number decides.",
-                        source: "JWT page: unix timestamp integer"))
-            }
-        case .integer:
-            findings.add(
-                compact.claim("exp", is: .integer, source: "JWT page: unix timestamp integer; switch exp-number"),
-                orFail: failure)
-        }
+        findings.add(token.members(by: RezolveMemberRules(switches)), orFail: failure)
     }
 
     /// Rows 7 and 8: the lifetime is not too long and not over.

@@ -1,0 +1,101 @@
+#if canImport(FoundationEssentials)
+    internal import FoundationEssentials
+#else
+    internal import Foundation
+#endif
+
+extension HurlReader {
+    /// The content of a request or response where one comes next.
+    mutating func body() throws(HurlProblem) -> HurlBody? {
+        let start = position
+        _ = skipLines()
+        let place = place
+        guard let content = try content() else {
+            position = start
+            return nil
+        }
+        try endLine()
+        return HurlBody(place: place, content: content)
+    }
+
+    private mutating func content() throws(HurlProblem) -> HurlBody.Content? {
+        if begins(with: "```") { return try multiline() }
+        if begins(with: "`") { return .text(try oneline(), language: nil) }
+        if let bytes = try bytes() { return .bytes(bytes) }
+        if begins(with: "file,") { throw unexpected("files as content are not understood; write the content here") }
+        if begins(with: "<") { throw unexpected("XML stands in a multiline string, between ```xml and ```") }
+        guard beginsJSON else { return nil }
+        return .json(try json())
+    }
+
+    /// Text between three backquotes; the line of the first three may name a language, and is no part of the text.
+    private mutating func multiline() throws(HurlProblem) -> HurlBody.Content {
+        let start = position
+        position += 3
+        let language = take(while: { $0.properties.isAlphabetic })
+        let word = position
+        skipBlanks()
+        guard take("\n") || take("\r\n") else {
+            // The form on one line: all of it is text.
+            position = start + 3
+            return .text(try text(untilBackquotesFrom: start, isStop: { $0 == "\n" }), language: nil)
+        }
+        guard ["", "json", "xml"].contains(language) else {
+            position = word - language.unicodeScalars.count
+            throw unexpected("expected json, xml or nothing behind the backquotes")
+        }
+        return .text(
+            try text(untilBackquotesFrom: start, isStop: { _ in false }), language: language.isEmpty ? nil : language)
+    }
+
+    private mutating func text(
+        untilBackquotesFrom start: Int, isStop: (Unicode.Scalar) -> Bool
+    ) throws(HurlProblem) -> HurlTemplate {
+        let place = place
+        var parts: [HurlTemplate.Part] = []
+        while peek != nil, !begins(with: "```") {
+            // One backquote or two are text, so that the text is read in pieces.
+            let piece = try template(escapes: nil) { $0 == "`" || isStop($0) }
+            parts += piece.parts
+            if begins(with: "```") { break }
+            guard take("`") else { break }
+            parts.append(.text("`"))
+        }
+        guard take("```") else { throw problem("the text that begins here has no ``` at its end", at: start) }
+        return HurlTemplate(parts: parts, place: place)
+    }
+
+    /// Text between two backquotes on one line.
+    private mutating func oneline() throws(HurlProblem) -> HurlTemplate {
+        let start = position
+        position += 1
+        let text = try template(escapes: "`#\\/bfnrt") { $0 == "`" || $0 == "\n" }
+        guard take("`") else { throw problem("the text that begins here has no ` at its end", at: start) }
+        return text
+    }
+
+    /// `base64,…;` or `hex,…;` where one of them comes next.
+    mutating func bytes() throws(HurlProblem) -> [UInt8]? {
+        let start = position
+        let isBase64 = take("base64,")
+        guard isBase64 || take("hex,") else { return nil }
+        let digits = take(while: { $0 != ";" }).filter { !$0.isWhitespace }
+        guard take(";") else { throw problem("the bytes that begin here have no “;” at their end", at: start) }
+        guard let bytes = isBase64 ? Self.base64(digits) : Self.hexadecimal(digits) else {
+            throw problem("found bytes that are no \(isBase64 ? "base64" : "pairs of hexadecimal digits")", at: start)
+        }
+        return bytes
+    }
+
+    private static func base64(_ text: String) -> [UInt8]? {
+        // Hurl does without the padding.
+        let padding = String(repeating: "=", count: text.hasSuffix("=") ? 0 : (4 - text.utf8.count % 4) % 4)
+        return Data(base64Encoded: text + padding).map { [UInt8]($0) }
+    }
+
+    private static func hexadecimal(_ text: String) -> [UInt8]? {
+        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
+        guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
+        return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
+    }
+}

@@ -1,0 +1,155 @@
+internal import JSON
+
+/// The name of a section, and where its bracket stands.
+struct HurlSection {
+    let name: String
+    let position: Int
+}
+
+extension HurlReader {
+    /// Consumes the line `[Name]` where it comes next.
+    ///
+    /// A JSON array begins with the same bracket; one of a single bare word would be no JSON.
+    mutating func sectionName() throws(HurlProblem) -> HurlSection? {
+        let start = position
+        _ = skipLines()
+        let bracket = position
+        if take("[") {
+            let name = take(while: { $0.properties.isAlphabetic })
+            if !name.isEmpty, !["true", "false", "null"].contains(name), take("]") {
+                try endLine()
+                return HurlSection(name: name, position: bracket)
+            }
+        }
+        position = start
+        return nil
+    }
+
+    mutating func readRequestSection(
+        _ section: HurlSection, into request: inout HurlRequest
+    ) throws(HurlProblem) {
+        switch section.name {
+        case "Query", "QueryStringParams": request.query = try pairs()
+        case "Form", "FormParams": request.form = try pairs()
+        case "Cookies": request.cookies = try pairs()
+        case "BasicAuth":
+            let credentials = try pairs()
+            guard credentials.count == 1 else {
+                throw problem(
+                    "found \(credentials.count) lines in [BasicAuth]; expected one, user: password",
+                    at: section.position)
+            }
+            request.credentials = credentials[0]
+        case "Options": request.options = try options()
+        default:
+            throw problem(
+                "found [\(section.name)]; a request may have [Query], [Form], [Cookies], [BasicAuth] and [Options]",
+                at: section.position)
+        }
+    }
+
+    mutating func readResponseSection(
+        _ section: HurlSection, into response: inout HurlResponse
+    ) throws(HurlProblem) {
+        switch section.name {
+        case "Captures":
+            while let name = try key() {
+                response.captures.append(HurlCapture(name: name, query: try query()))
+                try endLine()
+            }
+        case "Asserts":
+            while let assert = try assert() { response.asserts.append(assert) }
+        default:
+            throw problem(
+                "found [\(section.name)]; a response may have [Captures] and [Asserts]", at: section.position)
+        }
+    }
+
+    /// The lines `name: value` that come next.
+    mutating func pairs() throws(HurlProblem) -> [HurlPair] {
+        var pairs: [HurlPair] = []
+        while let name = try key() {
+            pairs.append(HurlPair(name: name, value: try lineValue()))
+            try endLine()
+        }
+        return pairs
+    }
+
+    /// Consumes the name of a line `name: value`, the colon and the blanks behind it; nothing where no such line comes.
+    mutating func key() throws(HurlProblem) -> HurlTemplate? {
+        let start = position
+        _ = skipLines()
+        guard peek != "[", peek != nil else {
+            position = start
+            return nil
+        }
+        let name = try template(escapes: "#:\\/bfnrt", isStop: { !Self.isKey($0) })
+        skipBlanks()
+        guard !name.isEmpty, take(":") else {
+            position = start
+            return nil
+        }
+        skipBlanks()
+        return name
+    }
+
+    private static func isKey(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || "_-.[]@$".unicodeScalars.contains(scalar)
+    }
+
+    private mutating func options() throws(HurlProblem) -> [HurlOption] {
+        var options: [HurlOption] = []
+        while true {
+            let start = position
+            guard let name = try key() else { return options }
+            switch name.source {
+            case "variable": options.append(try variableOption())
+            case "skip": options.append(.skip(try boolean()))
+            default:
+                position = start
+                _ = skipLines()
+                throw unexpected("expected an option that is understood, “variable” or “skip”")
+            }
+            try endLine()
+        }
+    }
+
+    private mutating func variableOption() throws(HurlProblem) -> HurlOption {
+        let place = place
+        let name = try variableName()
+        skipBlanks()
+        guard take("=") else { throw unexpected("expected “=”, as in variable: name=value") }
+        skipBlanks()
+        return .variable(name: name, value: try optionValue(), place)
+    }
+
+    private mutating func optionValue() throws(HurlProblem) -> HurlOptionValue {
+        if peek == "\"" { return .text(try quoted()) }
+        let value = try template(escapes: "#:\\/bfnrt", isStop: { !Self.isKey($0) })
+        guard !value.isEmpty else { throw unexpected("expected a value; a text with other signs stands in quotes") }
+        if case .text(let text)? = value.parts.first, value.parts.count == 1, let constant = HurlConstant.of(text) {
+            return .constant(constant)
+        }
+        return .text(value)
+    }
+
+    private mutating func boolean() throws(HurlProblem) -> Bool {
+        if take("true") { return true }
+        if take("false") { return false }
+        throw unexpected("expected true or false")
+    }
+}
+
+/// Bare words that are no texts: `null`, booleans and numbers.
+enum HurlConstant {
+    /// The value of a word; `nil` where it is a text.
+    static func of(_ word: String) -> JSON? {
+        // The words of JSON and those of Hurl differ in nothing that is written in practice.
+        guard let value = try? JSON.parse(word.utf8) else { return nil }
+        switch value {
+        case .null, .bool, .number: return value
+        case .string, .array, .object: return nil
+        }
+    }
+}

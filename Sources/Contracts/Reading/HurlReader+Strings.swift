@@ -1,0 +1,135 @@
+extension HurlReader {
+    /// Text and variables up to a character that ends them.
+    ///
+    /// - Parameters:
+    ///   - escapes: The characters that may stand behind a backslash besides `u`; `nil` where a backslash is itself.
+    ///   - trimsBlanks: Whether blanks at the end, unless they are escaped, are left out.
+    ///   - isStop: Which characters end the text.
+    mutating func template(
+        escapes: String?, trimsBlanks: Bool = false, isStop: (Unicode.Scalar) -> Bool
+    ) throws(HurlProblem) -> HurlTemplate {
+        let place = place
+        var parts: [HurlTemplate.Part] = []
+        var text = ""
+        var blanks = 0
+        while let scalar = peek {
+            if begins(with: "{{") {
+                if !text.isEmpty { parts.append(.text(text)) }
+                (text, blanks) = ("", 0)
+                parts.append(.variable(try placeholder()))
+            } else if scalar == "\\", let escapes {
+                text.unicodeScalars.append(try escape(among: escapes))
+                blanks = 0
+            } else if isStop(scalar) {
+                break
+            } else {
+                text.unicodeScalars.append(scalar)
+                blanks = scalar == " " || scalar == "\t" ? blanks + 1 : 0
+                position += 1
+            }
+        }
+        if trimsBlanks { text.unicodeScalars.removeLast(blanks) }
+        if !text.isEmpty { parts.append(.text(text)) }
+        return HurlTemplate(parts: parts, place: place)
+    }
+
+    /// The value of a line `name: value`: up to the end of the line or a comment, without blanks at its end.
+    mutating func lineValue() throws(HurlProblem) -> HurlTemplate {
+        try template(escapes: "#\"\\/bfnrt", trimsBlanks: true) { $0 == "#" || $0 == "\n" || $0 == "\r" }
+    }
+
+    /// A string in double quotes.
+    mutating func quoted() throws(HurlProblem) -> HurlTemplate {
+        let start = position
+        guard take("\"") else { throw unexpected("expected a string in quotes") }
+        let text = try template(escapes: "#\"\\/bfnrt") { $0 == "\"" || $0 == "\n" }
+        guard take("\"") else { throw problem("the string that begins here has no end on its line", at: start) }
+        return text
+    }
+
+    /// `{{name}}`
+    mutating func placeholder() throws(HurlProblem) -> HurlVariable {
+        let place = place
+        position += 2
+        skipBlanks()
+        let start = position
+        let name = try variableName()
+        guard name != "newUuid", name != "newDate" else {
+            throw problem("found the function \(name); between braces stands the name of a variable", at: start)
+        }
+        skipBlanks()
+        guard take("}}") else { throw unexpected("expected “}}” behind the name of a variable") }
+        return HurlVariable(name: name, place: place)
+    }
+
+    /// A letter, then letters, digits, `_` and `-`.
+    mutating func variableName() throws(HurlProblem) -> String {
+        let start = position
+        let name = take(while: { scalar in
+            switch scalar {
+            case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+            default: false
+            }
+        })
+        guard let first = name.unicodeScalars.first, first.properties.isAlphabetic else {
+            position = start
+            throw unexpected("expected the name of a variable: a letter, then letters, digits, “_” and “-”")
+        }
+        return name
+    }
+
+    /// A regular expression between slashes or in quotes.
+    mutating func pattern() throws(HurlProblem) -> HurlPattern {
+        let start = position
+        guard take("/") else {
+            guard peek == "\"" else { throw unexpected("expected a regular expression, such as /[0-9]+/") }
+            return .text(try quoted())
+        }
+        var pattern = ""
+        while let scalar = peek, scalar != "/", scalar != "\n" {
+            if begins(with: "\\/") {
+                position += 1
+            } else if scalar == "\\" {
+                pattern.unicodeScalars.append(scalar)
+                position += 1
+            }
+            guard let next = peek, next != "\n" else { break }
+            pattern.unicodeScalars.append(next)
+            position += 1
+        }
+        guard take("/") else { throw problem("the pattern that begins here has no end on its line", at: start) }
+        guard (try? Regex(pattern)) != nil else {
+            throw problem("found /\(pattern)/, which is no regular expression that is understood", at: start)
+        }
+        return .literal(pattern)
+    }
+
+    /// A backslash and what stands behind it.
+    private mutating func escape(among escapes: String) throws(HurlProblem) -> Unicode.Scalar {
+        let start = position
+        position += 1
+        guard let scalar = peek, scalar == "u" || escapes.unicodeScalars.contains(scalar) else {
+            throw problem(
+                "found a backslash before no sign that is escaped here; expected one of \(escapes) or u{HEX}", at: start
+            )
+        }
+        position += 1
+        switch scalar {
+        case "b": return "\u{8}"
+        case "f": return "\u{c}"
+        case "n": return "\n"
+        case "r": return "\r"
+        case "t": return "\t"
+        case "u": return try codePoint(from: start)
+        default: return scalar
+        }
+    }
+
+    private mutating func codePoint(from start: Int) throws(HurlProblem) -> Unicode.Scalar {
+        if take("{") {
+            let digits = take(while: { $0.properties.isASCIIHexDigit })
+            if let value = UInt32(digits, radix: 16), let scalar = Unicode.Scalar(value), take("}") { return scalar }
+        }
+        throw problem("found a \\u that names no character; expected a form such as \\u{e9}", at: start)
+    }
+}

@@ -1,0 +1,44 @@
+extension ContractResult {
+    /// What became of the file, for people: one line a case, and below those that failed what was wrong.
+    ///
+    /// Requests that only prepare are told of when they fail.
+    public var lines: [String] { told.flatMap { $0.lines(in: file) } }
+
+    /// How many cases ended how, in one line.
+    public static func summary(of results: [ContractResult]) -> String {
+        let cases = results.flatMap(\.told)
+        let counts = [
+            ("failed", cases.count { !$0.failures.isEmpty }), ("skipped", cases.count { $0.outcome == .skipped }),
+            ("not reached", cases.count { $0.outcome == .notReached }),
+            ("control calls left out", results.flatMap(\.cases).count { $0.outcome == .leftOut }),
+        ]
+        let passed = cases.count { $0.outcome == .passed }
+        let rest = counts.filter { $0.1 > 0 }.map { ", \($0.1) \($0.0)" }.joined()
+        return "\(results.count) files: \(passed) of \(cases.count) cases passed\(rest)"
+    }
+}
+
+extension ContractCase {
+    /// The word for how it ended.
+    public var word: String {
+        switch outcome {
+        case .passed: "ok"
+        case .failed: "FAILED"
+        case .leftOut: "left out"
+        case .skipped: "skipped"
+        case .notReached: "not reached"
+        }
+    }
+
+    fileprivate func lines(in file: String) -> [String] {
+        let about = remark.isEmpty ? "" : "  # \(remark)"
+        return ["\(word)  \(file):\(place.line)  \(title)\(about)"] + failures.flatMap { $0.lines(in: file) }
+    }
+}
+
+extension ContractFailure {
+    /// The place, what was wrong, and both sides of it.
+    public func lines(in file: String) -> [String] {
+        ["    \(file):\(place.line):\(place.column): \(message)"] + difference.map { "      " + $0 }
+    }
+}

@@ -1,0 +1,75 @@
+/// What an assert or a capture looks at.
+public struct HurlQuery: Sendable, Hashable {
+    /// Where the value comes from.
+    public enum Subject: Sendable, Hashable {
+        /// The status, an integer.
+        case status
+        /// The value of a field; of several lines, all values.
+        case header(HurlTemplate)
+        /// The content as text.
+        case body
+        /// The content as bytes.
+        case bytes
+        /// What a JSONPath finds in the content.
+        case jsonPath(HurlTemplate)
+        /// The first group of a regular expression that is found in the content.
+        case regex(HurlPattern)
+        /// A variable.
+        case variable(HurlTemplate)
+    }
+
+    /// Where it begins.
+    public let place: HurlPlace
+    /// Where the value comes from.
+    public let subject: Subject
+    /// What is done with the value, in order.
+    public let filters: [HurlFilter]
+}
+
+/// Something that is done with a value.
+public enum HurlFilter: Sendable, Hashable {
+    /// How many elements or bytes there are.
+    case count
+    /// The first element.
+    case first
+    /// The last element.
+    case last
+    /// The element at an index.
+    case nth(Int)
+    /// The first group of a regular expression.
+    case regex(HurlPattern)
+    /// Every occurrence of a text replaced by another.
+    case replace(HurlTemplate, by: HurlTemplate)
+    /// The pieces between the occurrences of a text.
+    case split(HurlTemplate)
+    /// What a JSONPath finds in a text.
+    case jsonPath(HurlTemplate)
+    /// The text as an integer.
+    case toInt
+    /// The text as a number.
+    case toFloat
+
+    /// The word by which a file names it.
+    var word: String {
+        switch self {
+        case .count: "count"
+        case .first: "first"
+        case .last: "last"
+        case .nth: "nth"
+        case .regex: "regex"
+        case .replace: "replace"
+        case .split: "split"
+        case .jsonPath: "jsonpath"
+        case .toInt: "toInt"
+        case .toFloat: "toFloat"
+        }
+    }
+}
+
+/// A regular expression.
+public enum HurlPattern: Sendable, Hashable {
+    /// Between slashes, as it is.
+    case literal(String)
+    /// In quotes, with variables.
+    case text(HurlTemplate)
+}

@@ -1,0 +1,56 @@
+public import HTTPTypes
+public import JSON
+
+/// A name and a value, each of which may hold variables.
+public struct HurlPair: Sendable, Hashable {
+    /// The name.
+    public let name: HurlTemplate
+    /// The value.
+    public let value: HurlTemplate
+}
+
+/// The request of an entry.
+public struct HurlRequest: Sendable, Hashable {
+    /// Where the method stands.
+    public let place: HurlPlace
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// The URL.
+    public let url: HurlTemplate
+    /// The field lines.
+    public var fields: [HurlPair] = []
+    /// `[Query]`: what is added to the URL's query.
+    public var query: [HurlPair] = []
+    /// `[Form]`: the members of a form.
+    public var form: [HurlPair] = []
+    /// `[Cookies]`: the cookies.
+    public var cookies: [HurlPair] = []
+    /// `[BasicAuth]`: user and password.
+    public var credentials: HurlPair?
+    /// `[Options]`: what is different for this entry.
+    public var options: [HurlOption] = []
+    /// The content.
+    public var body: HurlBody?
+
+    init(place: HurlPlace, method: HTTPRequest.Method, url: HurlTemplate) {
+        self.place = place
+        self.method = method
+        self.url = url
+    }
+}
+
+/// What an entry's `[Options]` may say.
+public enum HurlOption: Sendable, Hashable {
+    /// `variable: name=value`: this and the following entries see the variable.
+    case variable(name: String, value: HurlOptionValue, HurlPlace)
+    /// `skip: true`: the request is not sent.
+    case skip(Bool)
+}
+
+/// The value that an option gives a variable.
+public enum HurlOptionValue: Sendable, Hashable {
+    /// `null`, a boolean or a number.
+    case constant(JSON)
+    /// A text, which may hold other variables.
+    case text(HurlTemplate)
+}

@@ -1,0 +1,36 @@
+/// A text in which `{{name}}` stands for the value of a variable.
+public struct HurlTemplate: Sendable, Hashable {
+    /// A piece of the text.
+    public enum Part: Sendable, Hashable {
+        /// Characters, escapes resolved.
+        case text(String)
+        /// A variable.
+        case variable(HurlVariable)
+    }
+
+    /// The pieces in order.
+    public let parts: [Part]
+    /// Where it begins.
+    public let place: HurlPlace
+
+    /// The text with its variables as `{{name}}`.
+    public var source: String {
+        parts.reduce(into: "") { text, part in
+            switch part {
+            case .text(let piece): text += piece
+            case .variable(let variable): text += "{{\(variable.name)}}"
+            }
+        }
+    }
+
+    /// Whether nothing stands there.
+    public var isEmpty: Bool { parts.isEmpty }
+}
+
+/// A variable where it is used.
+public struct HurlVariable: Sendable, Hashable {
+    /// The name.
+    public let name: String
+    /// Where its braces begin.
+    public let place: HurlPlace
+}

@@ -1,0 +1,51 @@
+import Contracts
+import Emulation
+import Foundation
+import Understudy
+
+/// The files that a run reads: the named ones, those of the named folders, or those of the fixtures.
+enum ContractFiles {
+    /// A file's name and content.
+    private typealias Source = (path: String, bytes: [UInt8])
+
+    /// Reads all of them before any request is sent, so that a mistake in the last one costs no run.
+    static func read(_ paths: [String], else fixtures: FixtureStore) throws -> [HurlFile] {
+        let files = paths.isEmpty ? try inFixtures(fixtures) : try paths.flatMap(named).map(parse)
+        guard !files.isEmpty else {
+            let place = paths.isEmpty ? "the fixtures have" : "\(paths.joined(separator: ", ")) has"
+            throw Misuse("\(place) no contract cases; expected files with names such as sign-in.hurl.")
+        }
+        return files
+    }
+
+    /// The cases of the vendors' fixtures, in the catalog's order.
+    static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
+        try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
+            try store.names(in: folder).filter(isHurl).map { name in
+                let file = try Misuse.rephrase { () throws(FixtureProblem) in try store.file("\(folder)/\(name)") }
+                return try parse((file.path, file.bytes))
+            }
+        }
+    }
+
+    private static func parse(_ source: Source) throws -> HurlFile {
+        try Misuse.rephrase { () throws(HurlProblem) in try HurlFile(name: source.path, bytes: source.bytes) }
+    }
+
+    private static func named(_ path: String) throws -> [Source] {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
+            throw Misuse("there is no file or folder \(path).")
+        }
+        guard isFolder.boolValue else { return [try file(path)] }
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        let folder = path.hasSuffix("/") ? path : path + "/"
+        return try names.filter(isHurl).sorted().map { try file(folder + $0) }
+    }
+
+    private static func file(_ path: String) throws -> Source {
+        (path, try FileText.read(path, "the contract file"))
+    }
+
+    private static func isHurl(_ name: String) -> Bool { name.hasSuffix(".hurl") }
+}

@@ -1,0 +1,94 @@
+import Contracts
+import Emulation
+import HTTPEngine
+import HTTPTypes
+import JSON
+import Understudy
+
+/// What became of a file, and what the emulator's journal says of the case that failed.
+struct ContractReport: Sendable {
+    let result: ContractResult
+    let explanations: [String]
+}
+
+/// Who answers the cases: an emulator, or the server of a vendor.
+struct ContractOpponent: Sendable {
+    /// What a person should know about it before the first case.
+    let note: String?
+    /// The URL for which `{{base}}` stands.
+    private let base: String
+    /// Whether it understands the calls that steer an emulator, and has sandboxes.
+    private let isEmulator: Bool
+    private let send: ContractRunner.Send
+
+    /// An emulator inside this process; nothing passes a socket.
+    static func inProcess(_ emulator: Emulator) -> ContractOpponent {
+        let base = "http://127.0.0.1"
+        let access = PipelineAccess(pipeline: Pipeline(emulator), base: base)
+        return ContractOpponent(note: nil, base: base, isEmulator: true, send: access.answer)
+    }
+
+    /// The server at a URL, which is an emulator when its health says so.
+    ///
+    /// - Throws: ``AnswerIsNo`` when nobody answers there.
+    static func server(_ url: String, _ access: ServerAccess) throws -> ContractOpponent {
+        let base = url.hasSuffix("/") ? String(url.dropLast()) : url
+        let health = ContractRequest(method: .get, url: base + "/_understudy/health")
+        do {
+            let answer = try Waiting.until { () async throws(ClientError) in try await access.response(health) }
+            let isEmulator = answer.status == .ok && isHealth(answer.body)
+            let note =
+                "\(base) is no emulator: calls that steer one are left out, and what they give is taken from the variables."
+            return ContractOpponent(
+                note: isEmulator ? nil : note, base: base, isEmulator: isEmulator, send: access.answer)
+        } catch {
+            throw error.ending(of: base)
+        }
+    }
+
+    private static func isHealth(_ body: [UInt8]) -> Bool {
+        // What is no JSON is somebody else's page.
+        guard let value = try? JSON.parse(body) else { return false }
+        return value["status"] == "ok" && value["vendors"]?.array != nil && value["fixtures"]?.string != nil
+    }
+
+    /// Runs a file, with an emulator in a sandbox of its own, which goes again when nothing failed.
+    ///
+    /// Who names a sandbox in the URL (`/~NAME`) wants that one.
+    func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractReport {
+        let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
+        let root = sandbox.map { "\(base)/~\($0)" } ?? base
+        var variables = given
+        if variables["base"] == nil { variables["base"] = .string(root) }
+        let runner = ContractRunner(
+            isPreparation: Self.steersEmulator, leavesOutPreparations: !isEmulator, send: send)
+        let result = await runner.run(file, variables: variables)
+        let failed = result.cases.first { !$0.failures.isEmpty }
+        if let sandbox, failed == nil {
+            // A sandbox that stays is dropped by the emulator sooner or later.
+            _ = try? await send(ContractRequest(method: .delete, url: "\(base)/_understudy/sandboxes/\(sandbox)"))
+        }
+        // Control calls and requests that were not sent are not in the journal.
+        let isJournaled = isEmulator && failed.map { !$0.isPreparation && $0.status != nil } == true
+        return ContractReport(result: result, explanations: isJournaled ? await explanations(root) : [])
+    }
+
+    private static func sandboxName() -> String {
+        "contract-" + String(UInt64.random(in: .min ... .max), radix: 36)
+    }
+
+    /// Whether a request steers an emulator instead of asking a vendor.
+    private static func steersEmulator(_ url: String) -> Bool {
+        url.prefix { $0 != "?" }.split(separator: "/").contains("_understudy")
+    }
+
+    /// What the journal says of the last exchange, which is the one that failed.
+    private func explanations(_ root: String) async -> [String] {
+        // Without a journal there is nothing to add to the difference.
+        guard let answer = try? await send(ContractRequest(method: .get, url: root + "/_understudy/journal")),
+            let entry = (try? JSON.parse(answer.body))?["entries"]?.array?.last
+        else { return [] }
+        let words = [entry["failure"]?.string, entry["reason"]?.string].compactMap(\.self)
+        return words.isEmpty ? [] : ["    the journal says: \(words.joined(separator: ": "))"]
+    }
+}

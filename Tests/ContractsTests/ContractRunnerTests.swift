@@ -1,0 +1,205 @@
+import Contracts
+import HTTPTypes
+import JSON
+import Testing
+
+@Suite("Running contract cases")
+struct ContractRunnerTests {
+    @Test("variables, captures and options reach every part of the requests behind them")
+    func variables() async throws {
+        let script = Script([
+            .init(
+                status: 200, fields: [("Token", "t1"), ("Set", "a"), ("set", "b")],
+                body: Array(#"{"id":7,"n":"x\"y"}"#.utf8)),
+            .init(status: 200, fields: [], body: []),
+        ])
+        let result = try await script.run(
+            """
+            GET {{base}}/a
+            HTTP 200
+            [Captures]
+            token: header "token"
+            id: jsonpath "$.id"
+            text: jsonpath "$.n"
+            all: header "Set" nth 1
+            code: status
+            part: body regex /"id":([0-9])/
+
+            POST {{base}}/{{id}}/b?a=1
+            {{all}}-Name: Bearer {{token}}
+            [Query]
+            q: ä {{id}}
+            [Cookies]
+            c: {{code}}
+            d: 2
+            [BasicAuth]
+            ann: s{{part}}
+            [Options]
+            variable: extra="{{id}}{{id}}"
+            variable: flag=true
+            {"id":{{id}},"flag":{{flag}},"text":"<{{text}}>","extra":"{{extra}}","none":{{none}}}
+            HTTP 200
+            """, ["base": "http://a", "none": nil])
+        #expect(result.hasPassed)
+        let request = try #require(script.requests.last)
+        #expect(request.method == .post)
+        #expect(request.url == "http://a/7/b?a=1&q=%C3%A4%207")
+        #expect(request.fields.map(\.name.rawName) == ["b-Name", "Cookie", "Authorization", "Content-Type"])
+        #expect(request.fields.first?.value == "Bearer t1")
+        #expect(request.fields[.cookie] == "c=200; d=2")
+        #expect(request.fields[.authorization] == "Basic YW5uOnM3")
+        #expect(
+            String(decoding: request.body, as: UTF8.self)
+                == #"{"id":7,"flag":true,"text":"<x\"y>","extra":"77","none":null}"#)
+    }
+
+    @Test("a form is encoded and named as one")
+    func form() async throws {
+        let script = Script("")
+        _ = try await script.run("POST http://a/b\n[Form]\na: 1&2\nc: d=e\nHTTP 200")
+        #expect(script.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == "a=1%262&c=d%3De")
+        #expect(script.requests.first?.fields[.contentType] == "application/x-www-form-urlencoded")
+    }
+
+    @Test("a variable that has no value is named with its place")
+    func missingVariable() async throws {
+        let result = try await Script().run("GET {{base}}/a\nx: {{token}}\nHTTP 200", ["base": "http://a"])
+        let failure = try #require(result.cases[0].failures.first)
+        #expect(failure.place == HurlPlace(line: 2, column: 4))
+        #expect(
+            failure.message
+                == "the variable token has no value; give it one with --variable token=… or in the file of --variables-file"
+        )
+    }
+
+    static let unfit: [(String, JSON, String)] = [
+        ("GET http://a/{{v}}\nHTTP 200", [1], "the variable v is a collection, which is no text"),
+        ("POST http://a\n{\"a\":{{v}}}\nHTTP 200", "s", "the variable v is a string; in JSON it stands in quotes"),
+        ("GET http://a\n{{v}}: x\nHTTP 200", "a b", "{{v}} is no name of a field"),
+    ]
+
+    @Test("a variable that does not fit its place is refused", arguments: Self.unfit)
+    func unfitVariable(_ text: String, _ value: JSON, _ message: String) async throws {
+        let result = try await Script("").run(text, ["v": value])
+        #expect(result.cases[0].failures.map(\.message) == [message])
+    }
+
+    @Test("the first case that fails ends the file, since those behind it may depend on it")
+    func stops() async throws {
+        let script = Script("1", "2", "3")
+        let result = try await script.run(
+            """
+            GET http://a/1
+            HTTP 200
+            `1`
+            GET http://a/2
+            HTTP 200
+            `x`
+            GET http://a/3
+            HTTP 200
+            """)
+        #expect(result.cases.map(\.word) == ["ok", "FAILED", "not reached"])
+        #expect(script.requests.count == 2)
+        #expect(!result.hasPassed)
+    }
+
+    @Test("a request that is skipped is not sent, and fails nothing")
+    func skipped() async throws {
+        let script = Script("")
+        let result = try await script.run(
+            "GET http://a/1\n[Options]\nskip: true\nHTTP 500\nGET http://a/2\nHTTP 200")
+        #expect(result.cases.map(\.word) == ["skipped", "ok"])
+        #expect(script.requests.map(\.url) == ["http://a/2"])
+        #expect(result.hasPassed)
+    }
+
+    @Test("without an answer a case fails with the reason")
+    func noAnswer() async throws {
+        let result = try await Script().run("GET http://a/1\nHTTP 200")
+        #expect(result.cases[0].failures.map(\.message) == ["no answer from http://a/1: nobody is there."])
+    }
+
+    private let prepared = """
+        POST {{base}}/prepare
+        [Options]
+        variable: user="ann"
+        HTTP 200
+        [Captures]
+        token: body
+
+        # uses the token
+        GET {{base}}/a/{{user}}
+        x: {{token}}
+        HTTP 200
+        """
+
+    @Test("preparations are sent, but told of only when they fail")
+    func preparations() async throws {
+        let result = try await Script("t", "").run(prepared, ["base": "http://a"])
+        #expect(result.cases.map(\.isPreparation) == [true, false])
+        #expect(result.lines == ["ok  a.hurl:9  GET /a/{{user}}  # uses the token"])
+        let failed = try await Script([.init(status: 404, fields: [], body: [])]).run(prepared, ["base": "http://a"])
+        #expect(failed.lines.first == "FAILED  a.hurl:1  POST /prepare")
+        #expect(failed.lines.contains("    a.hurl:4:1: status 404 instead of 200"))
+    }
+
+    @Test("preparations that are left out give nothing: what they would have given comes from the variables")
+    func leftOut() async throws {
+        let script = Script("")
+        let result = try await script.run(
+            prepared, ["base": "http://a", "user": "ben", "token": "real"], leavesOutPreparations: true)
+        #expect(result.cases.map(\.word) == ["left out", "ok"])
+        #expect(script.requests.map(\.url) == ["http://a/a/ben"])
+        #expect(script.requests.first?.fields.first?.value == "real")
+    }
+
+    @Test(
+        "a variable that such a call would have given is named with the line that needs it and the one that is left out"
+    )
+    func lostVariables() async throws {
+        let script = Script("")
+        let result = try await script.run(
+            prepared, ["base": "http://a", "user": "ben"], leavesOutPreparations: true)
+        #expect(script.requests.isEmpty)
+        #expect(
+            result.lines.last
+                == "    a.hurl:10:4: the variable token has no value: the call in line 6 that gives it one is left out; give it "
+                + "one with --variable token=… or in the file of --variables-file")
+    }
+
+    @Test("the status is judged first: with another one nothing is captured, and the content that came is shown")
+    func status() async throws {
+        let script = Script([.init(status: 500, fields: [], body: Array(#"{"why":"broken"}"#.utf8))])
+        let result = try await script.run("GET http://a/1\nHTTP 200\n[Captures]\nx: jsonpath \"$.no\"\n{\"id\":1}")
+        let failures = result.cases[0].failures
+        #expect(failures.map(\.message) == ["status 500 instead of 200"])
+        #expect(
+            failures[0].difference == [
+                "-HTTP 200", "+HTTP 500", " {", "-  \"id\": 1", "+  \"why\": \"broken\"", " }",
+            ])
+    }
+
+    @Test("everything that differs is told at once")
+    func allFailures() async throws {
+        let script = Script([.init(status: 200, fields: [("A", "1"), ("a", "2")], body: Array("x".utf8))])
+        let result = try await script.run(
+            """
+            GET http://a/1
+            HTTP 200
+            a: 2
+            A: 3
+            b: 1
+            [Captures]
+            c: header "none"
+            [Asserts]
+            body == "y"
+            body == "x"
+            `z`
+            """)
+        #expect(
+            result.cases[0].failures.map(\.message) == [
+                "nothing was found that could become the variable c", "field A: expected “3”, found “1”, “2”",
+                "field b: expected “1”, found none", "the content is another one", "body == \"y\": found “x”",
+            ])
+    }
+}

@@ -1,0 +1,190 @@
+import Contracts
+import JSON
+import Testing
+
+@Suite("Reading Hurl files")
+struct HurlFileTests {
+    private func read(_ text: String) throws -> [HurlEntry] {
+        try HurlFile(name: "a.hurl", bytes: Array(text.utf8)).entries
+    }
+
+    @Test("a file may be empty, or hold comments alone", arguments: ["", "\n\n", "# nothing\n", "  # nothing"])
+    func empty(_ text: String) throws {
+        #expect(try read(text) == [])
+    }
+
+    @Test("an entry has a request, its parts in any order that the grammar allows, and a response")
+    func wholeEntry() throws {
+        let entries = try read(
+            """
+            # not about it
+
+            # about
+            # it
+            POST {{base}}/a?x=1 # why
+            Content-Type: text/plain   # trimmed
+            {{name}}: a \\# b
+            [Form]
+            k[0]: v w
+            [Query]
+            q: {{value}}
+            # between sections
+            [Cookies]
+            c: d
+            [BasicAuth]
+            ann: secret
+            [Options]
+            variable: n=1
+            variable: t="{{a}}/b"
+            variable: w=word-1
+            skip: false
+            `one \\` line`
+
+            HTTP/1.1 201
+            X-A: b
+            [Captures]
+            id: jsonpath "$.id"
+            [Asserts]
+            status > 200
+            body contains "x" # comment
+            ```
+            two
+            `lines` {{v}}
+            ```
+            GET http://host:1/b
+            """)
+        #expect(entries.count == 2)
+        let entry = try #require(entries.first)
+        #expect(entry.remark == "about it")
+        let request = entry.request
+        #expect(request.method == .post)
+        #expect(request.place == HurlPlace(line: 5, column: 1))
+        #expect(request.url.source == "{{base}}/a?x=1")
+        #expect(request.fields.map(\.name.source) == ["Content-Type", "{{name}}"])
+        #expect(request.fields.map(\.value.source) == ["text/plain", "a # b"])
+        #expect(request.form.map(\.name.source) == ["k[0]"])
+        #expect(request.form.map(\.value.source) == ["v w"])
+        #expect(request.query.map(\.value.source) == ["{{value}}"])
+        #expect(request.cookies.map(\.name.source) == ["c"])
+        #expect(request.credentials?.value.source == "secret")
+        #expect(request.options.count == 4)
+        #expect(request.options.first == .variable(name: "n", value: .constant(1), HurlPlace(line: 18, column: 11)))
+        #expect(request.options.last == .skip(false))
+        #expect(request.body.map(text) == "one ` line")
+        let response = try #require(entry.response)
+        #expect(response.status == 201)
+        #expect(response.fields.map(\.value.source) == ["b"])
+        #expect(response.captures.map(\.name.source) == ["id"])
+        #expect(response.asserts.map(\.source) == ["status > 200", "body contains \"x\""])
+        #expect(response.body.map(text) == "two\n`lines` {{v}}\n")
+        #expect(entries[1].request.url.source == "http://host:1/b")
+        #expect(entries[1].response == nil)
+        #expect(entries[1].remark == "")
+    }
+
+    private func text(_ body: HurlBody) -> String {
+        if case .text(let template, _) = body.content { template.source } else { "\(body.content)" }
+    }
+
+    @Test("a response may take any status", arguments: ["HTTP *", "HTTP/1.1 *"])
+    func anyStatus(_ line: String) throws {
+        let response = try #require(try read("GET http://a\n\(line)")[0].response)
+        #expect(response.status == nil)
+    }
+
+    static let bodies: [(String, [UInt8], String?)] = [
+        ("{\"a\": [1, {}]}", Array("{\"a\": [1, {}]}".utf8), "application/json"),
+        ("{\n  \"a\" : \"}\\\"\"\n}", Array("{\n  \"a\" : \"}\\\"\"\n}".utf8), "application/json"),
+        ("[]", Array("[]".utf8), "application/json"), ("[1,2]", Array("[1,2]".utf8), "application/json"),
+        ("[true]", Array("[true]".utf8), "application/json"), ("-1.5e3", Array("-1.5e3".utf8), "application/json"),
+        ("true", Array("true".utf8), "application/json"), ("null", Array("null".utf8), "application/json"),
+        ("\"a b\"", Array("\"a b\"".utf8), "application/json"), ("``", [], nil), ("`a\\tb`", Array("a\tb".utf8), nil),
+        ("`\\u{e9}`", Array("é".utf8), nil), ("``````", [], nil), ("```\n```", [], nil),
+        ("```text```", Array("text".utf8), nil), ("```\nline1\nline2\n```", Array("line1\nline2\n".utf8), nil),
+        ("```json\n{ }\n```", Array("{ }\n".utf8), "application/json"),
+        ("```xml\n<a/>\n```", Array("<a/>\n".utf8), "application/xml"), ("hex,CAFE;", [0xCA, 0xFE], nil),
+        ("hex, ca fe ;", [0xCA, 0xFE], nil), ("base64,YWI=;", Array("ab".utf8), nil),
+        ("base64,YW\nI;", Array("ab".utf8), nil), ("```\na\\nb\n```", Array("a\\nb\n".utf8), nil),
+    ]
+
+    @Test("a content is taken byte for byte, in every form", arguments: Self.bodies)
+    func contents(_ text: String, _ bytes: [UInt8], _ type: String?) async throws {
+        let file = try HurlFile(name: "a.hurl", bytes: Array("PUT http://a/b\n\(text)\nHTTP 200\n\(text)".utf8))
+        let script = Script([.init(status: 200, fields: [], body: bytes)])
+        #expect(await script.run(file).hasPassed)
+        #expect(script.requests.first?.body == bytes)
+        #expect(script.requests.first?.fields[.contentType] == type)
+    }
+
+    @Test("lines may end with CR and LF")
+    func carriageReturns() throws {
+        let entries = try read("GET http://a\r\nx: y\r\n[Query]\r\na: b\r\nHTTP 200\r\n[Asserts]\r\nstatus == 200\r\n")
+        #expect(entries[0].request.fields[0].value.source == "y")
+        #expect(entries[0].response?.asserts.count == 1)
+    }
+
+    static let refused: [(String, Int, Int, String)] = [
+        ("get http://a", 1, 1, "found “get”; expected a request, such as GET {{base}}/path"),
+        ("GET", 1, 1, "found “GET”; expected a request"),
+        ("GET \nx", 1, 5, "found the end of the line; expected a URL"),
+        ("GET http://a b", 1, 14, "found “b”; expected the end of the line"),
+        ("GET http://a\nHost: b", 2, 1, "found the field Host; it follows from URL and content, leave it out"),
+        ("GET http://a\n[Multipart]\na: b", 2, 1, "found [Multipart]; a request may have [Query], [Form]"),
+        ("GET http://a\n[Form]\n[Form]", 3, 1, "a second [Form]; a section stands once in a request"),
+        ("GET http://a\n[BasicAuth]\na: b\nc: d", 2, 1, "found 2 lines in [BasicAuth]; expected one"),
+        ("GET http://a\n[Options]\ninsecure: true", 3, 1, "found “insecure:”; expected an option that is understood"),
+        ("GET http://a\n[Options]\nskip: maybe", 3, 7, "found “maybe”; expected true or false"),
+        ("GET http://a\n[Options]\nvariable: a", 3, 12, "found the end of the file; expected “=”"),
+        ("GET http://a\n[Options]\nvariable: 1=2", 3, 11, "found “1=2”; expected the name of a variable"),
+        ("GET http://a\nHTTP/2 200", 2, 1, "found “HTTP/2”; expected HTTP or HTTP/1.1"),
+        ("GET http://a\nHTTP ok", 2, 6, "found “ok”; expected a status of three digits, or *"),
+        ("GET http://a\nHTTP", 2, 5, "found the end of the file; expected a blank and a status, or *"),
+        ("GET http://a\nHTTP 200 OK", 2, 10, "found “OK”; expected the end of the line"),
+        ("GET http://a\nHTTP 200\n[Query]\na: b", 3, 1, "found [Query]; a response may have [Captures] and [Asserts]"),
+        ("GET http://{{a", 1, 15, "found the end of the file; expected “}}” behind the name of a variable"),
+        ("GET http://{{a b}}", 1, 16, "found “b}}”; expected “}}”"),
+        ("GET http://{{1}}", 1, 14, "found “1}}”; expected the name of a variable"),
+        ("GET http://a/{{newUuid}}", 1, 16, "found the function newUuid; between braces stands the name of a variable"),
+        ("POST http://a\n{\"a\":}", 2, 6, "found JSON in which unexpected “}”"),
+        ("POST http://a\n{\"a\":1", 2, 6, "found JSON in which the text ends inside a value"),
+        ("POST http://a\n{\"a\":\"b\nc\"}", 2, 6, "the string that begins here has no end on its line"),
+        ("POST http://a\n[1,{{a}},]", 2, 10, "found JSON in which unexpected “]”"),
+        ("POST http://a\n01", 2, 1, "found JSON in which malformed number"),
+        ("POST http://a\n```graphql\n{}\n```", 2, 4, "expected json, xml or nothing behind the backquotes"),
+        ("POST http://a\n```\nx", 2, 1, "the text that begins here has no ``` at its end"),
+        ("POST http://a\n`x", 2, 1, "the text that begins here has no ` at its end"),
+        ("POST http://a\n`\\x`", 2, 2, "found a backslash before no sign that is escaped here"),
+        ("POST http://a\n`\\u{D800}`", 2, 2, "found a \\u that names no character"),
+        ("POST http://a\nfile,a.bin;", 2, 1, "files as content are not understood"),
+        ("POST http://a\n<a/>", 2, 1, "XML stands in a multiline string"),
+        ("POST http://a\nhex,abc;", 2, 1, "found bytes that are no pairs of hexadecimal digits"),
+        ("POST http://a\nbase64,*;", 2, 1, "found bytes that are no base64"),
+        ("POST http://a\nhex,ab", 2, 1, "the bytes that begin here have no “;” at their end"),
+        ("GET http://a\nHTTP 200\n[Captures]\na: xpath \"//a\"", 4, 4, "found “xpath”; expected status, header, body"),
+        ("GET http://a\nHTTP 200\n[Captures]\na: status redact", 4, 11, "found “redact”; expected the end of the line"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nduration < 100", 4, 1, "found “duration”; expected status, header, body"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nstatus equals 200", 4, 8, "found “equals”; expected a filter (count,"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nstatus", 4, 7, "expected a blank and a predicate, such as == 1"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nstatus == yes", 4, 11, "found “yes”; expected a string in quotes"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nheader == 1", 4, 8, "found “==”; expected a string in quotes"),
+        ("GET http://a\nHTTP 200\n[Asserts]\njsonpath \"$.\" exists", 4, 10, "“$.”, character 3: found the end"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nbody matches /(/", 4, 14, "found /(/, which is no regular expression"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nbody matches /a", 4, 14, "the pattern that begins here has no end"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nbody nth x == 1", 4, 10, "found “x”; expected an index from 0"),
+        ("GET http://a\nHTTP 200\n[Asserts]\nbody == \"a", 4, 9, "the string that begins here has no end on its line"),
+    ]
+
+    @Test("what lies outside the subset is refused by line and column, with what was found", arguments: Self.refused)
+    func refuses(_ text: String, _ line: Int, _ column: Int, _ message: String) {
+        let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: Array(text.utf8)) }
+        #expect(problem?.place == HurlPlace(line: line, column: column))
+        #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
+        #expect(problem?.description.hasPrefix("a.hurl:\(line):\(column): ") == true)
+    }
+
+    @Test("a file that is not UTF-8 is refused")
+    func notUTF8() {
+        let problem = #expect(throws: HurlProblem.self) { try HurlFile(name: "a.hurl", bytes: [0xFF]) }
+        #expect(problem?.description == "a.hurl:1:1: the file is not UTF-8; save it as such")
+    }
+}

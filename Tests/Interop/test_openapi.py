@@ -1,0 +1,179 @@
+"""The control API held against its own description: by a validator of OpenAPI, and call by call by one of JSON Schema."""
+
+import jsonschema
+import pytest
+import requests
+from description import Description
+from openapi_spec_validator import OpenAPIV31SpecValidator
+from world import API_KEY, Server
+
+# operation: (parameters of the path, query, content, status), one that goes well and one that does not
+CALLS = {
+    "health": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "openapi": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "metrics": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "journal.list": [
+        ({}, "", None, 200), ({}, "?status=404&vendor=rezolve&since=0&after=0&unmatched=true", None, 200),
+        ({}, "?wait=1ms&count=99", None, 200), ({}, "?status=x", None, 400), ({}, "?wait=2", None, 400),
+    ],
+    "journal.get": [
+        ({"id": "1"}, "", None, 200), ({"id": "3"}, "", None, 200), ({"id": "4"}, "", None, 200),
+        ({"id": "99"}, "", None, 404),
+    ],
+    "journal.verify": [
+        ({}, "", {"exactly": 2, "where": {"route": "rua.guest", "method": "POST"}}, 200),
+        ({}, "", {"at_least": 3, "where": {"path": {"like": "/v2/*"}, "header": {"x-a": "b"}}}, 409),
+        ({}, "?wait=1ms", {"at_most": 0}, 409), ({}, "", {"at_least": 2, "at_most": 1}, 400),
+        ({}, "", {"where": {"rout": "x"}}, 400),
+    ],
+    "journal.clear": [({}, "", None, 204), ({}, "?x=1", None, 400)],
+    "clock.get": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "clock.set": [
+        ({}, "", {"now": "2027-01-15T08:00:00Z", "freeze": True}, 200), ({}, "", {"now": 1800000000.5}, 200),
+        ({}, "", {"advance": "31m", "freeze": False}, 200), ({}, "", {"now": "soon"}, 400), ({}, "", {"no": 1}, 400),
+    ],
+    "settings.get": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "settings.set": [
+        ({}, "", {"profile": "observed", "seed": 7}, 200),
+        ({}, "", {"profile": {"rezolve": None}, "switches": {"rezolve.device-check": "off"}, "seed": None}, 200),
+        ({}, "", {"profile": "other"}, 400), ({}, "", {"seed": -1}, 400),
+    ],
+    "tokens.kinds": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "tokens.explain": [
+        ({}, "", {"token": "x", "vendor": "rezolve", "request": {}}, 200), ({}, "", {"token": "a.b.c"}, 200),
+        ({}, "", {}, 400), ({}, "", {"token": "x", "vendor": "nobody"}, 404),
+    ],
+    "tokens.mint": [
+        ({"vendor": "rezolve", "kind": "login"}, "", None, 200),
+        ({"vendor": "rezolve", "kind": "login"}, "", {"defect": "expired", "claims": {"a": 1}}, 200),
+        ({"vendor": "rezolve", "kind": "login"}, "", {"defect": "none"}, 400),
+        ({"vendor": "rezolve", "kind": "other"}, "", None, 404),
+    ],
+    "faults.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "faults.set": [
+        ({}, "", {"route": "rua.guest", "call": 3, "fail": "service-unavailable"}, 200),
+        ({}, "", {"faults": [
+            {"vendor": "rezolve", "every": 2, "fault": {"delay": {"from": "0s", "to": "1ms"}, "truncate": 3}},
+            {"route": ["rua.*"], "probability": 0.5, "seed": 1, "times": "always", "when": {"body": {"a": {"over": "2s"}}},
+             "respond": {"status": 429, "headers": {"a": "b"}, "body": {"c": []}}},
+            {"route": "rua.guest", "fault": {"drip": {"chunk": 1, "every": "1ms"}}, "times": 2},
+            {"route": "rua.guest", "fault": "reset"},
+        ]}, 200),
+        ({}, "", {"route": "rua.guest", "fail": "none"}, 400), ({}, "", {"fail": "token-expired"}, 400),
+    ],
+    "faults.clear": [({}, "", None, 204), ({}, "?x=1", None, 400)],
+    "scenarios.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "scenarios.set": [
+        ({}, "", {"scenarios": []}, 200), ({}, "", "SCENARIO", 200), ({}, "", {"scenario": "none"}, 400)],
+    "scenarios.clear": [({}, "", None, 204), ({}, "?x=1", None, 400)],
+    "actions.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "state.act": [
+        ({"vendor": "rezolve", "action": "register-customer"}, "", {"partner_entity_id": "user-9"}, 200),
+        ({"vendor": "rezolve", "action": "register-customer"}, "", None, 400),
+        ({"vendor": "rezolve", "action": "none"}, "", {}, 404), ({"vendor": "nobody", "action": "none"}, "", {}, 404)],
+    "state.get": [({"vendor": "rezolve"}, "", None, 200), ({"vendor": "nobody"}, "", None, 404)],
+    "state.set": [
+        ({"vendor": "rezolve"}, "", "STATE", 200), ({"vendor": "rezolve"}, "", {"no": 1}, 400),
+        ({"vendor": "nobody"}, "", {}, 404)],
+    "sandboxes.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "sandboxes.set": [
+        ({"name": "described"}, "", {"ttl": "10m"}, 200), ({"name": "described"}, "", {"ttl": None}, 200),
+        ({"name": "described"}, "", {"ttl": "-1s"}, 400)],
+    "sandboxes.delete": [({"name": "described"}, "", None, 204), ({"name": "nobody"}, "", None, 404)],
+    "reset": [({}, "", None, 204), ({}, "?x=1", None, 400)],
+}
+
+
+@pytest.fixture(scope="module")
+def description(server):
+    return Description(server.url)
+
+
+def call(sandbox, description, operation, parameters, query, content):
+    method, path = description.operations[operation]
+    if content == "SCENARIO":
+        # Whichever there is; without any the empty list has to do.
+        names = [scenario["scenario"] for scenario in sandbox.control("GET", "scenarios")["available"]]
+        content = {"scenario": names[0]} if names else {"scenarios": []}
+    if content == "STATE":
+        content = sandbox.control("GET", "state/rezolve")
+    url = sandbox.server.url + path.format(**parameters) + query
+    return requests.request(method, url, json=content, headers={"X-Understudy-Sandbox": sandbox.url.rsplit("~")[-1]}), content
+
+
+def test_the_document_is_valid_openapi_3_1(description):
+    OpenAPIV31SpecValidator(description.document).validate()
+
+
+def test_an_answer_with_a_member_that_is_not_described_would_be_found(sandbox, description):
+    clock = sandbox.control("GET", "clock")
+    reference = description.pointer("components", "schemas", "Clock")
+    description.check(reference, clock)
+    for wrong in [{**clock, "other": 1}, {**clock, "frozen": "no"}, {"now": clock["now"]}]:
+        with pytest.raises(jsonschema.ValidationError):
+            description.check(reference, wrong)
+
+
+def test_the_table_of_calls_has_every_operation(description):
+    assert set(CALLS) == set(description.operations)
+
+
+@pytest.mark.parametrize(
+    ("operation", "parameters", "query", "content", "status"),
+    [(name, *case) for name, cases in CALLS.items() for case in cases],
+    ids=[f"{name}-{number}" for name, cases in CALLS.items() for number in range(len(cases))])
+def test_answers_are_what_the_document_promises(sandbox, description, operation, parameters, query, content, status):
+    requests.post(f"{sandbox.url}/v2/credentials/register/guest", headers={"x-rezolve-partner-apikey": API_KEY})
+    requests.post(f"{sandbox.url}/v2/credentials/register/guest")
+    requests.get(f"{sandbox.url}/nowhere")
+    requests.post(f"{sandbox.url}/v2/credentials/logi", data=b"\xff\x00", headers={"authorization": "Bearer a.b.c"})
+    answer, content = call(sandbox, description, operation, parameters, query, content)
+    assert answer.status_code == status, answer.text
+    description.check_answer(operation, answer)
+    if content is not None and answer.ok:
+        description.check_content(operation, content)
+
+
+@pytest.mark.parametrize(("operation", "content"), [
+    ("clock.set", {"now": "soon"}), ("clock.set", {"no": 1}), ("clock.set", {"advance": "5"}),
+    ("settings.set", {"profile": "other"}), ("settings.set", {"seed": -1}), ("tokens.explain", {}),
+    ("faults.set", {"route": "x", "fail": "y", "cal": 1}), ("faults.set", {"route": "x", "call": 0}),
+    ("journal.verify", {"at_least": -1}), ("journal.verify", {"where": {"rout": "x"}}),
+    ("journal.verify", {"where": {"method": {"iz": 1}}}), ("scenarios.set", {"scenaro": "x"}),
+])
+def test_the_schemas_know_what_the_calls_refuse(sandbox, description, operation, content):
+    answer, _ = call(sandbox, description, operation, {}, "", content)
+    assert answer.status_code == 400
+    with pytest.raises(jsonschema.ValidationError):
+        description.check_content(operation, content)
+
+
+def test_refusals_before_any_call_have_the_promised_shape(description, server):
+    problem = description.pointer("components", "schemas", "Problem")
+    for path in description.document["paths"]:
+        target = server.url + path.replace("{", "").replace("}", "")
+        wrong = requests.patch(target)
+        assert wrong.status_code == 405 and wrong.headers["allow"]
+        description.check(problem, wrong.json())
+        conflict = requests.get(target, headers={"X-Understudy-Sandbox": "Not A Name"})
+        assert conflict.status_code == 400
+        description.check(problem, conflict.json())
+    description.check(problem, requests.get(f"{server.url}/_understudy/nothing").json())
+
+
+def test_a_content_over_the_limit_and_a_missing_token_are_refused_as_described(tmp_path):
+    server = Server(tmp_path, "--control-token", "steer")
+    try:
+        headers = {"authorization": "Bearer steer"}
+        document = requests.get(f"{server.url}/_understudy/openapi.json", headers=headers).json()
+        assert document["security"] == [{"controlToken": []}]
+        for path, item in document["paths"].items():
+            for method in set(item) - {"parameters"}:
+                target = server.url + path.replace("{", "").replace("}", "")
+                bare = requests.request(method, target)
+                assert bare.status_code == (200 if path == "/_understudy/health" else 401), path
+                limit = 16 << 20 if method == "put" and path == "/_understudy/state/{vendor}" else 1 << 20
+                large = requests.request(method, target, headers=headers, data=b" " * (limit + 1))
+                assert large.status_code == 413 and large.json()["error"]["code"] == "body-too-large"
+    finally:
+        assert server.stop() == 0

@@ -1,0 +1,196 @@
+import Foundation
+import HTTPEngine
+import HTTPTypes
+import JSON
+import Testing
+import Wire
+
+/// A server that is no emulator: it answers what it was asked and by whom.
+private struct EchoServer: RequestHandler {
+    func answer(_ request: Request) -> Answer {
+        if request.path.contains("_understudy") { return .ready(.text("no such page", status: .notFound)) }
+        let key = request.fields.first { $0.name == "x-key" }?.value ?? ""
+        return .ready(.json(["path": .string(String(request.path)), "key": .string(key)]))
+    }
+
+    func bodyLimit(for request: Request) -> Int { 1000 }
+}
+
+@Suite("understudy contract")
+struct ContractCommandTests {
+    private let folder = TemporaryFolder()
+
+    private let steering = """
+        PUT {{base}}/_understudy/clock
+        {"now":1800000000,"freeze":true}
+        HTTP 200
+        [Captures]
+        now: jsonpath "$.unix"
+
+        # is not there
+        GET {{base}}/api/v1/partner/317/cart
+        x-key: {{now}}
+        HTTP 404
+        {"type":"Not Found","code":"4","message":"Requested resource not found"}
+        """
+
+    @Test("alone it runs the cases of the fixtures in an emulator of its own")
+    func alone() throws {
+        let run = try Program.run("contract", "run")
+        #expect(run.status == 0)
+        #expect(run.complaint == "")
+        #expect(run.output.contains("/contract/masked-denials.hurl:"))
+        let summary = try #require(run.output.split(separator: "\n").last)
+        let match = try #require(summary.firstMatch(of: /^([0-9]+) files: ([0-9]+) of ([0-9]+) cases passed$/))
+        #expect(match.2 == match.3)
+    }
+
+    @Test("against a running emulator each file has a sandbox of its own, which is gone afterwards")
+    func running() async throws {
+        try folder.write(steering, to: "cases/a.hurl")
+        try folder.write(steering, to: "cases/deep/b.hurl")
+        try folder.write("not Hurl", to: "cases/readme.txt")
+        let server = try await RunningServer("--log", "off", "--control-token", "t0ken")
+        defer { _ = server.stop() }
+        let run = try Program.run(
+            "contract", "run", "cases", "--against", server.base, "--control-token", "t0ken", "--junit", "report.xml",
+            in: folder)
+        #expect(run.complaint == "")
+        #expect(
+            run.output == """
+                ok  cases/a.hurl:8  GET /api/v1/partner/317/cart  # is not there
+                ok  cases/deep/b.hurl:8  GET /api/v1/partner/317/cart  # is not there
+                2 files: 2 of 2 cases passed
+
+                """)
+        #expect(run.status == 0)
+        #expect(try folder.read("report.xml").contains("<testsuites name=\"contract\" tests=\"2\" failures=\"0\""))
+        let answer = try await HTTPClient.send(
+            url: server.base + "/_understudy/sandboxes", fields: [.authorization: "Bearer t0ken"], within: .seconds(10))
+        #expect(try JSON.parse(answer.body)["sandboxes"]?.array?.map { $0["name"] } == ["default"])
+    }
+
+    @Test("what differs is shown with what the journal knows, and the exit code is 1")
+    func difference() throws {
+        let text = """
+            GET {{base}}/api/v1/partner/317/customer/entity123/wallet
+            HTTP 403
+            {"type":"Authentication","code":"2","message":"Access is denied."}
+            """
+        try folder.write(text, to: "a.hurl")
+        let run = try Program.run("contract", "run", "a.hurl", in: folder)
+        #expect(run.status == 1)
+        #expect(run.complaint == "")
+        #expect(run.output.contains("FAILED  a.hurl:1  GET /api/v1/partner/317/customer/entity123/wallet\n"))
+        #expect(run.output.contains("    a.hurl:3:1: the content is another one\n"))
+        #expect(run.output.contains("      -  \"code\": \"2\",\n      +  \"code\": \"1\",\n"))
+        #expect(run.output.contains("    the journal says: masked-api-key: "))
+        // A request that was not sent is not in the journal, and the one before it explains nothing.
+        try folder.write("GET {{base}}/a\nHTTP 404\nGET {{base}}/{{b}}\nHTTP 200", to: "b.hurl")
+        let unsent = try Program.run("contract", "run", "b.hurl", in: folder)
+        #expect(unsent.status == 1)
+        #expect(!unsent.output.contains("the journal says"))
+        let json = try Program.run("contract", "run", "a.hurl", "--json", in: folder)
+        #expect(json.status == 1)
+        let results = try JSON.parse(json.output.utf8)
+        #expect(results[0]?["passed"] == false)
+        #expect(results[0]?["cases"]?[0]?["failures"]?[0]?["line"] == 3)
+    }
+
+    private let toVendor = """
+        POST {{base}}/_understudy/tokens/vendor/login
+        HTTP 200
+        [Captures]
+        token: jsonpath "$.token"
+        GET {{base}}/things
+        x-key: {{token}}
+        HTTP 200
+        {"path":"/things","key":"{{token}}"}
+        """
+
+    @Test("against a server that is no emulator, control calls are left out, and variables take their place")
+    func vendor() async throws {
+        try folder.write(toVendor, to: "a.hurl")
+        try folder.write("# real ones\n\ntoken=\"12\"\nother=x=y\n", to: "credentials.env")
+        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: EchoServer())
+        server.start()
+        let base = "http://127.0.0.1:\(server.addresses[0].port)"
+        let run = try Program.run(
+            "contract", "run", "a.hurl", "--against", base + "/", "--variables-file", "credentials.env", in: folder)
+        #expect(run.output == "ok  a.hurl:5  GET /things\n1 files: 1 of 1 cases passed, 1 control calls left out\n")
+        #expect(run.complaint.hasPrefix("\(base) is no emulator: calls that steer one are left out"))
+        let missing = try Program.run("contract", "run", "a.hurl", "--against", base, in: folder)
+        #expect(missing.status == 1)
+        #expect(
+            missing.output.contains(
+                "    a.hurl:6:8: the variable token has no value: the call in line 4 that gives it one is left out; give it one "
+                    + "with --variable token=… or in the file of --variables-file\n"))
+        await server.stop(within: .zero)
+    }
+
+    @Test("over TLS the local CA is trusted, and a sandbox that the URL names is used and stays")
+    func secure() async throws {
+        try folder.write(steering, to: "a.hurl")
+        let environment = ["UNDERSTUDY_CA_DIRECTORY": folder.path + "/ca"]
+        let server = try await RunningServer(
+            "--log", "off", "--https-port", "0", environment: environment, in: folder)
+        defer { _ = server.stop() }
+        let secureBase = try #require(server.secureBase)
+        let run = try Program.run(
+            ["contract", "run", "a.hurl", "--against", secureBase + "/~mine"], environment: environment, in: folder)
+        #expect(run.status == 0, "\(run.complaint)")
+        let answer = try await HTTPClient.send(
+            url: server.base + "/~mine/_understudy/journal", within: .seconds(10))
+        #expect(try JSON.parse(answer.body)["entries"]?.array?.count == 1)
+        let stranger = try Program.run("contract", "run", "a.hurl", "--against", secureBase, in: folder)
+        #expect(stranger.status == 1)
+        #expect(stranger.complaint.contains("the server's certificate is not trusted"))
+    }
+
+    @Test("where nobody answers, the answer is no")
+    func nobody() throws {
+        try folder.write(toVendor, to: "a.hurl")
+        let run = try Program.run("contract", "run", "a.hurl", "--against", "http://127.0.0.1:1", in: folder)
+        #expect(run.status == 1)
+        #expect(run.output == "")
+        #expect(run.complaint.contains("127.0.0.1:1 cannot be reached"))
+    }
+
+    static let misuses: [([String], String)] = [
+        (["bad.hurl"], "understudy: bad.hurl:2:1: found [Multipart]; a request may have [Query], [Form]"),
+        (["none.hurl"], "understudy: there is no file or folder none.hurl."),
+        (["empty"], "understudy: empty has no contract cases; expected files with names such as sign-in.hurl."),
+        (["good.hurl", "--variable", "a"], "understudy: --variable a is not of the form NAME=VALUE."),
+        (["good.hurl", "--variables-file", "wrong.env"], "understudy: wrong.env:2: b is not of the form NAME=VALUE."),
+        (["good.hurl", "--variables-file", "no.env"], "understudy: the file of variables no.env cannot be read"),
+        (
+            ["good.hurl", "--against", "ftp://a"],
+            "understudy: \"ftp://a/_understudy/health\" is not a URL that can be asked"
+        ),
+        (["good.hurl", "--against", "http://a", "--within", "soon"], "understudy: --within soon is not a duration"),
+        (["good.hurl", "--junit", "no/where.xml"], "understudy: the report no/where.xml cannot be written"),
+    ]
+
+    @Test("a wrong file, variable or option is misuse and says what would be right", arguments: Self.misuses)
+    func misuse(_ arguments: [String], _ complaint: String) throws {
+        try folder.write("GET {{base}}/a\n[Multipart]\nb: c\n", to: "bad.hurl")
+        try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good.hurl")
+        try folder.write("", to: "empty/readme.txt")
+        try folder.write("a=1\nb\n", to: "wrong.env")
+        let run = try Program.run(["contract", "run"] + arguments, in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.hasPrefix(complaint), "\(run.complaint)")
+    }
+
+    @Test("fixtures check reads contract cases as well, and refuses what contract run would")
+    func fixturesCheck() throws {
+        try folder.write("GET {{base}}/a\nHTTP 404\n", to: "good/rezolve/contract/a.hurl")
+        let good = try Program.run("fixtures", "check", "good", in: folder)
+        #expect(good.output.hasPrefix("read: rezolve/contract/a.hurl\n"))
+        #expect(good.status == 0)
+        try folder.write("GET {{base}}/a\nHTTP yes\n", to: "bad/rezolve/contract/a.hurl")
+        let bad = try Program.run("fixtures", "check", "bad", in: folder)
+        #expect(bad.complaint.hasPrefix("understudy: bad/rezolve/contract/a.hurl:2:6: found “yes”; expected a status"))
+        #expect(bad.status == 2)
+    }
+}

@@ -1,0 +1,140 @@
+import Contracts
+import HTTPTypes
+import JSON
+import Support
+import Synchronization
+import Testing
+
+/// A file of contract cases of a vendor.
+struct ContractFile: Sendable, CustomStringConvertible {
+    let vendor: String
+    let name: String
+
+    var description: String { "\(vendor)/contract/\(name)" }
+
+    func read() throws -> HurlFile {
+        try HurlFile(name: description, bytes: Repository.fixtures.file(description).bytes)
+    }
+
+    /// The files of all vendors that are mounted.
+    static let all: [ContractFile] = {
+        let vendors = (try? Stage.shared().emulator.vendors) ?? []
+        return vendors.map(\.identity.id).flatMap { vendor in
+            Repository.fixtures.names(in: vendor + "/contract").map { ContractFile(vendor: vendor, name: $0) }
+        }
+    }()
+}
+
+/// What the journal says of the exchanges of a run.
+struct Occurrences: Sendable {
+    var routes: Set<String> = []
+    var failures: Set<String> = []
+}
+
+/// A run of contract cases in a sandbox of its own.
+struct ContractRun {
+    let result: ContractResult
+    /// The routes and failures that occurred, asked for after every exchange, since a file may clear the journal.
+    let occurrences: Occurrences
+
+    init(_ file: ContractFile, _ depth: Depth) async throws {
+        let world = try await World(depth, at: nil)
+        let seen = Seen()
+        let runner = ContractRunner(isPreparation: Self.steers) { (request) throws(ContractSendingProblem) in
+            let answer = try await Self.send(request, world)
+            if !Self.steers(request.url), let entry = world.sandbox.journal.entries().last {
+                seen.note(route: entry.record.route, failure: entry.record.failure)
+            }
+            return answer
+        }
+        result = await runner.run(
+            try file.read(), variables: ContractVariables(["base": .string("http://understudy/~\(world.name)")]))
+        occurrences = seen.occurrences
+    }
+
+    static func steers(_ url: String) -> Bool { url.contains("/_understudy/") }
+
+    static func send(_ request: ContractRequest, _ world: World) async throws(ContractSendingProblem) -> ContractAnswer
+    {
+        let target = String(request.url.dropFirst("http://understudy".count))
+        do {
+            let answer = try await world.bare(
+                request.method, target, request.fields.map { ($0.name.rawName, $0.value) },
+                String(decoding: request.body, as: UTF8.self))
+            return ContractAnswer(status: answer.status, fields: answer.fields, body: answer.body)
+        } catch {
+            throw ContractSendingProblem("\(error)")
+        }
+    }
+
+    private final class Seen: Sendable {
+        private let state = Mutex(Occurrences())
+
+        var occurrences: Occurrences { state.withLock { $0 } }
+
+        func note(route: String?, failure: String?) {
+            state.withLock { occurrences in
+                if let route { occurrences.routes.insert(route) }
+                if let failure { occurrences.failures.insert(failure) }
+            }
+        }
+    }
+}
+
+@Suite("The contract cases of the fixtures")
+struct ContractCaseTests {
+    @Test("pass without a socket and over one", arguments: Depth.allCases, ContractFile.all)
+    func pass(_ depth: Depth, _ file: ContractFile) async throws {
+        let run = try await ContractRun(file, depth)
+        #expect(run.result.hasPassed, "\(run.result.lines.joined(separator: "\n"))")
+        #expect(run.result.cases.contains { !$0.isPreparation }, "\(file) has no case")
+    }
+
+    /// What none of these files of a vendor shows, by what the journals of their runs say.
+    private func missing(_ vendor: String, _ files: [ContractFile]) async throws -> (
+        routes: [String], failures: [String]
+    ) {
+        let mounted = try #require(try Stage.shared().emulator.vendors.first { $0.identity.id == vendor })
+        var seen = Occurrences()
+        for file in files {
+            let occurrences = try await ContractRun(file, .pipeline).occurrences
+            seen.routes.formUnion(occurrences.routes)
+            seen.failures.formUnion(occurrences.failures)
+        }
+        return (
+            mounted.routes.map(\.id).filter { !seen.routes.contains($0) },
+            mounted.failures.map(\.name).filter { !seen.failures.contains($0) }
+        )
+    }
+
+    @Test("show every route and every failure of every vendor")
+    func coverage() async throws {
+        for vendor in try Stage.shared().emulator.vendors.map(\.identity.id) {
+            let missing = try await missing(vendor, ContractFile.all.filter { $0.vendor == vendor })
+            #expect(missing.routes == [], "routes of \(vendor) without a case")
+            #expect(missing.failures == [], "failures of \(vendor) without a case")
+        }
+    }
+
+    @Test("are missed where there are none")
+    func coverageOfNothing() async throws {
+        for vendor in try Stage.shared().emulator.vendors {
+            let missing = try await missing(vendor.identity.id, [])
+            #expect(missing.routes == vendor.routes.map(\.id))
+            #expect(missing.failures == vendor.failures.map(\.name))
+        }
+    }
+
+    @Test("can be run twice in one sandbox, as Hurl does in the standard one", arguments: ContractFile.all)
+    func repeatable(_ file: ContractFile) async throws {
+        let world = try await World(at: nil)
+        let runner = ContractRunner { (request) throws(ContractSendingProblem) in
+            try await ContractRun.send(request, world)
+        }
+        for _ in 0..<2 {
+            let result = await runner.run(
+                try file.read(), variables: ContractVariables(["base": .string("http://understudy/~\(world.name)")]))
+            #expect(result.hasPassed, "\(result.lines.joined(separator: "\n"))")
+        }
+    }
+}

@@ -1,0 +1,234 @@
+import JSON
+import Support
+import Testing
+
+@Suite("Control: verification of the journal")
+struct VerifyControlTests {
+    private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
+    private let forgot = "/v1/credentials/forget"
+
+    /// Two forgotten passwords, a guest refused for want of the api key, and a path of nobody; ten seconds apart.
+    private func filled(_ depth: Depth = .pipeline) async throws -> World {
+        let world = try await World(depth)
+        _ = try await world.call(
+            .post, forgot + "?from=app", key + [("x-device", "one")], #"{"email":"ada@example.test"}"#)
+        try await world.advance("10s")
+        _ = try await world.call(.post, forgot, key, #"{"email":"ben@example.test"}"#)
+        try await world.advance("10s")
+        _ = try await world.call(.post, "/v2/credentials/register/guest")
+        try await world.advance("10s")
+        _ = try await world.call(.get, "/v2/credential/ping")
+        return world
+    }
+
+    @Test("answers how many there are, and which", arguments: Depth.allCases)
+    func fulfilled(_ depth: Depth) async throws {
+        let answer = try await filled(depth).control(.post, "journal/verify", #"{"where":{"route":"rua.forgot"}}"#)
+        #expect(answer.status == 200)
+        #expect(answer.text == #"{"verified":true,"count":2,"entries":[1,2]}"#)
+    }
+
+    @Test("without anything said it asks for one exchange of any kind")
+    func anything() async throws {
+        let empty = try await World().control(.post, "journal/verify", "{}")
+        #expect(empty.status == 409)
+        #expect(
+            empty.text
+                == #"{"verified":false,"count":0,"expected":"at least 1","message":"expected at least 1 exchange, found 0; the journal has no other","nearest":[]}"#
+        )
+        #expect(try await filled().control(.post, "journal/verify", "{}").json["entries"] == [1, 2, 3, 4])
+    }
+
+    @Test(
+        "counts by each part and all together",
+        arguments: [
+            (#""vendor":"rezolve""#, [1, 2, 3]), (#""route":"rua.guest""#, [3]), (#""status":404"#, [2, 4]),
+            (#""failure":"rua-api-key-missing""#, [3]), (#""since":"2027-01-15T08:00:10Z""#, [2, 3, 4]),
+            (#""since":1800000020"#, [3, 4]), (#""after":2"#, [3, 4]), (#""unmatched":true"#, [4]),
+            (#""unmatched":false"#, [1, 2, 3]), (#""method":"GET""#, [4]), (#""method":{"not":"GET"}"#, [1, 2, 3]),
+            (#""path":{"like":"/v1/*"}"#, [1, 2]), (#""query":{"from":"app"}"#, [1]),
+            (#""query":{"from":{"present":false}}"#, [2, 3, 4]), (#""header":{"X-Device":"one"}"#, [1]),
+            (#""body":{"$.email":{"contains":"@example"},"email":{"not":"ada@example.test"}}"#, [2]),
+            (#""reason":{"contains":"api-key"}"#, [3]), (#""claims":{"exp":{"present":true}}"#, []),
+            (#""route":"rua.forgot","header":{"x-device":{"present":true}}"#, [1]),
+        ])
+    func parts(_ criteria: String, _ expected: [Int]) async throws {
+        let count = expected.count
+        let answer = try await filled().control(
+            .post, "journal/verify", #"{"exactly":\#(count),"where":{\#(criteria)}}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(answer.json["entries"] == .array(expected.map { JSON($0) }))
+        let more = try await filled().control(
+            .post, "journal/verify", #"{"at_least":\#(count + 1),"where":{\#(criteria)}}"#)
+        #expect(more.status == 409)
+        #expect(more.json["count"] == JSON(count))
+    }
+
+    @Test(
+        "holds within its bounds and not beyond",
+        arguments: [
+            (#""at_least":2"#, true, "at least 2"), (#""at_least":3"#, false, "at least 3"),
+            (#""at_most":2"#, true, "at most 2"), (#""at_most":1"#, false, "at most 1"),
+            (#""exactly":2"#, true, "exactly 2"), (#""exactly":1"#, false, "exactly 1"),
+            (#""exactly":3"#, false, "exactly 3"), (#""at_least":1,"at_most":3"#, true, "at least 1 and at most 3"),
+            (#""at_least":0,"at_most":1"#, false, "at most 1"), (#""exactly":0"#, false, "exactly 0"),
+            (#""at_least":3,"at_most":4"#, false, "at least 3 and at most 4"), (#""at_least":0"#, true, "at least 0"),
+        ])
+    func bounds(_ bounds: String, _ holds: Bool, _ words: String) async throws {
+        let answer = try await filled().control(
+            .post, "journal/verify", #"{\#(bounds),"where":{"route":"rua.forgot"}}"#)
+        #expect(answer.status == (holds ? 200 : 409))
+        #expect(answer.json["verified"] == .bool(holds))
+        #expect(answer.json["count"] == 2)
+        if !holds { #expect(answer.json["expected"] == .string(words)) }
+    }
+
+    @Test(
+        "a failed one shows the exchanges that miss least, the latest first, and what they have instead",
+        arguments: Depth.allCases)
+    func nearest(_ depth: Depth) async throws {
+        let body =
+            #"{"where":{"route":"rua.forgot","header":{"x-device":"two"},"body":{"$.email":"eve@example.test"}}}"#
+        let answer = try await filled(depth).control(.post, "journal/verify", body)
+        #expect(answer.status == 409)
+        let nearest = try #require(answer.json["nearest"]?.array)
+        #expect(nearest.map { $0["id"] } == [2, 1, 4, 3])
+        #expect(nearest[0]["summary"] == "POST /v1/credentials/forget → 404 rua-user-not-found")
+        #expect(
+            nearest[0]["missed"]?.text
+                == #"[{"condition":"header x-device","expected":"\"two\"","found":null},{"condition":"body $.email","expected":"\"eve@example.test\"","found":"ben@example.test"}]"#
+        )
+        #expect(nearest[1]["missed"]?[0]?["found"] == "one")
+        #expect(nearest[3]["summary"] == "POST /v2/credentials/register/guest → 500 rua-api-key-missing")
+        #expect(nearest[3]["missed"]?[0]?.text == #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
+        #expect(
+            answer.json["message"]
+                == .string(
+                    "expected at least 1 exchange, found 0; the nearest is entry 2, POST /v1/credentials/forget → 404 rua-user-not-found: "
+                        + #"header x-device is absent, not "two"; body $.email is ben@example.test, not "eve@example.test""#
+                )
+        )
+    }
+
+    @Test("where there are too many it shows those behind the last one allowed")
+    func surplus() async throws {
+        let answer = try await filled().control(
+            .post, "journal/verify", #"{"at_most":1,"where":{"route":"rua.forgot"}}"#)
+        #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [2])
+        #expect(answer.json["nearest"]?[0]?["missed"] == [])
+        #expect(
+            answer.json["message"]
+                == "expected at most 1 exchange, found 2; one too many is entry 2, POST /v1/credentials/forget → 404 rua-user-not-found"
+        )
+    }
+
+    @Test(
+        "a request that found no route comes with the nearest ones, here and in the list of such",
+        arguments: Depth.allCases)
+    func unmatched(_ depth: Depth) async throws {
+        let world = try await filled(depth)
+        let failed = try await world.control(.post, "journal/verify", #"{"where":{"method":"GET","route":"rua.ping"}}"#)
+        #expect(failed.json["nearest"]?[0]?["id"] == 4)
+        #expect(failed.json["nearest"]?[0]?["nearest_routes"]?[0] == "rezolve rua.ping: GET /v2/credentials/ping")
+        #expect(failed.json["nearest"]?[1]?["nearest_routes"] == nil)
+        let list = try await world.control(.get, "journal?unmatched=true").json["entries"]?.array ?? []
+        #expect(list.map { $0["id"] } == [4])
+        #expect(list.first?["nearest_routes"]?[0] == "rezolve rua.ping: GET /v2/credentials/ping")
+        let others = try await world.control(.get, "journal?unmatched=false").json["entries"]?.array ?? []
+        #expect(others.map { $0["id"] } == [1, 2, 3])
+        try await world.control(.get, "journal?unmatched=yes").expectProblem(400, "invalid", "expected true or false")
+    }
+
+    @Test("shows five at most, of equals the latest")
+    func many() async throws {
+        let world = try await World()
+        for number in 1...8 { _ = try await world.call(.get, "/nowhere/\(number)") }
+        let answer = try await world.control(.post, "journal/verify", #"{"where":{"path":"/else"}}"#)
+        #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [8, 7, 6, 5, 4])
+    }
+
+    @Test(
+        "shows no secret in what was found",
+        arguments: [
+            (#"{"username":"u","password":"do not show this","deviceId":"d"}"#, #""body":{"password":"x"}"#, "***"),
+            ("username=u&password=do+not+show+this", #""form":{"password":"x"}"#, "***"),
+            (#"{"username":"u""#, #""header":{"authorization":"x"}"#, "Bearer ***"),
+            (#"{"username":"u""#, #""query":{"token":"x"}"#, "***"),
+        ])
+    func masked(_ body: String, _ criteria: String, _ found: String) async throws {
+        let world = try await World()
+        let type = body.hasPrefix("{") ? "application/json" : "application/x-www-form-urlencoded"
+        _ = try await world.call(
+            .post, "/v2/credentials/login?token=show-this-not",
+            key + [("authorization", "Bearer show-this-not"), ("content-type", type)], body)
+        let answer = try await world.control(.post, "journal/verify", #"{"where":{\#(criteria)}}"#)
+        #expect(answer.json["nearest"]?[0]?["missed"]?[0]?["found"] == .string(found))
+        for secret in ["show this", "show+this", "show-this"] { #expect(!answer.text.contains(secret)) }
+    }
+
+    @Test("knows the secrets that it does not show")
+    func unmasked() async throws {
+        let world = try await World()
+        _ = try await world.call(
+            .post, "/v2/credentials/login", key, #"{"username":"u","password":"p","deviceId":"d"}"#)
+        let right = try await world.control(.post, "journal/verify", #"{"where":{"body":{"password":"p"}}}"#)
+        #expect(right.status == 200)
+        let masked = try await world.control(.post, "journal/verify", #"{"where":{"body":{"password":"***"}}}"#)
+        #expect(masked.status == 409)
+    }
+
+    @Test("a wait ends as soon as the expectation holds", .timeLimit(.minutes(1)), arguments: Depth.allCases)
+    func wait(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        async let answer = world.control(
+            .post, "journal/verify?wait=60s", #"{"exactly":2,"where":{"path":{"like":"/nowhere*"}}}"#)
+        for path in ["/nowhere", "/v1/user/a", "/nowhere/else"] { _ = try await world.call(.get, path) }
+        let json = try await answer.json
+        #expect(json["entries"] == [1, 3])
+    }
+
+    @Test("a wait in vain, or for what cannot come right any more, answers what there is", .timeLimit(.minutes(1)))
+    func vainWait() async throws {
+        let world = try await filled()
+        let vain = try await world.control(.post, "journal/verify?wait=20ms", #"{"at_least":9}"#)
+        #expect(vain.status == 409)
+        #expect(vain.json["count"] == 4)
+        for bounds in [#"{"exactly":2}"#, #"{"at_most":3}"#] {
+            #expect(try await world.control(.post, "journal/verify?wait=60s", bounds).status == 409)
+        }
+        #expect(try await world.control(.post, "journal/verify?wait=60s", #"{"at_most":4}"#).status == 200)
+    }
+
+    @Test(
+        "what makes no sense is refused",
+        arguments: [
+            ("", #"{"exactly":1,"at_least":1}"#, "exactly stands beside at_least or at_most"),
+            ("", #"{"exactly":1,"at_most":1}"#, "exactly stands beside"),
+            ("", #"{"at_least":2,"at_most":1}"#, "nothing can be both"),
+            ("", #"{"at_least":-1}"#, "whole number from 0"), ("", #"{"at_most":1.5}"#, "a whole number is expected"),
+            ("", #"{"exactly":"1"}"#, "a whole number is expected"),
+            ("", #"{"at_lest":1}"#, "did you mean “at_least”?"),
+            ("", #"{"where":[]}"#, "a mapping is expected"), ("", #"{"where":{"rout":"x"}}"#, "did you mean “route”?"),
+            ("", #"{"where":{"route":"rua.forgt"}}"#, "did you mean “rua.forgot”?"),
+            ("", #"{"where":{"vendor":"rezolv"}}"#, "did you mean “rezolve”?"),
+            ("", #"{"where":{"failure":"token-expird"}}"#, "did you mean “token-expired”?"),
+            ("", #"{"where":{"since":"now"}}"#, "RFC 3339"), ("", #"{"where":{"unmatched":1}}"#, "true or false"),
+            ("", #"{"where":{"body":{"$.[":1}}}"#, "no JSONPath"),
+            ("", #"{"where":{"method":{"iz":"GET"}}}"#, "unknown member “iz”"),
+            ("?wait=61s", "{}", "up to 60s"), ("?count=1", "{}", "no query parameter count"),
+        ])
+    func refused(_ query: String, _ body: String, _ message: String) async throws {
+        try await World().control(.post, "journal/verify" + query, body).expectProblem(400, "invalid", message)
+    }
+
+    @Test("claims of the presented token count, and the journal is not touched")
+    func claims() async throws {
+        let world = try await World()
+        let token = try await world.mint("rezolve/login")
+        let fields = key + [("authorization", "Bearer " + token)]
+        _ = try await world.call(.get, "/api/v1/partner/317/customer/entity123/phonebook", fields)
+        let body = #"{"exactly":1,"where":{"claims":{"rezolve_entity_id":"entity123","exp":{"over":1800000000}}}}"#
+        for _ in 0..<2 { #expect(try await world.control(.post, "journal/verify", body).status == 200) }
+        #expect(world.sandbox.journal.count == 1)
+    }
+}
