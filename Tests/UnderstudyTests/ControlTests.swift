@@ -25,7 +25,7 @@ struct ControlTests {
         ("journal/1", "GET"), ("journal/verify", "POST"), ("clock", "GET, PUT"),
         ("settings", "GET, PUT"), ("tokens", "GET"), ("tokens/explain", "POST"), ("tokens/rezolve/login", "POST"),
         ("faults", "GET, PUT, DELETE"), ("sandboxes", "GET"), ("sandboxes/x", "PUT, DELETE"), ("reset", "POST"),
-        ("state/rezolve", "GET, PUT"),
+        ("state/rezolve", "GET, PUT"), ("keys", "GET"), ("keys/x/y/z", "POST"),
     ]
 
     @Test("a call with another method is 405 and names the right ones", arguments: Depth.allCases, calls)

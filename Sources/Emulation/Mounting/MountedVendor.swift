@@ -43,6 +43,14 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     func perform(
         _ action: String, _ members: JSONObject, in sandbox: Sandbox, cell: any StateCell
     ) throws(ActionRefusal) -> JSON
+    /// The secrets that the vendor shares with those who sign.
+    var sharedSecrets: [SharedSecret] { get }
+    /// The issuers of a sandbox that publish keys.
+    func issuers(in cell: any StateCell) -> [IssuerKeys]
+    /// Does a drill with the keys of an issuer; a pair is needed unless the issuer has one to spare.
+    func perform(
+        _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox, cell: any StateCell
+    ) -> KeyDrillOutcome
     /// A request that works at that moment.
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
 }

@@ -2,9 +2,9 @@ import Dispatch
 import Synchronization
 public import Tokens
 
-/// An RSA key pair that is made when it is first needed.
+/// A key pair that is made when it is first needed.
 ///
-/// A pair of 2048 bits costs some 0.2 s of a core. One background queue makes them one after another, so that neither a
+/// An RSA pair of 2048 bits costs some 0.2 s of a core. One background queue makes them one after another, so that neither a
 /// request's loop nor the machine as a whole is held up by them.
 public final class DeferredKeyPair: Sendable {
     private enum Stage {
@@ -16,13 +16,17 @@ public final class DeferredKeyPair: Sendable {
     private static let workshop = DispatchQueue(label: "understudy.key-pairs", qos: .utility)
     private let stage: Mutex<Stage>
 
-    /// A pair that will be made when needed.
-    public init() {
+    private let kind: KeyKind
+
+    /// A pair of that kind that will be made when needed.
+    public init(of kind: KeyKind = .rsa(bits: 2048)) {
+        self.kind = kind
         stage = Mutex(.unmade)
     }
 
     /// A pair that is there already.
     public init(_ key: SigningKey) {
+        kind = key.kind
         stage = Mutex(.made(.success(key)))
     }
 
@@ -71,12 +75,21 @@ public final class DeferredKeyPair: Sendable {
     }
 
     private func work() {
-        let result = Result { () throws(KeyError) in try SigningKey.generateRSA(bits: 2048) }
+        let result = Result { () throws(KeyError) in try generate() }
         let waiting = stage.withLock { stage -> [CheckedContinuation<Void, Never>] in
             defer { stage = .made(result) }
             if case .inMaking(let waiting) = stage { return waiting }
             return []
         }
         for continuation in waiting { continuation.resume() }
+    }
+
+    private func generate() throws(KeyError) -> SigningKey {
+        switch kind {
+        case .rsa(let bits): try SigningKey.generateRSA(bits: bits)
+        case .ec(let curve): try SigningKey.generateEC(curve)
+        case .ed25519: try SigningKey.generateEd25519()
+        case .secret: throw .unsupportedType("secret, which has no pair")
+        }
     }
 }

@@ -75,6 +75,15 @@ public protocol Vendor: Sendable {
     /// Says what this vendor would answer to a token that comes without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
 
+    /// The issuers of tokens that publish keys, with those of a sandbox.
+    func issuers(in state: State) -> [IssuerKeys]
+
+    /// Stores the keys of an issuer of that name that something happened to.
+    func store(_ keys: IssuerKeys, in state: inout State)
+
+    /// The secrets that are shared with those who sign.
+    var sharedSecrets: [SharedSecret] { get }
+
     /// Ids and public keys of the sample accounts, to be shown at the start; never a secret.
     var samples: [SampleCredential] { get }
 
@@ -88,6 +97,15 @@ extension Vendor {
 
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}
+
+    /// A vendor whose tokens nobody verifies by published keys.
+    public func issuers(in state: State) -> [IssuerKeys] { [] }
+
+    /// Does nothing; a vendor with issuers has something to store.
+    public func store(_ keys: IssuerKeys, in state: inout State) {}
+
+    /// A vendor that shares no secrets.
+    public var sharedSecrets: [SharedSecret] { [] }
 
     /// Keeps the state as it is.
     public func adopt(_ state: State, startedFrom old: Self) -> State { state }

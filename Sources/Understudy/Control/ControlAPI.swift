@@ -50,7 +50,7 @@ struct ControlAPI: Sendable {
             ) { (call) throws(ControlProblem) in .ready(call.emulator.reloads.health) }
         ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
-        + sandboxOperations + stateOperations
+        + sandboxOperations + stateOperations + keyOperations
 
     /// The answer to a control call.
     func answer(_ request: Request, in sandbox: Sandbox) -> Answer {

@@ -127,6 +127,13 @@ extension Rezolve {
         }
     }
 
+    /// Partners sign with what they share with Rezolve; nobody publishes a key.
+    var sharedSecrets: [SharedSecret] {
+        accounts.partners.compactMap { partner in
+            partner.authKey.map { SharedSecret(owner: "partner \(partner.id)", algorithm: .hs512, key: $0.signing) }
+        }
+    }
+
     var samples: [SampleCredential] {
         accounts.partners.map {
             SampleCredential(

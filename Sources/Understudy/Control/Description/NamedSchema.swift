@@ -17,7 +17,7 @@ struct NamedSchema: Sendable {
     /// All of them; what a call refers to must be among them, as a test shows.
     static let all =
         [problem, health, description] + times + journals + settingsSchemas + conditionSchemas + faultSchemas
-        + scenarioSchemas + verifySchemas + tokenSchemas + sandboxes
+        + scenarioSchemas + verifySchemas + tokenSchemas + keySchemas + sandboxes
 }
 
 // MARK: - What belongs to no topic

@@ -1,0 +1,119 @@
+public import JSON
+public import Tokens
+
+/// The keys of an issuer in one sandbox: which one signs, which are published, and how often they were asked for.
+///
+/// A value: a vendor keeps it in its state, and drills change it there.
+public struct IssuerKeys: Sendable {
+    /// A published key.
+    public struct Published: Sendable {
+        /// What a published key is for.
+        public enum Role: String, Sendable, CaseIterable {
+            /// It signs.
+            case signing
+            /// It will sign after the next change.
+            case next
+            /// It has signed, and what it signed is still accepted.
+            case old
+        }
+
+        /// The key, whose id is its `kid`.
+        public let key: SigningKey
+        /// What it is for.
+        public let role: Role
+    }
+
+    /// The issuer's name in control calls.
+    public let name: String
+    /// What the keys sign with.
+    public let algorithm: Algorithm
+    /// The key that signs.
+    public private(set) var signing: SigningKey
+    /// The key that is published already and will sign next; `nil` for issuers that announce none.
+    public private(set) var next: SigningKey?
+    /// The keys that signed before and are still published, the latest first.
+    public private(set) var old: [SigningKey] = []
+    /// Whether asking for the published keys is answered by an error.
+    public private(set) var isBroken = false
+    /// How often the published keys were asked for.
+    public private(set) var fetchCount = 0
+    private var spares: [SigningKey]
+
+    /// The keys of an issuer to begin with.
+    ///
+    /// - Parameters:
+    ///   - name: the issuer's name in control calls.
+    ///   - signing: the key that signs; it and the others have ids.
+    ///   - next: the key that will sign next, for issuers that announce it.
+    ///   - spares: pairs that are there already, so that drills need not wait for new ones.
+    public init(
+        name: String, algorithm: Algorithm, signing: SigningKey, next: SigningKey? = nil, spares: [SigningKey] = []
+    ) {
+        self.name = name
+        self.algorithm = algorithm
+        self.signing = signing
+        self.next = next
+        self.spares = spares
+    }
+
+    /// The published keys with what each is for, the one that signs first.
+    public var published: [Published] {
+        [Published(key: signing, role: .signing)] + [next].compactMap { $0.map { Published(key: $0, role: .next) } }
+            + old.map { Published(key: $0, role: .old) }
+    }
+
+    /// The published keys as a JWKS (RFC 7517 section 5), public parts only.
+    public var keySet: JSON {
+        ["keys": .array(published.compactMap { $0.key.publicJWK(algorithm: algorithm) })]
+    }
+
+    /// Counts a request for the published keys.
+    ///
+    /// - Returns: the JWKS; `nil` while it is broken, and the vendor answers its error.
+    public mutating func fetch() -> JSON? {
+        fetchCount += 1
+        if isBroken { return nil }
+        return keySet
+    }
+
+    /// The published key of that name.
+    public func key(withID id: String) -> SigningKey? { published.first { $0.key.id == id }?.key }
+}
+
+// MARK: - Drills
+
+extension IssuerKeys {
+    /// Whether a drill has to wait for a pair to be made.
+    public func mustWait(for drill: KeyDrill) -> Bool { drill.needsPair && spares.isEmpty }
+
+    /// Does a drill.
+    ///
+    /// - Parameters:
+    ///   - pair: a pair that nobody has used, for when there is no spare one.
+    ///   - identifiers: where the name of a new key comes from, so that a seed repeats it.
+    /// - Returns: `false`, and nothing is done, when a pair is needed and there is none.
+    public mutating func perform(_ drill: KeyDrill, with pair: SigningKey?, _ identifiers: IdentifierSource) -> Bool {
+        switch drill {
+        case .retire: old = []
+        case .break: isBroken = true
+        case .repair: isBroken = false
+        case .overlap, .replace, .sameKID:
+            guard var fresh = spares.isEmpty ? pair : spares.removeFirst() else { return false }
+            // A new key under a name that was in use would be another drill.
+            let isNamed = fresh.id.map { key(withID: $0) == nil } ?? false
+            if drill == .sameKID { fresh.id = signing.id } else if !isNamed { fresh.id = identifiers.uuid() }
+            take(fresh, drill)
+        }
+        return true
+    }
+
+    private mutating func take(_ fresh: SigningKey, _ drill: KeyDrill) {
+        switch drill {
+        case .sameKID: signing = fresh
+        case .replace, .overlap, .retire, .break, .repair:
+            old = drill == .overlap ? [signing] + old : []
+            // Where the next key was announced, it signs now, and the new one is announced.
+            (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
+        }
+    }
+}

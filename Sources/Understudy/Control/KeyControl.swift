@@ -1,0 +1,100 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// Looking at the keys of issuers, and rotating and breaking them.
+extension ControlAPI {
+    static let keyOperations: [ControlOperation] = [
+        ControlOperation(
+            "keys.list", .get, "/keys", "The keys that the vendors' issuers publish, and what else is signed with.",
+            gives: .json("The keys, public parts only.", .keys), handler: listKeys),
+        ControlOperation(
+            "keys.drill", .post, "/keys/{vendor}/{issuer}/{drill}", "Rotates or breaks the keys of an issuer.",
+            in: [
+                .init("vendor", "The vendor's id."), .init("issuer", "The issuer's name."),
+                .init("drill", "What is to happen.", NamedSchema.keyDrill.reference),
+            ],
+            gives: .json("The issuer's keys now.", .issuer), handler: drillKeys),
+    ]
+
+    @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let vendors = call.emulator.vendors
+        let issuers = vendors.enumerated().flatMap { index, vendor in
+            vendor.issuers(in: call.sandbox.cell(index)).map { json($0, of: vendor) }
+        }
+        let secrets = vendors.flatMap { vendor in
+            vendor.sharedSecrets.map { secret -> JSON in
+                [
+                    "vendor": .string(vendor.identity.id), "owner": .string(secret.owner),
+                    "algorithm": .string(secret.algorithm.rawValue), "bytes": JSON(secret.byteCount),
+                ]
+            }
+        }
+        return .ready(.json(["issuers": .array(issuers), "secrets": .array(secrets)]))
+    }
+
+    @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let index = try call.vendor(call.parameters["vendor"])
+        let keys = try issuer(call.parameters["issuer"], of: index, call)
+        let name = call.parameters["drill"]
+        guard let drill = KeyDrill(rawValue: name) else {
+            let hint = Nearest.hint(to: name, among: KeyDrill.allCases.map(\.rawValue))
+            throw ControlProblem(.notFound, "no-such-drill", "no drill is called \(name)\(hint)")
+        }
+        if !keys.mustWait(for: drill), let response = try perform(drill, keys.name, of: index, nil, call) {
+            return .ready(response)
+        }
+        let pair = DeferredKeyPair(of: keys.signing.kind)
+        return .deferred {
+            await pair.make()
+            do throws(ControlProblem) {
+                if let response = try perform(drill, keys.name, of: index, pair, call) { return response }
+                throw ControlProblem(.internalServerError, "no-key-pair", "No key pair could be made.")
+            } catch {
+                return error.response
+            }
+        }
+    }
+
+    private static func issuer(
+        _ name: String, of index: Int, _ call: ControlCall
+    ) throws(ControlProblem) -> IssuerKeys {
+        let vendor = call.emulator.mounting.vendor(index)
+        let issuers = vendor.issuers(in: call.sandbox.cell(index))
+        if let keys = issuers.first(where: { $0.name == name }) { return keys }
+        let id = vendor.identity.id
+        let what =
+            issuers.isEmpty
+            ? "\(id) has no issuer that publishes keys\(vendor.sharedSecrets.isEmpty ? "" : "; it shares secrets with those who sign")"
+            : "\(id) has no issuer \(name)\(Nearest.hint(to: name, among: issuers.map(\.name)))"
+        throw ControlProblem(.notFound, "no-such-issuer", what)
+    }
+
+    /// Does a drill; `nil` when it needs a pair.
+    private static func perform(
+        _ drill: KeyDrill, _ issuer: String, of index: Int, _ pair: DeferredKeyPair?, _ call: ControlCall
+    ) throws(ControlProblem) -> Response? {
+        let vendor = call.emulator.mounting.vendor(index)
+        switch vendor.perform(drill, at: issuer, with: pair, in: call.sandbox, cell: call.sandbox.cell(index)) {
+        case .done(let keys): return .json(json(keys, of: vendor))
+        case .needsPair: return nil
+        case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) has gone.")
+        }
+    }
+
+    private static func json(_ keys: IssuerKeys, of vendor: any MountedVendor) -> JSON {
+        let published = keys.published.map { entry -> JSON in
+            [
+                "kid": JSON(entry.key.id), "role": .string(entry.role.rawValue),
+                "jwk": entry.key.publicJWK(algorithm: keys.algorithm) ?? .null,
+            ]
+        }
+        return [
+            "vendor": .string(vendor.identity.id), "issuer": .string(keys.name),
+            "algorithm": .string(keys.algorithm.rawValue), "broken": .bool(keys.isBroken),
+            "fetches": JSON(keys.fetchCount), "keys": .array(published),
+        ]
+    }
+}
