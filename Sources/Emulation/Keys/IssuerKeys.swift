@@ -38,6 +38,8 @@ public struct IssuerKeys: Sendable {
     /// How often the published keys were asked for.
     public private(set) var fetchCount = 0
     private var spares: [SigningKey]
+    /// ours: a bound, so that drills in a loop cannot fill the machine.
+    private static let mostOld = 16
 
     /// The keys of an issuer to begin with.
     ///
@@ -111,7 +113,7 @@ extension IssuerKeys {
         switch drill {
         case .sameKID: signing = fresh
         case .replace, .overlap, .retire, .break, .repair:
-            old = drill == .overlap ? [signing] + old : []
+            old = drill == .overlap ? Array(([signing] + old).prefix(Self.mostOld)) : []
             // Where the next key was announced, it signs now, and the new one is announced.
             (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
         }
