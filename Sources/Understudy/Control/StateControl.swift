@@ -21,6 +21,8 @@ extension ControlAPI {
     private static let stateSchema = Schema.object("The vendor's records, in the form of its fixtures.")
     /// ours: several thousand customers with full books.
     private static let stateLimit = 16 << 20
+    /// Up to here a loop may read a state itself: it takes no longer than other calls.
+    private static let quickLimit = 64 << 10
 
     @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
@@ -36,16 +38,19 @@ extension ControlAPI {
     /// Replaces the state once all of it was read and found right.
     @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
-        return .deferred {
-            do throws(ControlProblem) {
-                let install = try call.read(.object(try call.object())) { (node) throws(FixtureProblem) in
-                    try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
-                }
-                install()
-                return export(index, call)
-            } catch {
-                return error.response
+        let replace = { @Sendable in replaceState(index, call) }
+        return call.request.body.count <= quickLimit ? .ready(replace()) : .deferred { replace() }
+    }
+
+    private static func replaceState(_ index: Int, _ call: ControlCall) -> Response {
+        do throws(ControlProblem) {
+            let install = try call.read(.object(try call.object())) { (node) throws(FixtureProblem) in
+                try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
             }
+            install()
+            return export(index, call)
+        } catch {
+            return error.response
         }
     }
 }
