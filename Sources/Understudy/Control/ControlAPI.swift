@@ -92,8 +92,8 @@ struct ControlAPI: Sendable {
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
-            // A test that only reads the journal, or mints, uses its sandbox just as well.
-            sandbox.touch()
+            // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.
+            if !operation.isOpen { sandbox.touch() }
             return try operation.handler(
                 ControlCall(request, at: operation, parameters, in: sandbox, of: emulator, with: operations))
         } catch {

@@ -79,6 +79,8 @@ struct ControlOperation: Sendable {
     let outcomes: [Outcome]
     /// Whether the content may name something that is not there, and the answer is 404; a path always may.
     let mayMiss: Bool
+    /// The names of the parameters in the path, in order.
+    let pathParameters: [String]
     let handler: Handler
 
     /// A call of these parts; `path` comes behind ``prefix``.
@@ -94,15 +96,13 @@ struct ControlOperation: Sendable {
         self.query = query
         self.content = content
         self.outcomes = outcomes
-        self.mayMiss = mayMiss || path.contains("{")
+        pathParameters = path.split(separator: "/").filter { $0.hasPrefix("{") }.map {
+            String($0.dropFirst().dropLast())
+        }
+        self.mayMiss = mayMiss || !pathParameters.isEmpty
         self.handler = handler
     }
 
     /// Whether it never asks for the control token, so that a container's probe needs no secret.
     var isOpen: Bool { id == "health" }
-
-    /// The names of the parameters in the path, in order.
-    var pathParameters: [String] {
-        endpoint.pattern.split(separator: "/").filter { $0.hasPrefix("{") }.map { String($0.dropFirst().dropLast()) }
-    }
 }

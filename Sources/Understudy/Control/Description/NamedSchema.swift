@@ -4,12 +4,16 @@ import JSON
 struct NamedSchema: Sendable {
     /// The name, as a type would have it.
     let name: String
-    let schema: JSON
+    private let make: @Sendable () -> JSON
 
-    init(_ name: String, _ schema: JSON) {
+    /// A schema that is made when somebody asks for the description; the start would pay for all of them otherwise.
+    init(_ name: String, _ schema: @escaping @autoclosure @Sendable () -> JSON) {
         self.name = name
-        self.schema = schema
+        make = schema
     }
+
+    /// What it says.
+    var schema: JSON { make() }
 
     /// What stands where the schema is meant.
     var reference: JSON { ["$ref": .string("#/components/schemas/\(name)")] }
