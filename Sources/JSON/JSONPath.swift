@@ -9,10 +9,18 @@ public struct JSONPath: Sendable, Hashable {
 
     private let query: JSONPathQuery
 
+    /// The longest query in characters (ours); a longer one could join more conditions than the stack can hold.
+    static let maximumLength = 1000
+
     /// Reads a query.
     ///
     /// - Throws: what stands in the text that is no such query, and where.
     public init(_ text: String) throws(JSONPathError) {
+        guard text.unicodeScalars.count <= Self.maximumLength else {
+            throw JSONPathError(
+                path: String(text.unicodeScalars.prefix(40)) + "…", position: Self.maximumLength + 1,
+                found: "another character", expected: "a query has at most \(Self.maximumLength)")
+        }
         var parser = JSONPathParser(text)
         query = try parser.document()
         self.text = text
@@ -31,8 +39,13 @@ public struct JSONPath: Sendable, Hashable {
 
     /// The values that the query finds, in the order of RFC 9535; none where nothing fits.
     ///
-    /// Of members with one name the first counts, as everywhere in this module.
-    public func values(in value: JSON) -> [JSON] { query.values(from: value, root: value) }
+    /// Of members with one name the first counts, as everywhere in this module. A query that would have to look at more
+    /// than half a million values finds none (ours).
+    public func values(in value: JSON) -> [JSON] {
+        var budget = JSONPathBudget()
+        let values = query.values(from: value, root: value, &budget)
+        return budget.isSpent ? [] : values
+    }
 }
 
 extension JSONPath: CustomStringConvertible {

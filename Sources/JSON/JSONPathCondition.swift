@@ -18,10 +18,10 @@ indirect enum JSONPathCondition: Sendable, Hashable {
         /// The one value that a query finds, or nothing.
         case query(JSONPathQuery)
 
-        fileprivate func value(current: JSON, root: JSON) -> JSON? {
+        fileprivate func value(current: JSON, root: JSON, _ budget: inout JSONPathBudget) -> JSON? {
             switch self {
             case .literal(let value): value
-            case .query(let query): query.values(from: current, root: root).first
+            case .query(let query): query.values(from: current, root: root, &budget).first
             }
         }
     }
@@ -38,16 +38,21 @@ indirect enum JSONPathCondition: Sendable, Hashable {
     }
 
     /// Whether it holds for a value.
-    func holds(for current: JSON, root: JSON) -> Bool {
+    func holds(for current: JSON, root: JSON, _ budget: inout JSONPathBudget) -> Bool {
         switch self {
-        case .exists(let query): !query.values(from: current, root: root).isEmpty
+        case .exists(let query): return !query.values(from: current, root: root, &budget).isEmpty
         case .comparison(let left, let relation, let right):
-            relation.holds(left.value(current: current, root: root), right.value(current: current, root: root))
-        case .not(let condition): !condition.holds(for: current, root: root)
+            let (own, other) = (
+                left.value(current: current, root: root, &budget), right.value(current: current, root: root, &budget)
+            )
+            // To compare is to look at all that lies below.
+            if let own { budget.spend(onAllOf: own) }
+            return !budget.isSpent && relation.holds(own, other)
+        case .not(let condition): return !condition.holds(for: current, root: root, &budget)
         case .and(let first, let second):
-            first.holds(for: current, root: root) && second.holds(for: current, root: root)
+            return first.holds(for: current, root: root, &budget) && second.holds(for: current, root: root, &budget)
         case .or(let first, let second):
-            first.holds(for: current, root: root) || second.holds(for: current, root: root)
+            return first.holds(for: current, root: root, &budget) || second.holds(for: current, root: root, &budget)
         }
     }
 }

@@ -29,11 +29,13 @@ struct JSONPathQuery: Sendable, Hashable {
     }
 
     /// The values found, in order.
-    func values(from current: JSON, root: JSON) -> [JSON] {
+    func values(from current: JSON, root: JSON, _ budget: inout JSONPathBudget) -> [JSON] {
         var values = [start == .root ? root : current]
         for segment in segments {
             var found: [JSON] = []
-            for value in values { segment.select(from: value, root: root, into: &found) }
+            for value in values where !budget.isSpent {
+                segment.select(from: value, root: root, into: &found, &budget)
+            }
             values = found
         }
         return values
@@ -42,14 +44,17 @@ struct JSONPathQuery: Sendable, Hashable {
 
 extension JSONPathQuery.Segment {
     /// Appends what the step finds in a value: the value itself first, then what lies below it, parents before children.
-    fileprivate func select(from value: JSON, root: JSON, into found: inout [JSON]) {
-        for selector in selectors { selector.select(from: value, root: root, into: &found) }
+    fileprivate func select(
+        from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout JSONPathBudget
+    ) {
+        guard budget.spend() else { return }
+        for selector in selectors { selector.select(from: value, root: root, into: &found, &budget) }
         guard reachesDescendants else { return }
         switch value {
         case .array(let elements):
-            for element in elements { select(from: element, root: root, into: &found) }
+            for element in elements { select(from: element, root: root, into: &found, &budget) }
         case .object(let object):
-            for member in object { select(from: member.value, root: root, into: &found) }
+            for member in object { select(from: member.value, root: root, into: &found, &budget) }
         case .null, .bool, .number, .string: return
         }
     }

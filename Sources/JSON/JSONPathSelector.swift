@@ -20,7 +20,7 @@ enum JSONPathSelector: Sendable, Hashable {
     }
 
     /// Appends what it takes from a value.
-    func select(from value: JSON, root: JSON, into found: inout [JSON]) {
+    func select(from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout JSONPathBudget) {
         switch self {
         case .name(let name):
             if let member = value[name] { found.append(member) }
@@ -28,12 +28,18 @@ enum JSONPathSelector: Sendable, Hashable {
             guard let elements = value.array else { return }
             let position = index < 0 ? elements.count + index : index
             if elements.indices.contains(position) { found.append(elements[position]) }
-        case .all: found.append(contentsOf: value.children)
+        case .all:
+            let children = value.children
+            if budget.spend(children.count) { found.append(contentsOf: children) }
         case .slice(let start, let end, let step):
             guard let elements = value.array else { return }
-            found.append(contentsOf: Self.slice(elements, from: start, to: end, step: step))
+            if budget.spend(elements.count) {
+                found.append(contentsOf: Self.slice(elements, from: start, to: end, step: step))
+            }
         case .filter(let condition):
-            found.append(contentsOf: value.children.filter { condition.holds(for: $0, root: root) })
+            for child in value.children where budget.spend() {
+                if condition.holds(for: child, root: root, &budget) { found.append(child) }
+            }
         }
     }
 

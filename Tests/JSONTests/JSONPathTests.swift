@@ -131,3 +131,33 @@ struct JSONPathTests {
         }
     }
 }
+
+@Suite("JSONPath that would take for ever")
+struct JSONPathBudgetTests {
+    private static func nested(_ depth: Int, around count: Int) throws -> JSON {
+        let zeros = Array(repeating: "0", count: count).joined(separator: ",")
+        let text = String(repeating: "[", count: depth) + zeros + String(repeating: "]", count: depth)
+        return try JSON.parse(text.utf8)
+    }
+
+    @Test(
+        "a query that looks at the same values again and again finds nothing in the end",
+        arguments: ["$..*..*..*", "$..*..*..*..*", "$..[?$..*]", "$..[?@..*]", "$..*[?@==$]..*..*"])
+    func crafted(_ path: String) throws {
+        #expect(try JSONPath(path).values(in: Self.nested(60, around: 5000)) == [])
+    }
+
+    @Test("a query that looks at each value of a large document once finds them")
+    func large() throws {
+        #expect(try JSONPath("$..*").values(in: Self.nested(1, around: 100_000)).count == 100_000)
+    }
+
+    @Test("a query of more than a thousand characters is refused, whatever it joins")
+    func long() throws {
+        let text = "$[?" + Array(repeating: "@", count: 30_000).joined(separator: "||") + "]"
+        let error = try #require(throws: JSONPathError.self) { try JSONPath(text) }
+        #expect(error.position == 1001)
+        let short = "$[?" + Array(repeating: "@", count: 300).joined(separator: "||") + "]"
+        #expect(try JSONPath(short).values(in: [1, 2]) == [1, 2])
+    }
+}
