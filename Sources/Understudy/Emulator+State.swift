@@ -45,7 +45,14 @@ extension Emulator {
         }
         var names: Set<String> = []
         var installations: [@Sendable () -> Void] = []
-        for node in try document.required("sandboxes").elements() {
+        let list = try document.required("sandboxes")
+        let count = try list.elements().count
+        guard count <= sandboxes.capacity else {
+            throw list.problem(
+                "the file holds \(count) sandboxes, and there may be \(sandboxes.capacity); allow more with --sandboxes"
+            )
+        }
+        for node in try list.elements() {
             let entry = try node.mapping("name", "ids", "state")
             let name = try entry.required("name").string()
             guard SandboxName.isValid(name), names.insert(name).inserted else {

@@ -119,7 +119,8 @@ public struct Pipeline: RequestHandler {
         case .finished(let response, let record):
             finish(exchange, response, record, measurement)
             return .ready(response)
-        case .waiting: return .deferred { await wait(exchange, step, measurement) }
+        case .waiting:
+            return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, step, measurement) } }
         }
     }
 

@@ -24,8 +24,13 @@ extension UnderstudyServer {
 
     /// Moves the clock; tokens that were issued before age by it.
     public func advanceClock(by duration: Duration) async throws(UnderstudyRefusal) {
-        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
-        try await control(.put, "clock", ["advance": "\(milliseconds)ms"])
+        try await control(.put, "clock", ["advance": .string(Self.text(of: duration))])
+    }
+
+    /// The duration in milliseconds, as control calls take it; longer ones than they take stay too long.
+    static func text(of duration: Duration) -> String {
+        let milliseconds = (duration / .milliseconds(1)).rounded(.awayFromZero)
+        return "\(Int(exactly: milliseconds) ?? (milliseconds < 0 ? .min + 1 : .max))ms"
     }
 
     /// Sets a vendor's switch, such as `shop.device-check` to `off`.

@@ -35,19 +35,19 @@ extension UnderstudyServer {
     ///   - condition: What they are like: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`, `header`,
     ///     `body`, `claims` and `reason` with what each must be. `["route": "rua.login", "body": ["username": "ada"]]`
     ///     asks for sign-ins of Ada.
-    ///   - duration: How long to wait for it to come true; not at all unless told otherwise.
+    ///   - duration: How long to wait for it to come true, at most a minute; not at all unless told otherwise.
     /// - Returns: whether it came true.
     @discardableResult
     public func expectCalls(
         _ count: CallCount = .atLeast(1), where condition: JSONObject, within duration: Duration = .zero,
         fileID: String = #fileID, filePath: StaticString = #filePath, line: UInt = #line, column: UInt = #column
     ) async -> Bool {
-        let milliseconds = Int(duration / .milliseconds(1))
-        let call = milliseconds > 0 ? "journal/verify?wait=\(milliseconds)ms" : "journal/verify"
+        let wait = min(max(duration, .zero), .seconds(60))
+        let call = "journal/verify?wait=\(Self.text(of: wait))"
         let (status, answer) = await ask(
             .post, call, .object(JSONObject([count.member, ("where", .object(condition))])))
         if status == 200 { return true }
-        Issues.record(
+        issues.record(
             Self.complaint(answer), fileID: fileID, filePath: filePath, line: line, column: column)
         return false
     }

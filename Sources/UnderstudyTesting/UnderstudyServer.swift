@@ -17,6 +17,7 @@ public final class UnderstudyServer: Sendable {
     /// The field and value that select the sandbox where the path cannot.
     public var sandboxField: (name: String, value: String) { ("X-Understudy-Sandbox", sandbox) }
 
+    let issues = Issues()
     private let host: HostedServer
     private static let count = Atomic(0)
 

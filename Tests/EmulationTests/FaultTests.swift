@@ -38,6 +38,16 @@ struct FaultTests {
         #expect(interventions.isEmpty)
     }
 
+    @Test("a hit that another fault took comes at the next call")
+    func owed() throws {
+        var interventions = Interventions(seed: 1)
+        interventions.arm([
+            try Rules.fault("{ route: r, every: 2, fail: busy }"), try Rules.fault("{ route: r, every: 4, fail: f }"),
+        ])
+        let outcomes = interventions.outcomes(Array(repeating: "r", count: 9))
+        #expect(outcomes == [nil, "busy", nil, "busy", "f", "busy", nil, "busy", "f"])
+    }
+
     @Test("a seed makes a probability repeatable, another seed gives other calls")
     func seeds() throws {
         let strikes = { (seed: Int, sandbox: UInt64?) in
@@ -76,7 +86,7 @@ struct FaultTests {
         arguments: [
             ("reset", Transmission(fault: .reset)), ("empty", Transmission(fault: .empty)),
             ("garbage", Transmission(fault: .garbage)), ("{ reset: true }", Transmission(fault: .reset)),
-            ("{ reset: false }", Transmission.plain), ("{ delay: 2s }", Transmission(delay: .seconds(2))),
+            ("{ delay: 2s }", Transmission(delay: .seconds(2))),
             ("{ truncate: 0 }", Transmission(fault: .truncated(bytes: 0))),
             ("{ delay: 250ms, empty: true }", Transmission(delay: .milliseconds(250), fault: .empty)),
             (
@@ -117,6 +127,17 @@ struct FaultTests {
             ("{ fault: { delay: 20m } }", "from 0s to 600s"),
             ("{ fault: { delay: { from: 2s, to: 1s } } }", "ends before it begins"),
             ("{ fault: { reset: true, empty: true } }", "in one way only"),
+            ("{ fault: {} }", "nothing goes wrong by this"),
+            ("{ fault: { reset: false, delay: 0s } }", "nothing goes wrong by this"),
+            (
+                "{ respond: { body: \"\(String(repeating: "{{#request}}", count: 700))\" } }",
+                "sections lie at most 4 deep"
+            ),
+            ("{ respond: { body: \"{{#request}}{{=<% %>=}}\" } }", "none of the tags that are understood"),
+            (
+                "{ fail: f, when: { path: { like: \"\(String(repeating: "a", count: 257))\" } } }",
+                "at most 256 are searched for"
+            ),
             ("{ fault: { drip: { chunk: 0, every: 1s } } }", "0 is not a whole number from 1"),
             ("{ fault: { truncate: -1 } }", "-1 is not a whole number from 0"),
             ("{ do: nothing }", "v has no action nothing"), ("{ do: remove }", "needs the member user"),

@@ -42,7 +42,7 @@ struct ScenarioTests {
     @Test("the first rule that fits decides, and each counts every call that it fits")
     func firstFit() throws {
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }, { on: [r, q], every: 2, fail: busy }]")
-        #expect(interventions.outcomes(["r", "r", "q", "q", "r", "r"]) == [nil, "f", nil, "busy", nil, "busy"])
+        #expect(interventions.outcomes(["r", "r", "q", "q", "r", "r"]) == [nil, "f", "busy", "busy", nil, "busy"])
     }
 
     @Test("of two active scenarios the first decides; one that only moves on leaves the answer to the next")
@@ -59,6 +59,33 @@ struct ScenarioTests {
         var interventions = try run("  a: [{ on: r, call: 2, fail: f }]")
         interventions.arm([try Rules.fault("{ route: r, fail: busy }")])
         #expect(interventions.outcomes(["r", "r", "r"]) == ["busy", "f", nil])
+    }
+
+    @Test("a hit that a fault took comes at the next call, so that no scenario is stuck")
+    func owed() throws {
+        var interventions = try run(Self.expiry)
+        interventions.arm([try Rules.fault("{ route: book.list, call: 3, fail: busy }")])
+        let outcomes = interventions.outcomes(Array(repeating: "book.list", count: 5), exp: 100)
+        #expect(outcomes == [nil, nil, "busy", "expired", "expired"])
+    }
+
+    @Test("a refused token that ends when no clock can show it does not make all others old")
+    func endless() throws {
+        var interventions = try run(Self.expiry)
+        let list = Array(repeating: "book.list", count: 3)
+        #expect(interventions.outcomes(list, exp: 1_800_000_000_000) == [nil, nil, "expired"])
+        #expect(interventions.outcomes(["book.list"], exp: 1_800_000_900) == ["expired"])
+        #expect(interventions.outcomes(["book.list"], exp: 1_800_000_901) == [nil])
+    }
+
+    @Test("rules that change places count anew")
+    func swapped() throws {
+        var interventions = try run("  a: [{ on: r, call: 3, fail: f }, { on: q, call: 3, fail: busy }]")
+        _ = interventions.outcomes(["r", "r"])
+        let edited = "  a: [{ on: q, call: 3, fail: busy }, { on: r, call: 3, fail: f }]"
+        let swapped = try Rules.scenario(Self.yaml(edited, name: "s0"))
+        #expect(interventions.replace { _ in swapped } == [])
+        #expect(interventions.outcomes(["q", "r"]) == [nil, nil])
     }
 
     @Test("conditions of the token: there, absent, newer than the one that was refused")
@@ -148,6 +175,17 @@ struct ResponseTemplateTests {
         ])
     func bodies(_ yaml: String, _ body: String) throws {
         #expect(String(decoding: try response(yaml).body, as: UTF8.self) == body)
+    }
+
+    @Test("lists inside lists end before they fill the machine")
+    func explosion() throws {
+        let list = JSON.array(Array(repeating: 1, count: 300))
+        let request = Request(method: .post, target: "/", body: JSON.object(["l": list]).bytes)
+        let encounter = Encounter(request: request, claims: nil, moment: Moment(unixSeconds: 0))
+        let open = String(repeating: "{{#request.body.l}}", count: 4)
+        let close = String(repeating: "{{/request.body.l}}", count: 4)
+        let template = try ResponseTemplate(Rules.node("body: \"\(open)x{{request.body}}\(close)\""), Rules.scope)
+        #expect(template.response(TemplateValues(encounter)).body.count < 5 << 20)
     }
 
     @Test("status, fields and type are as told; a value cannot begin another field")

@@ -107,6 +107,30 @@ struct StateFileTests {
         #expect(end(next, by: SIGTERM).status == 0)
     }
 
+    @Test("a target that nothing could take the place of, and more sandboxes than there may be, stop the start")
+    func unusable() throws {
+        let folder = TemporaryFolder()
+        let fifo = try Program.run("serve", "--port", "0", "--export-on-exit", "/dev/null", in: folder)
+        #expect(fifo.status == 2)
+        #expect(fifo.complaint.contains("it is no regular file"))
+        let entries = ["a", "b", "c"].map { #"{"name":"\#($0)","state":{}}"# }.joined(separator: ",")
+        try folder.write(#"{"understudy_state":1,"sandboxes":[\#(entries)]}"#, to: "state.json")
+        let run = try Program.run("serve", "--port", "0", "--import", "state.json", "--sandboxes", "2", in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.contains("the file holds 3 sandboxes, and there may be 2; allow more with --sandboxes"))
+    }
+
+    @Test("what a killed server left of a file is removed at the next start")
+    func leftover() throws {
+        let folder = TemporaryFolder()
+        try folder.write("half", to: ".state.json.1f.partial")
+        let run = try Program.run(
+            "serve", "--port", "0", "--export-on-exit", "state.json", "--import", "state.json", "--scenario", "none",
+            in: folder)
+        #expect(run.status == 2, "it ends by the scenario, behind the look at the file")
+        #expect(try leftovers(folder) == [])
+    }
+
     @Test("a disk that takes no more leaves the old file as it was, and says so")
     func full() async throws {
         let folder = TemporaryFolder()

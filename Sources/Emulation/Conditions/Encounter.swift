@@ -1,4 +1,5 @@
 public import JSON
+import Synchronization
 public import Wire
 
 /// An exchange as conditions see it: a request that has found its route, and what its token says.
@@ -24,6 +25,25 @@ public struct Encounter: Sendable {
         self.claims = claims
         self.moment = moment
         self.reason = reason
+    }
+
+    /// The content as JSON, read once for all conditions that ask; `nil` when it is none.
+    var body: JSON? { content.json(of: request) }
+
+    private let content = Content()
+
+    private final class Content: Sendable {
+        private let json = Mutex<JSON??>(nil)
+
+        func json(of request: Request) -> JSON? {
+            json.withLock { json in
+                if let known = json { return known }
+                // What is no JSON has no members that could match.
+                let read = try? JSON.parse(request.body)
+                json = .some(read)
+                return read
+            }
+        }
     }
 
     /// The seconds since 1970 that the claim names; `nil` when it is absent or no number.

@@ -63,8 +63,14 @@ public struct ExchangeCondition: Sendable {
                 parts.append(Part(name: name, subject: Self.subject(name), matcher: try ValueMatcher(node)))
             }
         }
+        guard parts.count <= Self.mostParts else {
+            throw mapping.node.problem("the condition has \(parts.count) parts; at most \(Self.mostParts) are judged")
+        }
         self.parts = parts
     }
+
+    /// ours: every part is judged for every call.
+    private static let mostParts = 100
 
     private static func subject(_ name: String) -> Subject {
         switch name {
@@ -100,8 +106,7 @@ public struct ExchangeCondition: Sendable {
     /// Whether the exchange meets every part.
     public func holds(for encounter: Encounter) -> Bool {
         if parts.isEmpty { return true }
-        let body = body(of: encounter)
-        return parts.allSatisfy { $0.matcher.holds(for: Self.values($0.subject, encounter, body)) }
+        return parts.allSatisfy { $0.matcher.holds(for: Self.values($0.subject, encounter)) }
     }
 
     /// The parts that the exchange does not meet.
@@ -111,25 +116,17 @@ public struct ExchangeCondition: Sendable {
     ///   - shown: the exchange as people may see it, its secrets masked: what was found is taken from it.
     public func misses(for encounter: Encounter, shownAs shown: Encounter? = nil) -> [Miss] {
         let shown = shown ?? encounter
-        let (body, shownBody) = (body(of: encounter), body(of: shown))
         return parts.compactMap { part in
-            let values = Self.values(part.subject, encounter, body)
+            let values = Self.values(part.subject, encounter)
             return part.matcher.unmet(for: values).map { expected in
-                let shown = Self.values(part.subject, shown, shownBody).map { $0.string ?? $0.text }
+                let shown = Self.values(part.subject, shown).map { $0.string ?? $0.text }
                 let found = values.isEmpty ? nil : shown.joined(separator: ", ")
                 return Miss(condition: part.name, expected: expected, found: found)
             }
         }
     }
 
-    /// The content as JSON, read once for all parts that ask.
-    private func body(of encounter: Encounter) -> JSON? {
-        let asks = parts.contains { if case .body = $0.subject { true } else { false } }
-        // What is no JSON has no members that could match.
-        return asks ? try? JSON.parse(encounter.request.body) : nil
-    }
-
-    private static func values(_ subject: Subject, _ encounter: Encounter, _ body: JSON?) -> [JSON] {
+    private static func values(_ subject: Subject, _ encounter: Encounter) -> [JSON] {
         let request = encounter.request
         switch subject {
         case .method: return [.string(request.method.rawValue)]
@@ -142,7 +139,7 @@ public struct ExchangeCondition: Sendable {
         case .header(let name):
             let wanted = name.lowercased()
             return request.fields.filter { $0.name.lowercased() == wanted }.map { .string($0.value) }
-        case .body(let path): return body.map { path.values(in: $0) } ?? []
+        case .body(let path): return encounter.body.map { path.values(in: $0) } ?? []
         case .claim(let path): return encounter.claims.map { path.values(in: .object($0)) } ?? []
         }
     }

@@ -7,7 +7,7 @@ public struct ValueMatcher: Sendable {
     private enum Test: Sendable {
         case equal(JSON)
         case unequal(JSON)
-        case contains(String)
+        case contains([UInt8])
         case like(Wildcard)
         case present(Bool)
         case over(Double)
@@ -42,12 +42,23 @@ public struct ValueMatcher: Sendable {
         switch word {
         case "is": .equal(try value.json())
         case "not": .unequal(try value.json())
-        case "contains": .contains(try value.string())
-        case "like": .like(Wildcard(try value.string()))
+        case "contains": .contains(Array(try text(value).utf8))
+        case "like": .like(Wildcard(try text(value)))
         case "present": .present(try value.bool())
         case "over": .over(try number(value))
         default: .under(try number(value))
         }
+    }
+
+    /// The longest text that is searched for (ours): what it takes to search grows with its length.
+    private static let longestText = 256
+
+    private static func text(_ node: FixtureNode) throws(FixtureProblem) -> String {
+        let text = try node.string()
+        guard text.utf8.count <= longestText else {
+            throw node.problem("the text has \(text.utf8.count) bytes; at most \(longestText) are searched for")
+        }
+        return text
     }
 
     /// A number, or the seconds of a duration.
@@ -86,7 +97,8 @@ public struct ValueMatcher: Sendable {
         case .equal(let wanted): isSame(value, wanted)
         case .unequal(let unwanted): !isSame(value, unwanted)
         case .contains(let part):
-            value.array?.contains { isSame($0, .string(part)) } ?? text(value).utf8.contains(sequence: part.utf8)
+            value.array?.contains { isSame($0, .string(String(decoding: part, as: UTF8.self))) }
+                ?? text(value).utf8.contains(sequence: part)
         case .like(let wildcard): wildcard.matches(text(value))
         case .present(let wanted): wanted
         case .over(let bound): number(value).map { $0 > bound } ?? false

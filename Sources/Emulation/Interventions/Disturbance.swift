@@ -27,6 +27,7 @@ struct Disturbance: Sendable, Hashable {
             throw node.problem("an answer can go wrong in one way only, besides a delay")
         }
         fault = faults.first
+        guard fault != nil || delay.upperBound > .zero else { throw node.problem("nothing goes wrong by this") }
     }
 
     private static func fault(_ word: String, _ node: FixtureNode) throws(FixtureProblem) -> Transmission.Fault {

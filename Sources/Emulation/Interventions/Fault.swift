@@ -72,14 +72,16 @@ struct ArmedFault: Sendable {
     mutating func count(_ encounter: Encounter, route: String) -> Bool {
         guard fault.routes.contains(route), fault.condition.holds(for: encounter) else { return false }
         let isHit = counter.count()
+        // With `times` it strikes from that call on.
         if case .call(let number) = fault.occurrence { return counter.calls >= number }
         return isHit
     }
 
-    /// Strikes once.
+    /// Strikes once; a fault of one call that may strike more often strikes the next ones too.
     ///
     /// - Returns: whether it can strike again.
     mutating func strike() -> Bool {
+        counter.strike()
         strikes += 1
         return fault.times.map { strikes < $0 } ?? true
     }

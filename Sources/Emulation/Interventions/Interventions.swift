@@ -55,12 +55,12 @@ struct Interventions: Sendable {
         if encounter.request.isPreflight { return nil }
         var decision = strike(encounter, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
-            guard let rule = runs[index].count(encounter, route: route) else { continue }
-            if rule.effect.isNone {
-                let passed = runs[index].follow(rule, encounter)
-                if decision == nil, rule.next != nil { decision = passed }
+            guard let hit = runs[index].count(encounter, route: route) else { continue }
+            if hit.rule.effect.isNone {
+                let passed = runs[index].follow(hit, encounter)
+                if decision == nil, hit.rule.next != nil { decision = passed }
             } else if decision?.effect.isNone ?? true {
-                decision = runs[index].follow(rule, encounter)
+                decision = runs[index].follow(hit, encounter)
             }
         }
         return decision

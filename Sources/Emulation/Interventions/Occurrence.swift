@@ -72,12 +72,23 @@ struct CallCounter: Sendable {
         }
     }
 
+    /// Whether a call was to be hit and something else went before it: the next one is hit instead.
+    private var isOwing = false
+
     /// Counts a call.
     ///
-    /// - Returns: whether it is hit.
+    /// - Returns: whether it is hit, or the next one in place of an earlier one.
     mutating func count() -> Bool {
         calls += 1
-        return switch occurrence {
+        if isHit() { isOwing = true }
+        return isOwing
+    }
+
+    /// Notes that the call that was counted last was hit.
+    mutating func strike() { isOwing = false }
+
+    private mutating func isHit() -> Bool {
+        switch occurrence {
         case .always: true
         case .call(let number): calls == number
         case .every(let number): calls.isMultiple(of: number)

@@ -13,6 +13,9 @@ struct ResponseTemplate: Sendable {
     }
 
     let status: HTTPResponse.Status
+    /// ours: what a request brings can be longer than any client takes in a field.
+    private static let longestFieldValue = 8192
+
     private let fields: [(name: HTTPField.Name, value: TextTemplate)]
     private let contentType: String?
     private let body: Body
@@ -97,7 +100,8 @@ struct ResponseTemplate: Sendable {
         if let contentType { response.fields[.contentType] = contentType }
         for (name, value) in fields {
             // A value that a request brought must not begin another field.
-            let text = value.text(values.values).replacing("\r", with: " ").replacing("\n", with: " ")
+            let bytes = value.text(values.values).utf8.prefix(Self.longestFieldValue)
+            let text = String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
             response.fields.append(HTTPField(name: name, value: text))
         }
         response.body =

@@ -25,16 +25,22 @@ struct ScenarioRun: Sendable {
         for rule in scenario.states[next].rules { counters.append(CallCounter(rule.occurrence, seed: dice.next())) }
     }
 
-    /// Counts a call in every rule that it fits.
+    /// A rule that a call hits.
+    struct Hit {
+        let rule: ScenarioRule
+        fileprivate let index: Int
+    }
+
+    /// Counts a call in every rule that it fits; one that is hit and not followed hits the next call instead.
     ///
     /// - Returns: the first rule that it hits.
-    mutating func count(_ encounter: Encounter, route: String) -> ScenarioRule? {
-        var hit: ScenarioRule?
+    mutating func count(_ encounter: Encounter, route: String) -> Hit? {
+        var hit: Hit?
         for (index, rule) in scenario.states[state].rules.enumerated() {
             guard rule.routes.contains(route), fits(rule.token, encounter), rule.condition.holds(for: encounter) else {
                 continue
             }
-            if counters[index].count(), hit == nil { hit = rule }
+            if counters[index].count(), hit == nil { hit = Hit(rule: rule, index: index) }
         }
         return hit
     }
@@ -50,9 +56,14 @@ struct ScenarioRun: Sendable {
     }
 
     /// Follows a rule that decided: remembers a refused token, and goes where the rule says.
-    mutating func follow(_ rule: ScenarioRule, _ encounter: Encounter) -> Intervention {
+    mutating func follow(_ hit: Hit, _ encounter: Encounter) -> Intervention {
+        let rule = hit.rule
+        counters[hit.index].strike()
         let origin = "scenario \(scenario.name) in \(stateName)"
-        if case .failure = rule.effect.replacement, let expiry = encounter.time("exp") {
+        if case .failure = rule.effect.replacement, let expiry = encounter.time("exp"),
+            // Beyond what a clock can show nothing could ever be newer.
+            Moment.representable.contains(Moment(unixSeconds: expiry))
+        {
             // Of several refused tokens the newest counts: an older one beside it must not make it look new.
             latestRefusedExpiry = max(expiry, latestRefusedExpiry ?? expiry)
         }
@@ -69,8 +80,12 @@ struct ScenarioRun: Sendable {
         var run = ScenarioRun(scenario, state: index, seed: 0)
         run.dice = dice
         run.latestRefusedExpiry = latestRefusedExpiry
-        let occurrences = scenario.states[index].rules.map(\.occurrence)
-        if occurrences == counters.map(\.occurrence) { run.counters = counters }
+        // A rule that changed places with another counts other calls than the one that stood there.
+        let (old, new) = (self.scenario.states[state].rules, scenario.states[index].rules)
+        let isSame =
+            old.count == new.count
+            && zip(old, new).allSatisfy { $0.occurrence == $1.occurrence && !$0.routes.isDisjoint(with: $1.routes) }
+        if isSame { run.counters = counters }
         return run
     }
 

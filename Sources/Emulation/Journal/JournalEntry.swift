@@ -56,6 +56,8 @@ public struct JournalEntry: Sendable {
             size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
                 + response.body.count + record.checks.byteCount
+                // A vendor's own fields are few and short; what a rule gives may be anything.
+                + (record.intervention == nil ? 0 : response.fields.reduce(0) { $0 + $1.value.utf8.count })
         }
     }
 

@@ -9,7 +9,9 @@ public final class Sandbox: Sendable {
         var settings: Settings
         var interventions: Interventions
         /// What is active from the start, and after a reset again.
-        var initialScenarios: [Scenario] = []
+        var initialScenarios: [String] = []
+        /// Calls that are still being answered.
+        var pins = 0
         var lastUsed: Moment
         var timeToLive: Duration?
         var exchanges = 0
@@ -77,6 +79,17 @@ public final class Sandbox: Sendable {
     /// How many exchanges the sandbox has seen.
     public var exchanges: Int { control.withLock { $0.exchanges } }
 
+    /// Keeps the sandbox from growing old while something that takes longer is done in it.
+    public func whileUsed<Value>(_ work: () async -> Value) async -> Value {
+        control.withLock { $0.pins += 1 }
+        let value = await work()
+        control.withLock { control in
+            control.pins -= 1
+            control.lastUsed = machine()
+        }
+        return value
+    }
+
     /// How long the sandbox may lie unused before it goes; `nil` for as long as there is room.
     public var timeToLive: Duration? { control.withLock { $0.timeToLive } }
 
@@ -90,7 +103,7 @@ public final class Sandbox: Sendable {
         guard mayExpire.load(ordering: .relaxed) else { return false }
         let moment = moment()
         return control.withLock { control in
-            control.timeToLive.map { control.lastUsed + $0 <= moment } ?? false
+            control.pins == 0 && control.timeToLive.map { control.lastUsed + $0 <= moment } ?? false
         }
     }
 
@@ -130,13 +143,15 @@ public final class Sandbox: Sendable {
         }
     }
 
-    /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again.
+    /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again; its time to
+    /// live and the count of its exchanges stay, which no answer depends on.
     public func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
             control.clock = SandboxClock(seed: initialSettings.seed)
             control.interventions = Interventions(seed: initialSettings.seed)
-            control.interventions.activate(control.initialScenarios.map { ($0, 0) })
+            let scenarios = control.initialScenarios.compactMap(mounting.edition.scenario)
+            control.interventions.activate(scenarios.map { ($0, 0) })
         }
         identifiers.reseed(initialSettings.seed)
         for (vendor, cell) in zip(mounting.edition.vendors, cells) { vendor.reset(cell) }
@@ -164,7 +179,7 @@ extension Sandbox {
     /// Activates scenarios that a reset activates again.
     public func activateInitially(_ scenarios: [Scenario]) {
         control.withLock { control in
-            control.initialScenarios = scenarios
+            control.initialScenarios = scenarios.map(\.name)
             control.interventions.activate(scenarios.map { ($0, 0) })
         }
     }
@@ -173,10 +188,7 @@ extension Sandbox {
     ///
     /// - Returns: the names of those that ended, since they or the states in which they stood are gone.
     public func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
-        control.withLock { control in
-            control.initialScenarios = control.initialScenarios.compactMap { find($0.name) }
-            return control.interventions.replace(find)
-        }
+        control.withLock { $0.interventions.replace(find) }
     }
 
     /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.

@@ -6,6 +6,8 @@ public final class SandboxDirectory: Sendable {
     private let mounting: Mounting
     private let settings: Settings
     private let limits: SandboxLimits
+    /// How many there may be besides the standard one.
+    public var capacity: Int { limits.capacity }
     private let journalLimits: Journal.Limits
     private let machine: @Sendable () -> Moment
     private let journalTotal = Journal.Total()

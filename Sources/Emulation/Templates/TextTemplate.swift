@@ -14,9 +14,7 @@ struct TextTemplate: Sendable {
 
     /// - Throws: a problem when the text is no template, or a tag names what is not there.
     init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
-        if let unknown = Self.unknownRoot(in: text, roots) {
-            throw node.problem("“{{\(unknown)}}” names nothing that is there\(Nearest.hint(to: unknown, among: roots))")
-        }
+        if let problem = Self.problem(in: text, roots) { throw node.problem(problem) }
         if escaping == .json { Self.registerOnce }
         do {
             template = try MustacheTemplate(string: "{{% CONTENT_TYPE:\(escaping.rawValue)}}" + text)
@@ -26,23 +24,33 @@ struct TextTemplate: Sendable {
     }
 
     /// The text with these values.
-    func text(_ values: JSONObject) -> String { template.render(TemplateValue(.object(values))) }
+    func text(_ values: JSONObject) -> String { template.render(TemplateValue(.object(values), TemplateBudget())) }
 
-    /// The first name outside of any section whose beginning is no root; inside, names may be those of an element.
-    private static func unknownRoot(in text: String, _ roots: [String]) -> String? {
+    /// How deep sections may lie inside each other (ours): the library descends once for each, and a list inside a list
+    /// multiplies what is made.
+    private static let maximumDepth = 4
+
+    /// What is wrong with the tags: a name outside of any section whose beginning is no root (inside, names may be those
+    /// of an element), sections too deep inside each other, or signs that would give tags another form.
+    private static func problem(in text: String, _ roots: [String]) -> String? {
         var openSections = 0
         for tag in tags(in: text) {
-            guard let sigil = tag.first else { return tag }
+            guard let sigil = tag.first else { return "“{{}}” names nothing; each {{ needs a name and its }}" }
             switch sigil {
             case "!": continue
+            case "=", ">", "<", "$", "%": return "“{{\(tag)}}” is none of the tags that are understood here"
             case "/": openSections -= 1
             default:
                 let name = tag.drop { "#^&{ ".contains($0) }
                 // A transform is written around the name, or around another one.
                 let inner = name.lastIndex(of: "(").map { name[name.index(after: $0)...] } ?? name
                 let root = inner.prefix { $0 != "." && $0 != ")" && $0 != " " }
-                if openSections == 0, !roots.contains(String(root)) { return String(name) }
+                if openSections == 0, !roots.contains(String(root)) {
+                    let hint = Nearest.hint(to: String(root), among: roots)
+                    return "“{{\(name)}}” names nothing that is there\(hint)"
+                }
                 if sigil == "#" || sigil == "^" { openSections += 1 }
+                if openSections > maximumDepth { return "sections lie at most \(maximumDepth) deep inside each other" }
             }
         }
         return nil

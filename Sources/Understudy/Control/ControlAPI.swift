@@ -59,7 +59,7 @@ struct ControlAPI: Sendable {
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods))
             }
-            return counted(index, perform(operations[index], request, parameters, in: sandbox))
+            return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods))
         case .unknown, .unowned, nil:
@@ -102,14 +102,14 @@ struct ControlAPI: Sendable {
     }
 
     /// The answer, which is counted as soon as it is there.
-    private func counted(_ operation: Int, _ answer: Answer) -> Answer {
+    private func counted(_ operation: Int, _ answer: Answer, in sandbox: Sandbox? = nil) -> Answer {
         switch answer {
         case .ready(let response):
             emulator.metrics.countControlCall(operation, status: response.status.code)
             return answer
         case .deferred(let work):
             return .deferred { [metrics = emulator.metrics] in
-                let response = await work()
+                let response = if let sandbox { await sandbox.whileUsed(work) } else { await work() }
                 metrics.countControlCall(operation, status: response.status.code)
                 return response
             }

@@ -16,6 +16,9 @@ extension ControlAPI {
             "faults.clear", .delete, "/faults", "Disarms all faults.", gives: .done, handler: clearFaults),
     ]
 
+    /// ours: every fault is asked about every call.
+    private static let mostFaults = 100
+
     @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(["faults": .array(call.sandbox.faults)]))
     }
@@ -27,6 +30,9 @@ extension ControlAPI {
         if let list = body["faults"] {
             guard let elements = list.array, body.count == 1 else {
                 throw call.invalid("faults must be a list, and then the only member")
+            }
+            guard elements.count <= mostFaults else {
+                throw call.invalid("there are \(elements.count) faults; at most \(mostFaults) can be armed")
             }
             for element in elements {
                 guard let object = element.object else {

@@ -39,7 +39,8 @@ extension ControlAPI {
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let filter = try filter(call)
         let count = try number("count", call) ?? 1
-        guard let wait = try wait(call) else { return .ready(list(call.sandbox.journal.entries(filter), call)) }
+        // Not on the loop: a journal may hold some megabytes.
+        let wait = try wait(call) ?? .zero
         return .deferred { list(await call.sandbox.journal.entries(filter, atLeast: count, within: wait), call) }
     }
 

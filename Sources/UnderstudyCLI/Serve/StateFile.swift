@@ -9,7 +9,15 @@ struct StateFile {
         let path: String
         let code: Int32
 
-        var description: String { "the state cannot be written to \(path): \(String(cString: strerror(code)))" }
+        var description: String {
+            let reason =
+                switch code {
+                case EBUSY: "it is mounted by itself, so nothing can take its place; mount the folder"
+                case EINVAL: "it is no regular file"
+                default: String(cString: strerror(code))
+                }
+            return "the state cannot be written to \(path): \(reason)"
+        }
     }
 
     /// As it was given, for messages.
@@ -55,14 +63,40 @@ struct StateFile {
 
     /// Finds out before anything has to be saved whether it could be.
     func checkFolder() throws(Failure) {
-        var isFolder: ObjCBool = false
-        if FileManager.default.fileExists(atPath: path, isDirectory: &isFolder), isFolder.boolValue {
-            throw Failure(path: name, code: EISDIR)
+        var status = stat()
+        if stat(path, &status) == 0 {
+            switch status.st_mode & S_IFMT {
+            case S_IFREG: if isMountPoint { throw Failure(path: name, code: EBUSY) }
+            case S_IFDIR: throw Failure(path: name, code: EISDIR)
+            default: throw Failure(path: name, code: EINVAL)
+            }
         }
+        removePartials()
         let partial = partialPath
         let descriptor = try create(partial)
         close(descriptor)
         unlink(partial)
+    }
+
+    /// Whether a container has this very file mounted: nothing can take its place then, and the folder has to be mounted.
+    private var isMountPoint: Bool {
+        // Systems without this file have no such mounts.
+        guard let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else { return false }
+        let escaped = path.replacing(" ", with: #"\040"#)
+        return mounts.split(separator: "\n").contains { line in
+            let words = line.split(separator: " ")
+            return words.count > 4 && words[4] == escaped
+        }
+    }
+
+    /// Removes what somebody who was killed while writing has left; it holds private keys.
+    private func removePartials() {
+        let beginning = "." + URL(filePath: path).lastPathComponent + "."
+        // Without the folder there is nothing to be removed, and the next step says so.
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        where name.hasPrefix(beginning) && name.hasSuffix(".partial") {
+            unlink(folder + "/" + name)
+        }
     }
 
     /// Replaces the content: it is written beside the file, forced to the disk, and takes the file's place at once.

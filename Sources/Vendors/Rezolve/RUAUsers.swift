@@ -1,7 +1,7 @@
 /// The users of RUA, found by id, by customer, and by what they sign in with.
 struct RUAUsers: Sendable {
     /// What a user is known by; unique per partner.
-    private struct Name: Hashable, Sendable {
+    struct Name: Hashable, Sendable {
         let partnerID: String
         let kind: Kind
         let text: String
@@ -48,7 +48,7 @@ struct RUAUsers: Sendable {
     mutating func store(_ user: RUAUser) {
         users[user.id] = user
         idsByEntity[user.entityID] = user.id
-        for name in names(of: user) where idsByName[name] == nil { idsByName[name] = user.id }
+        for name in user.names where idsByName[name] == nil { idsByName[name] = user.id }
         lastID = max(lastID, user.id)
     }
 
@@ -60,11 +60,14 @@ struct RUAUsers: Sendable {
         guard let user = idsByEntity.removeValue(forKey: entity).flatMap({ users.removeValue(forKey: $0) }) else {
             return
         }
-        for name in names(of: user) where idsByName[name] == user.id { idsByName[name] = nil }
+        for name in user.names where idsByName[name] == user.id { idsByName[name] = nil }
     }
+}
 
-    private func names(of user: RUAUser) -> [Name] {
-        [(Name.Kind.username, user.username), (.email, user.email), (.phone, user.phone)]
-            .filter { !$0.1.isEmpty }.map { Name(partnerID: user.partnerID, kind: $0.0, text: $0.1) }
+extension RUAUser {
+    /// What the user is known by.
+    var names: [RUAUsers.Name] {
+        [(RUAUsers.Name.Kind.username, username), (.email, email), (.phone, phone)]
+            .filter { !$0.1.isEmpty }.map { RUAUsers.Name(partnerID: partnerID, kind: $0.0, text: $0.1) }
     }
 }

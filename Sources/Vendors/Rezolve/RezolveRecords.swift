@@ -8,6 +8,14 @@ enum RezolveRecordSource {
     case accounts(VendorFixtures)
     /// An exported state, whose key pairs stand in it or nowhere; secrets that it leaves out come from this other one.
     case export(over: RezolveState)
+
+    /// The largest id of a user; ids go on from the largest one of the fixtures, and an export has those too.
+    var largestUserID: Int {
+        switch self {
+        case .accounts: 1_000_000_000
+        case .export: 2_000_000_000
+        }
+    }
 }
 
 /// Customers and the users that stand for them, as a file or a control call lists them, checked against each other.
@@ -25,14 +33,17 @@ struct RezolveRecords: Sendable {
         var known = others
         customers = try Self.customers(try document.required("customers"), of: partners, from: source)
         for customer in customers { known[customer.entityID] = customer }
-        var (ids, entities): (Set<Int>, Set<String>) = ([], [])
+        var (ids, entities, names): (Set<Int>, Set<String>, Set<RUAUsers.Name>) = ([], [], [])
         for node in try document.required("users").elements() {
             let user = try RUAUser(node, known, from: source)
-            guard (1...1_000_000_000).contains(user.id) else {
-                throw node.problem("user id \(user.id) is not between 1 and 1000000000")
+            guard (1...source.largestUserID).contains(user.id) else {
+                throw node.problem("user id \(user.id) is not between 1 and \(source.largestUserID)")
             }
             guard ids.insert(user.id).inserted, entities.insert(user.entityID).inserted else {
                 throw node.problem("another user has the id \(user.id) or stands for the same customer")
+            }
+            for name in user.names where !names.insert(name).inserted {
+                throw node.problem("another user of partner \(user.partnerID) signs in with “\(name.text)” too")
             }
             users.append(user)
         }
@@ -49,6 +60,10 @@ struct RezolveRecords: Sendable {
             guard partners.contains(where: { $0.id == customer.partnerID }) else {
                 throw node.problem("customer \(customer.entityID) has the unknown partner \(customer.partnerID)")
             }
+            guard !customer.entityID.isEmpty, customer.entityID != RezolveToken.noEntity else {
+                throw node.problem("“\(customer.entityID)” can be no entity id")
+            }
+            try customer.checkIDs(at: node)
             guard entities.insert(customer.entityID).inserted, names.insert(customer.partnerUser).inserted else {
                 throw node.problem(
                     "another customer is \(customer.entityID) or \(customer.partnerEntityID) of the partner")
@@ -88,6 +103,13 @@ extension RezolveCustomer {
                 throw node.problem("card \(card.id) has the unknown address \(card.addressID)")
             }
             cards.append(card)
+        }
+    }
+
+    /// Refuses ids that stand for several records.
+    fileprivate func checkIDs(at node: FixtureNode) throws(FixtureProblem) {
+        for ids in [phones.map(\.id), addresses.map(\.id), cards.map(\.id)] where Set(ids).count < ids.count {
+            throw node.problem("two records of customer \(entityID) have the same id")
         }
     }
 
@@ -193,7 +215,7 @@ extension RUAUser {
             created: try entry["created"]?.moment() ?? customer.created)
         self.isGuest = isGuest
         isConfirmed = try entry["confirmed"]?.bool() ?? false
-        timesLoggedIn = try entry["times_logged_in"]?.int()
+        timesLoggedIn = try entry["times_logged_in"]?.count()
         for node in try entry["logged_out_devices"]?.elements() ?? [] { logOut(on: try node.string()) }
         guard password == nil, !isGuest else { return }
         switch source {
@@ -209,6 +231,13 @@ extension RUAUser {
 }
 
 extension FixtureNode {
+    /// The number of times here.
+    fileprivate func count() throws(FixtureProblem) -> Int {
+        let count = try int()
+        guard (0...1_000_000_000).contains(count) else { throw problem("\(count) is not between 0 and 1000000000") }
+        return count
+    }
+
     /// The Unix seconds here, which a clock could show.
     fileprivate func moment() throws(FixtureProblem) -> Moment {
         let moment = Moment(unixSeconds: try number())

@@ -151,7 +151,8 @@ extension FixtureNode {
     /// The id here that a user could have.
     fileprivate func userID() throws(FixtureProblem) -> Int {
         let id = try int()
-        guard (0...1_000_000_000).contains(id) else { throw problem("user id \(id) is not between 0 and 1000000000") }
+        // Beyond what users may have, since ids go on from the largest one.
+        guard (0...2_000_000_000).contains(id) else { throw problem("user id \(id) is not between 0 and 2000000000") }
         return id
     }
 }
