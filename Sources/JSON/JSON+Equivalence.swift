@@ -1,6 +1,6 @@
 extension JSON {
     /// Whether both say the same, as RFC 9535 section 2.3.5.2.2 compares: numbers by value, so that `1` is `1.0`, and
-    /// objects without regard to the order of their members.
+    /// objects without regard to the order of their members. Where a name is repeated, its members are compared in order.
     ///
     /// `==` is stricter, since a number's form and the order of members can decide what a client does.
     public func isEquivalent(to other: JSON) -> Bool {
@@ -11,10 +11,22 @@ extension JSON {
             own.count == other.count && zip(own, other).allSatisfy { $0.isEquivalent(to: $1) }
         case (.object(let own), .object(let other)):
             own.count == other.count
-                && own.allSatisfy { member in other[member.name]?.isEquivalent(to: member.value) == true }
-                && other.allSatisfy { member in own[member.name] != nil }
+                && zip(own.sortedByName, other.sortedByName).allSatisfy { own, other in
+                    own.name.hasSameBytes(as: other.name) && own.value.isEquivalent(to: other.value)
+                }
         default: self == other
         }
+    }
+}
+
+extension JSONObject {
+    /// The members by the bytes of their names; those of one name stay in order, which `sort` does not promise.
+    fileprivate var sortedByName: [Member] {
+        let order = members.indices.sorted { left, right in
+            let (one, other) = (members[left].name, members[right].name)
+            return one.hasSameBytes(as: other) ? left < right : one.utf8.lexicographicallyPrecedes(other.utf8)
+        }
+        return order.map { members[$0] }
     }
 }
 

@@ -8,6 +8,7 @@ import os
 import re
 import subprocess
 import time
+import uuid
 
 import pytest
 import requests
@@ -49,4 +50,7 @@ def understudy_base(tmp_path_factory):
 
 @pytest.fixture
 def understudy(understudy_base, request):
-    return Understudy(understudy_base, re.sub(r"[^a-z0-9]+", "-", request.node.nodeid.lower())[-63:])
+    words = re.sub(r"[^a-z0-9]+", "-", request.node.nodeid.lower())[-54:].strip("-")
+    name = f"{words}-{uuid.uuid4().hex[:8]}"  # two tests may differ in signs alone
+    yield Understudy(understudy_base, name)
+    requests.delete(f"{understudy_base}/_understudy/sandboxes/{name}", timeout=30)

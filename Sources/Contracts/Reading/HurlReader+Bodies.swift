@@ -79,22 +79,26 @@ extension HurlReader {
         let start = position
         let isBase64 = take("base64,")
         guard isBase64 || take("hex,") else { return nil }
-        let digits = take(while: { $0 != ";" }).filter { !$0.isWhitespace }
+        let content = take(while: { $0 != ";" }).unicodeScalars
         guard take(";") else { throw problem("the bytes that begin here have no “;” at their end", at: start) }
-        guard let bytes = isBase64 ? Self.base64(digits) : Self.hexadecimal(digits) else {
+        guard let bytes = isBase64 ? Self.base64(content) : Self.hexadecimal(content) else {
             throw problem("found bytes that are no \(isBase64 ? "base64" : "pairs of hexadecimal digits")", at: start)
         }
         return bytes
     }
 
-    private static func base64(_ text: String) -> [UInt8]? {
+    private static func base64(_ content: String.UnicodeScalarView) -> [UInt8]? {
+        let text = String(content.filter { !$0.properties.isWhitespace })
         // Hurl does without the padding.
         let padding = String(repeating: "=", count: text.hasSuffix("=") ? 0 : (4 - text.utf8.count % 4) % 4)
         return Data(base64Encoded: text + padding).map { [UInt8]($0) }
     }
 
-    private static func hexadecimal(_ text: String) -> [UInt8]? {
-        let digits = text.compactMap { $0.isASCII ? $0.hexDigitValue : nil }
+    /// Blanks may stand around the digits, not between them.
+    private static func hexadecimal(_ content: String.UnicodeScalarView) -> [UInt8]? {
+        let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
+        let text = content.drop(while: isBlank).reversed().drop(while: isBlank).reversed()
+        let digits = text.compactMap { $0.isASCII ? Character($0).hexDigitValue : nil }
         guard digits.count == text.count, digits.count.isMultiple(of: 2) else { return nil }
         return stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] << 4 | digits[$0 + 1]) }
     }

@@ -53,9 +53,24 @@ extension HurlReader {
 
     private mutating func url() throws(HurlProblem) -> HurlTemplate {
         skipBlanks()
-        let url = try template(escapes: nil) { $0.value <= 0x20 || $0 == "#" }
-        guard !url.isEmpty else { throw unexpected("expected a URL, such as {{base}}/path") }
+        guard let first = peek, first.value > 0x20, first != "#" else {
+            throw unexpected("expected a URL, such as {{base}}/path")
+        }
+        guard ["http://", "https://", "{{"].contains(where: begins) else {
+            throw unexpected("a URL begins with http://, https:// or a variable, such as {{base}}")
+        }
+        let url = try template(escapes: nil) { !Self.isInURL($0) }
+        if let next = peek, next.value > 0x20, next != "#" {
+            throw unexpected("in a URL stand letters, digits and \(Self.signsOfURLs); all else is percent-encoded")
+        }
         return url
+    }
+
+    private static let signsOfURLs = ":/.-?=&_%*,@~+!$'();[]"
+
+    private static func isInURL(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            || signsOfURLs.unicodeScalars.contains(scalar)
     }
 
     /// The names that say how a message is framed are the client's own.

@@ -107,7 +107,8 @@ private struct JSONDraft {
     }
 
     mutating func add(_ variable: HurlBody.JSONPart, standIn: String, at position: Int) {
-        parts = finished + [variable]
+        if !text.isEmpty { parts.append(.text(text)) }
+        parts.append(variable)
         text = ""
         append(standIn, position)
     }

@@ -126,10 +126,14 @@ extension HurlReader {
 
     private mutating func optionValue() throws(HurlProblem) -> HurlOptionValue {
         if peek == "\"" { return .text(try quoted()) }
+        let start = position
         let value = try template(escapes: "#:\\/bfnrt", isStop: { !Self.isKey($0) })
         guard !value.isEmpty else { throw unexpected("expected a value; a text with other signs stands in quotes") }
-        if case .text(let text)? = value.parts.first, value.parts.count == 1, let constant = HurlConstant.of(text) {
-            return .constant(constant)
+        guard case .text(let text)? = value.parts.first else { return .text(value) }
+        if value.parts.count == 1, let constant = HurlConstant.of(text) { return .constant(constant) }
+        guard !HurlConstant.begins(text) else {
+            position = start
+            throw unexpected("a text that begins with a number, true, false or null stands in quotes")
         }
         return .text(value)
     }
@@ -151,5 +155,12 @@ enum HurlConstant {
         case .null, .bool, .number: return value
         case .string, .array, .object: return nil
         }
+    }
+
+    /// Whether Hurl would take the beginning of a text for a constant, and stumble over its rest.
+    static func begins(_ text: String) -> Bool {
+        let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
+        return digits.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } == true
+            || ["true", "false", "null"].contains { text.utf8.starts(with: $0.utf8) }
     }
 }

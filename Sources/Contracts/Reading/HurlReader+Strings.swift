@@ -35,7 +35,15 @@ extension HurlReader {
 
     /// The value of a line `name: value`: up to the end of the line or a comment, without blanks at its end.
     mutating func lineValue() throws(HurlProblem) -> HurlTemplate {
-        try template(escapes: "#\"\\/bfnrt", trimsBlanks: true) { $0 == "#" || $0 == "\n" || $0 == "\r" }
+        let value = try template(escapes: "#\"\\/bfnrt", trimsBlanks: true) {
+            $0 == "#" || $0 == "\n" || $0 == "\r" || $0 == "\t"
+        }
+        let end = position
+        skipBlanks()
+        guard [nil, "#", "\n", "\r"].contains(peek) else {
+            throw problem("found a tab inside a value; it is written \\t there", at: end)
+        }
+        return value
     }
 
     /// A string in double quotes.
@@ -54,7 +62,7 @@ extension HurlReader {
         skipBlanks()
         let start = position
         let name = try variableName()
-        guard name != "newUuid", name != "newDate" else {
+        guard !HurlVariable.functions.contains(name) else {
             throw problem("found the function \(name); between braces stands the name of a variable", at: start)
         }
         skipBlanks()
@@ -65,12 +73,7 @@ extension HurlReader {
     /// A letter, then letters, digits, `_` and `-`.
     mutating func variableName() throws(HurlProblem) -> String {
         let start = position
-        let name = take(while: { scalar in
-            switch scalar {
-            case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
-            default: false
-            }
-        })
+        let name = take(while: HurlVariable.isInName)
         guard let first = name.unicodeScalars.first, first.properties.isAlphabetic else {
             position = start
             throw unexpected("expected the name of a variable: a letter, then letters, digits, “_” and “-”")

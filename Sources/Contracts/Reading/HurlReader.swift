@@ -26,7 +26,12 @@ struct HurlReader {
     var place: HurlPlace { place(of: position) }
 
     func place(of position: Int) -> HurlPlace {
-        let line = lineStarts.lastIndex { $0 <= position } ?? 0
+        // By halves, since every part of a file notes its place.
+        var (line, end) = (0, lineStarts.count)
+        while end - line > 1 {
+            let middle = (line + end) / 2
+            if lineStarts[middle] <= position { line = middle } else { end = middle }
+        }
         return HurlPlace(line: line + 1, column: position - lineStarts[line] + 1)
     }
 

@@ -43,7 +43,8 @@ struct BodyDifference {
 
     private static func textLines(_ bytes: [UInt8]) -> [String] {
         if bytes.isEmpty { return [] }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n", omittingEmptySubsequences: false)
-            .map(String.init)
+        // By bytes: as `Character` “\r\n” is another one than “\n”.
+        return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .map { String(decoding: $0, as: UTF8.self) }
     }
 }

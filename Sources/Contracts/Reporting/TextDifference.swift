@@ -1,54 +1,96 @@
+internal import JSON
+
 /// Two texts side by side, line by line, as `diff -u` shows them.
 enum TextDifference {
+    /// A line, and on which side it stands: `-` (expected alone), `+` (found alone) or a blank (both).
+    private struct Line {
+        let mark: Character
+        let text: String
+        /// Where it differs from the line that took its place, in scalars; a longer line is cut around it.
+        var focus = 0
+    }
+
     /// Lines that stay the same around a change.
     private static let context = 3
-    /// Longer texts are cut, since nobody reads more, and comparing takes the square of it.
+    /// Longer differences are cut, since nobody reads more, and comparing takes the square of it.
     private static let maximumLines = 2000
     private static let maximumLineLength = 400
 
-    /// Every line with `-` (expected alone), `+` (found alone) or a blank before it; `…` stands for lines that are the same.
+    /// Every line with its mark before it; `…` stands for lines that are the same.
     static func lines(expected: [String], found: [String]) -> [String] {
-        let (expected, found) = (Array(expected.prefix(maximumLines)), Array(found.prefix(maximumLines)))
-        let marked = merge(expected, found)
-        let changes = marked.indices.filter { !marked[$0].hasPrefix(" ") }
+        // Lines that are the same at both ends cost nothing, so that a change behind many of them is found as well.
+        let start = zip(expected, found).prefix { isSame($0, $1) }.count
+        let rest = zip(expected[start...].reversed(), found[start...].reversed())
+        let end = rest.prefix { isSame($0, $1) }.count
+        let (old, new) = (expected[start..<expected.count - end], found[start..<found.count - end])
+        let isCut = max(old.count, new.count) > maximumLines
+        let before = expected[..<start].suffix(context)
+        let behind = isCut ? [] : expected[(expected.count - end)...].prefix(context)
+        let marked =
+            before.map { Line(mark: " ", text: $0) }
+            + merge(Array(old.prefix(maximumLines)), Array(new.prefix(maximumLines)))
+            + behind.map { Line(mark: " ", text: $0) }
+        let shown = excerpt(marked, isCut: isCut || behind.count < end)
+        return (before.count < start ? [" …"] : []) + shown
+    }
+
+    private static func isSame(_ one: String, _ other: String) -> Bool { one.hasSameBytes(as: other) }
+
+    /// The lines around changes.
+    private static func excerpt(_ marked: [Line], isCut: Bool) -> [String] {
+        let changes = marked.indices.filter { marked[$0].mark != " " }
         var lines: [String] = []
         var last = -1
         for index in marked.indices where changes.contains(where: { abs($0 - index) <= context }) {
             if index > last + 1 { lines.append(" …") }
-            lines.append(cut(marked[index]))
+            lines.append(String(marked[index].mark) + cut(marked[index]))
             last = index
         }
-        if last < marked.count - 1 { lines.append(" …") }
+        if isCut || last < marked.count - 1 { lines.append(" …") }
         return lines
     }
 
-    private static func cut(_ line: String) -> String {
-        line.count > maximumLineLength ? line.prefix(maximumLineLength) + "… (\(line.utf8.count) bytes)" : line
+    private static func cut(_ line: Line) -> String {
+        let scalars = Array(line.text.unicodeScalars)
+        guard scalars.count > maximumLineLength else { return line.text }
+        // What differs stands in the middle, unless the beginning shows it too.
+        let start = line.focus < maximumLineLength ? 0 : line.focus - maximumLineLength / 2
+        let piece = scalars[start...].prefix(maximumLineLength)
+        let text = String(String.UnicodeScalarView(piece))
+        return
+            "\(start > 0 ? "…" : "")\(text)\(piece.endIndex < scalars.count ? "…" : "") (\(line.text.utf8.count) bytes)"
     }
 
-    private static func merge(_ expected: [String], _ found: [String]) -> [String] {
+    private static func merge(_ expected: [String], _ found: [String]) -> [Line] {
         var removed: Set<Int> = []
         var inserted: Set<Int> = []
-        for change in found.difference(from: expected) {
+        for change in found.difference(from: expected, by: isSame) {
             switch change {
             case .remove(let offset, _, _): removed.insert(offset)
             case .insert(let offset, _, _): inserted.insert(offset)
             }
         }
-        var lines: [String] = []
+        var lines: [Line] = []
         var (old, new) = (0, 0)
         while old < expected.count || new < found.count {
-            if removed.contains(old) {
-                lines.append("-" + expected[old])
-                old += 1
-            } else if inserted.contains(new) {
-                lines.append("+" + found[new])
-                new += 1
-            } else {
-                lines.append(" " + expected[old])
-                (old, new) = (old + 1, new + 1)
-            }
+            let (firstOld, firstNew) = (old, new)
+            while removed.contains(old) { old += 1 }
+            while inserted.contains(new) { new += 1 }
+            lines += change(expected[firstOld..<old], found[firstNew..<new])
+            guard old < expected.count else { continue }
+            lines.append(Line(mark: " ", text: expected[old]))
+            (old, new) = (old + 1, new + 1)
         }
         return lines
+    }
+
+    /// Lines in place of others; the first stands for the first, and so on.
+    private static func change(_ old: ArraySlice<String>, _ new: ArraySlice<String>) -> [Line] {
+        let focuses = zip(old, new).map { old, new in
+            zip(old.unicodeScalars, new.unicodeScalars).prefix { $0 == $1 }.count
+        }
+        let rest = repeatElement(0, count: abs(old.count - new.count))
+        let removed = zip(old, focuses + rest).map { Line(mark: "-", text: $0, focus: $1) }
+        return removed + zip(new, focuses + rest).map { Line(mark: "+", text: $0, focus: $1) }
     }
 }

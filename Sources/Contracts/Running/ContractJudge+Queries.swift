@@ -62,11 +62,14 @@ extension ContractJudge {
             return elements.indices.contains(index) ? .json(elements[index]) : nil
         case .regex(let pattern): return try group(of: pattern, in: try text(value, filter, place), at: place)
         case .replace(let old, let new):
-            let text = try text(value, filter, place)
-            return .json(.string(text.replacing(try variables.text(old), with: try variables.text(new))))
+            let (old, new) = (try variables.text(old), try variables.text(new))
+            // By scalars here and below: “\r\n” is one `Character`, in which no “\n” would be found.
+            let text = try text(value, filter, place).unicodeScalars
+                .replacing(old.unicodeScalars, with: new.unicodeScalars)
+            return .json(.string(String(text)))
         case .split(let separator):
-            let pieces = try text(value, filter, place).split(
-                separator: try variables.text(separator), omittingEmptySubsequences: false)
+            let pieces = try text(value, filter, place).unicodeScalars.split(
+                separator: try variables.text(separator).unicodeScalars, omittingEmptySubsequences: false)
             return .json(.array(pieces.map { .string(String($0)) }))
         case .jsonPath(let path): return try find(path, in: Array(try text(value, filter, place).utf8), at: place)
         case .toInt:

@@ -8,6 +8,11 @@ public struct ContractResult: Sendable {
     /// Whether nothing failed.
     public var hasPassed: Bool { cases.allSatisfy { $0.failures.isEmpty } }
 
+    /// Whether at least one case, other than what only prepares, was run.
+    public var hasRun: Bool {
+        cases.contains { !$0.isPreparation && ($0.outcome == .passed || !$0.failures.isEmpty) }
+    }
+
     /// How long all requests took together.
     public var duration: Duration { cases.reduce(.zero) { $0 + $1.duration } }
 }

@@ -33,4 +33,21 @@ public struct HurlVariable: Sendable, Hashable {
     public let name: String
     /// Where its braces begin.
     public let place: HurlPlace
+
+    /// Whether a text can stand between the braces: a letter, then letters, digits, `_` and `-`; no function of Hurl.
+    public static func isName(_ text: String) -> Bool {
+        text.unicodeScalars.first?.properties.isAlphabetic == true && text.unicodeScalars.allSatisfy(isInName)
+            && !functions.contains(text)
+    }
+
+    /// Whether a character may stand in a name.
+    static func isInName(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
+        default: false
+        }
+    }
+
+    /// What Hurl computes where it stands between braces.
+    static let functions: Set = ["newUuid", "newDate"]
 }

@@ -4,7 +4,7 @@ public import Synchronization
 /// What was made of tokens that came more than once, since a client sends one token with many requests.
 ///
 /// Only what a token says of itself may be kept here: what depends on the moment, on switches or on the state is judged
-/// anew for each request.
+/// anew for each request, unless it is kept together with the switches or the key it was made by.
 public final class RecentTokens<Reading: Sendable>: Sendable {
     /// A place of the table. A token that came once leaves its hash there, and takes the place when it comes again, so
     /// that tokens which are used once neither push out the others nor cost more than a look.

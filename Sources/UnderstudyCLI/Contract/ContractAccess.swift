@@ -8,25 +8,24 @@ import Wire
 struct ServerAccess: Sendable {
     let trust: TLSTrust
     let limit: Duration
-    let controlToken: String?
 
-    /// Sends a request.
-    func response(_ request: ContractRequest) async throws(ClientError) -> ClientResponse {
+    /// Sends a request, with a control token if one is given.
+    func response(_ request: ContractRequest, token: String? = nil) async throws(ClientError) -> ClientResponse {
         var fields = request.fields
         if fields[.userAgent] == nil { fields[.userAgent] = "understudy/\(Emulator.version)" }
         if fields[.accept] == nil { fields[.accept] = "*/*" }
-        if let controlToken, fields[.authorization] == nil, request.url.contains("/_understudy/") {
-            fields[.authorization] = "Bearer \(controlToken)"
-        }
+        if let token, fields[.authorization] == nil { fields[.authorization] = "Bearer \(token)" }
         return try await HTTPClient.send(
             method: request.method, url: request.url, fields: fields, body: request.body, trust: trust, within: limit,
             maximumBody: 16 << 20)
     }
 
     /// Sends a request of a case.
-    @Sendable func answer(_ request: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
+    func answer(
+        _ request: ContractRequest, token: String?
+    ) async throws(ContractSendingProblem) -> ContractAnswer {
         do {
-            let response = try await response(request)
+            let response = try await response(request, token: token)
             return ContractAnswer(
                 status: response.status.code, fields: response.fields.map { ($0.name, $0.value) }, body: response.body)
         } catch {
@@ -52,8 +51,21 @@ struct PipelineAccess: Sendable {
         request.bodyExceedsLimit = message.body.count > pipeline.bodyLimit(for: request)
         request.body = request.bodyExceedsLimit ? [] : message.body
         let response = await pipeline.response(to: request)
+        let body = message.method == .head ? [] : response.body
+        if let error = Self.error(of: response.transmission.fault, body) {
+            throw ContractSendingProblem(error.description)
+        }
         return ContractAnswer(
-            status: response.status.code, fields: response.fields.map { ($0.name.rawName, $0.value) },
-            body: response.body)
+            status: response.status.code, fields: response.fields.map { ($0.name.rawName, $0.value) }, body: body)
+    }
+
+    /// What a client would meet instead of the answer.
+    private static func error(of fault: Transmission.Fault?, _ body: [UInt8]) -> ClientError? {
+        switch fault {
+        case .reset, .empty: .connectionLost
+        case .garbage: .malformedAnswer
+        case .truncated(let bytes): bytes < body.count ? .connectionLost : nil
+        case .drip, nil: nil
+        }
     }
 }

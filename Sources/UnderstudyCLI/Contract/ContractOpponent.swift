@@ -30,17 +30,25 @@ struct ContractOpponent: Sendable {
 
     /// The server at a URL, which is an emulator when its health says so.
     ///
+    /// The control token is an emulator's: no other server sees it, whoever it is that a URL names.
+    ///
     /// - Throws: ``AnswerIsNo`` when nobody answers there.
-    static func server(_ url: String, _ access: ServerAccess) throws -> ContractOpponent {
-        let base = url.hasSuffix("/") ? String(url.dropLast()) : url
+    static func server(_ url: String, _ access: ServerAccess, controlToken: String?) throws -> ContractOpponent {
+        guard !url.utf8.contains(UInt8(ascii: "?")), !url.utf8.contains(UInt8(ascii: "#")) else {
+            throw Misuse("--against \(url) has a query or a fragment; leave it out.")
+        }
+        let base = String(url.reversed().drop { $0 == "/" }.reversed())
         let health = ContractRequest(method: .get, url: base + "/_understudy/health")
         do {
             let answer = try Waiting.until { () async throws(ClientError) in try await access.response(health) }
             let isEmulator = answer.status == .ok && isHealth(answer.body)
             let note =
                 "\(base) is no emulator: calls that steer one are left out, and what they give is taken from the variables."
-            return ContractOpponent(
-                note: isEmulator ? nil : note, base: base, isEmulator: isEmulator, send: access.answer)
+            return ContractOpponent(note: isEmulator ? nil : note, base: base, isEmulator: isEmulator) {
+                (request) async throws(ContractSendingProblem) in
+                let isControl = isEmulator && request.url.hasPrefix(base + "/") && steersEmulator(request.url)
+                return try await access.answer(request, token: isControl ? controlToken : nil)
+            }
         } catch {
             throw error.ending(of: base)
         }
@@ -59,7 +67,7 @@ struct ContractOpponent: Sendable {
         let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
         let root = sandbox.map { "\(base)/~\($0)" } ?? base
         var variables = given
-        if variables["base"] == nil { variables["base"] = .string(root) }
+        variables["base"] = .string(root)
         let runner = ContractRunner(
             isPreparation: Self.steersEmulator, leavesOutPreparations: !isEmulator, send: send)
         let result = await runner.run(file, variables: variables)
@@ -79,7 +87,8 @@ struct ContractOpponent: Sendable {
 
     /// Whether a request steers an emulator instead of asking a vendor.
     private static func steersEmulator(_ url: String) -> Bool {
-        url.prefix { $0 != "?" }.split(separator: "/").contains("_understudy")
+        let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        return path.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("_understudy".utf8) }
     }
 
     /// What the journal says of the last exchange, which is the one that failed.

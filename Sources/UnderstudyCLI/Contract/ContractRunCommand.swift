@@ -1,7 +1,6 @@
 import ArgumentParser
 import Contracts
 import Emulation
-import Foundation
 import JSON
 
 /// `understudy contract run`
@@ -22,7 +21,7 @@ struct ContractRunCommand: ParsableCommand {
             {{base}} in a file is the server's URL. Hurl runs the same files:
             hurl --test --jobs 1 --variable base=http://127.0.0.1:8080 FILES
 
-            Exit codes: 0 every answer is the expected one, 1 one is not, 2 misuse.
+            Exit codes: 0 every answer is the expected one, 1 one is not, or no case was run, 2 misuse.
             """)
 
     @Argument(help: "Hurl files, or folders of them (the contract cases of the fixtures).")
@@ -43,8 +42,8 @@ struct ContractRunCommand: ParsableCommand {
     @Option(help: "The token of the server's control API.")
     var controlToken: String?
 
-    @Option(help: "How long to wait for each answer.")
-    var within = "30s"
+    @Option(help: "How long to wait for each answer of the server (30s).")
+    var within: String?
 
     @Flag(help: "Write JSON.")
     var json = false
@@ -55,7 +54,12 @@ struct ContractRunCommand: ParsableCommand {
         let sources = try world.sources()
         let files = try ContractFiles.read(files, else: try world.store(sources))
         let given = try ContractVariableOptions.variables(variables, file: variablesFile)
+        guard given["base"] == nil else {
+            throw Misuse(
+                "the variable base is the URL that is asked; leave it out, and name the server with --against.")
+        }
         let opponent = try opponent(sources)
+        if let junit { try ReportFile.check(junit) }
         if !json, let note = opponent.note { Output.complaint(note) }
         var results: [ContractResult] = []
         for file in files {
@@ -63,34 +67,33 @@ struct ContractRunCommand: ParsableCommand {
             if !json { show(report) }
             results.append(report.result)
         }
-        if let junit { try write(JUnitReport.text(results), to: junit) }
+        if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
         if json {
             Output.json(.array(results.map(\.json)))
         } else {
             Output.line(ContractResult.summary(of: results))
         }
         guard results.allSatisfy(\.hasPassed) else { throw AnswerIsNo() }
+        guard results.contains(where: \.hasRun) else { throw AnswerIsNo(message: "no case was run.") }
     }
 
     private func opponent(_ sources: OptionSources) throws -> ContractOpponent {
-        guard let against else { return .inProcess(try world.emulator()) }
-        guard let limit = Duration(text: within), limit > .zero else {
-            throw Misuse("--within \(within) is not a duration such as 500ms or 30s.")
+        guard let against else {
+            guard within == nil, controlToken == nil else {
+                throw Misuse(
+                    "--within and --control-token are for a server; name one with --against, or leave them out.")
+            }
+            return .inProcess(try world.emulator())
+        }
+        guard let limit = Duration(text: within ?? "30s"), limit > .zero else {
+            throw Misuse("--within \(within ?? "") is not a duration such as 500ms or 30s.")
         }
         let trust = try against.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
         let token = try sources.text("control-token", flag: controlToken)
-        return try .server(against, ServerAccess(trust: trust, limit: limit, controlToken: token))
+        return try .server(against, ServerAccess(trust: trust, limit: limit), controlToken: token)
     }
 
     private func show(_ report: ContractReport) {
         for line in report.result.lines + report.explanations { Output.line(Output.printable(line)) }
-    }
-
-    private func write(_ text: String, to path: String) throws {
-        do {
-            try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
-        } catch {
-            throw Misuse("the report \(path) cannot be written: \(error.localizedDescription)")
-        }
     }
 }

@@ -1,18 +1,22 @@
 import Contracts
+import Foundation
 import JSON
 
 /// Variables from flags and files, in Hurl's form: `NAME=VALUE`, where `true`, `null`, `42` and `1.5` are no strings
-/// unless they stand in quotes.
+/// unless they stand in quotes. Between quotes a backslash is itself.
 enum ContractVariableOptions {
     /// The variables; a flag goes before the file.
     static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
         var variables = ContractVariables()
         if let file {
-            let text = String(decoding: try FileText.read(file, "the file of variables"), as: UTF8.self)
-            for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated() {
-                let line = line.hasSuffix("\r") ? line.dropLast() : line
-                guard !line.allSatisfy(\.isWhitespace), !line.hasPrefix("#") else { continue }
-                try set(String(line), in: &variables, from: "\(file):\(index + 1):")
+            let bytes = try FileText.read(file, "the file of variables")
+            // By bytes: as `Character` “\r\n” is another one than “\n”.
+            for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+                .enumerated()
+            {
+                let line = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                guard !line.isEmpty, line.utf8.first != UInt8(ascii: "#") else { continue }
+                try set(line, in: &variables, from: "\(file):\(index + 1):")
             }
         }
         for flag in flags { try set(flag, in: &variables, from: "--variable") }
@@ -21,10 +25,23 @@ enum ContractVariableOptions {
 
     private static func set(_ text: String, in variables: inout ContractVariables, from source: String) throws {
         let (name, value) = try NamedValue.parse(text, option: source)
-        variables[name] = typed(value)
+        guard HurlVariable.isName(name) else {
+            throw Misuse(
+                "\(source) \(name) cannot stand between {{ and }}; a name is a letter, then letters, digits, “_” and “-”."
+            )
+        }
+        guard let typed = typed(value) else {
+            throw Misuse("\(source) the value of \(name) begins with a quote and does not end with one.")
+        }
+        variables[name] = typed
     }
 
-    private static func typed(_ text: String) -> JSON {
+    /// The value that a text stands for; `nil` where a quote is missing.
+    private static func typed(_ text: String) -> JSON? {
+        if text.utf8.first == UInt8(ascii: "\"") {
+            guard text.utf8.count > 1, text.utf8.last == UInt8(ascii: "\"") else { return nil }
+            return .string(String(text.unicodeScalars.dropFirst().dropLast()))
+        }
         // What is no JSON is a string, and so is all that JSON writes in brackets.
         guard let value = try? JSON.parse(text.utf8), value.array == nil, value.object == nil else {
             return .string(text)
