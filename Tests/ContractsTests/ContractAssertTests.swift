@@ -7,7 +7,7 @@ struct ContractAssertTests {
     private static let answer = ContractAnswer(
         status: 201, fields: [("Content-Type", "text/plain"), ("Vary", "A"), ("vary", "B"), ("Count", "12")],
         body: Array(
-            #"{"s":"Hello World","n":3,"f":1.50,"big":9007199254740993,"t":true,"z":null,"e":[],"l":[1,"two",3.0],"o":{"k":"v"},"d":"2027-01-15"}"#
+            #"{"s":"Hello World","n":3,"f":1.50,"big":9007199254740993,"t":true,"z":null,"e":[],"l":[1,"two",3.0],"o":{"k":"v"},"d":"2027-01-15","c":"a\r\nb\r\nc"}"#
                 .utf8))
 
     private func failures(_ assert: String) async throws -> [String] {
@@ -40,6 +40,9 @@ struct ContractAssertTests {
         "jsonpath \"$.l\" count == 3", "jsonpath \"$.l\" first == 1", "jsonpath \"$.l[*]\" includes \"two\"",
         "jsonpath \"$.l[?@ == 3]\" count == 1", "jsonpath \"$.l[?@ == 4]\" isEmpty", "jsonpath \"$.o\" isCollection",
         "jsonpath \"$.o\" count == 1", "jsonpath \"$.l\" isCollection", "variable \"name\" == \"World\"",
+        "jsonpath \"$.c\" split \"\\n\" count == 3", "jsonpath \"$.c\" split \"\\n\" first == \"a\\r\"",
+        "jsonpath \"$.c\" replace \"\\r\" \"\" == \"a\\nb\\nc\"",
+        "jsonpath \"$.c\" replace \"\\n\" \"-\" contains \"\\r-\"",
         "variable \"none\" not exists", "body jsonpath \"$.n\" == 3", "status == 201 # why",
     ]
 

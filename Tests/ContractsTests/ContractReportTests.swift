@@ -5,7 +5,7 @@ import Testing
 @Suite("Reports of contract runs")
 struct ContractReportTests {
     private func difference(_ expected: String, _ found: String) async throws -> (String, [String]) {
-        let result = try await Script(found).run("GET http://a/1\nHTTP 200\n```\(expected)```")
+        let result = try await Script(found).run("GET http://a/1\nHTTP 200\n```\n\(expected)```")
         let failure = try #require(result.cases[0].failures.first)
         return (failure.message, failure.difference)
     }
@@ -43,8 +43,41 @@ struct ContractReportTests {
     @Test("texts are compared line by line, and long ones are cut")
     func texts() async throws {
         let long = String(repeating: "x", count: 1000)
-        #expect(try await difference("a", "a\n\(long)").1 == [" a", "+" + String(long.prefix(399)) + "… (1001 bytes)"])
+        #expect(try await difference("a", "a\n\(long)").1 == [" a", "+" + String(long.prefix(400)) + "… (1000 bytes)"])
         #expect(try await difference("a", "").1 == ["-a"])
+    }
+
+    @Test("what differs is shown behind any number of lines that do not, and between them")
+    func longTexts() async throws {
+        let lines = (0..<3000).map { "line \($0)" }
+        let text = lines.joined(separator: "\n")
+        let changed = (lines[..<2500] + ["other"] + lines[2501...]).joined(separator: "\n")
+        #expect(
+            try await difference(text, changed).1 == [
+                " …", " line 2497", " line 2498", " line 2499", "-line 2500", "+other", " line 2501", " line 2502",
+                " line 2503", " …",
+            ])
+        #expect(
+            try await difference(text, text + "\nmore").1 == [" …", " line 2997", " line 2998", " line 2999", "+more"])
+    }
+
+    @Test("lines end with LF, whether CR stands before it or not")
+    func carriageReturns() async throws {
+        #expect(try await difference("a\r\nb\r\nc", "a\r\nx\r\nc").1 == [" a\r", "-b\r", "+x\r", " c"])
+        #expect(try await difference("a\r\nb", "a\nb").1 == ["-a\r", "+a", " b"])
+    }
+
+    @Test("a long line is cut around the place where it differs")
+    func longLines() async throws {
+        let (start, end) = (String(repeating: "x", count: 1000), String(repeating: "y", count: 1000))
+        let (before, behind) = (String(repeating: "x", count: 200), String(repeating: "y", count: 199))
+        #expect(
+            try await difference("\(start)1\(end)", "\(start)2\(end)").1 == [
+                "-…\(before)1\(behind)… (2001 bytes)", "+…\(before)2\(behind)… (2001 bytes)",
+            ])
+        // One of them is short: both show where it ends.
+        #expect(
+            try await difference(start, "\(start)2").1 == ["-…\(before) (1000 bytes)", "+…\(before)2 (1001 bytes)"])
     }
 
     private let file = """

@@ -103,7 +103,7 @@ struct HurlFileTests {
         ("```text```", Array("text".utf8), nil), ("```\nline1\nline2\n```", Array("line1\nline2\n".utf8), nil),
         ("```json\n{ }\n```", Array("{ }\n".utf8), "application/json"),
         ("```xml\n<a/>\n```", Array("<a/>\n".utf8), "application/xml"), ("hex,CAFE;", [0xCA, 0xFE], nil),
-        ("hex, ca fe ;", [0xCA, 0xFE], nil), ("base64,YWI=;", Array("ab".utf8), nil),
+        ("hex, cafe ;", [0xCA, 0xFE], nil), ("base64,YWI=;", Array("ab".utf8), nil),
         ("base64,YW\nI;", Array("ab".utf8), nil), ("```\na\\nb\n```", Array("a\\nb\n".utf8), nil),
     ]
 
@@ -127,6 +127,15 @@ struct HurlFileTests {
         ("get http://a", 1, 1, "found “get”; expected a request, such as GET {{base}}/path"),
         ("GET", 1, 1, "found “GET”; expected a request"),
         ("GET \nx", 1, 5, "found the end of the line; expected a URL"),
+        ("GET ftp://a", 1, 5, "found “ftp://a”; a URL begins with http://, https:// or a variable, such as {{base}}"),
+        ("GET /a", 1, 5, "found “/a”; a URL begins with http://"),
+        ("GET http://a|b", 1, 13, "found “|b”; in a URL stand letters, digits and :/.-?=&_%*,@~+!$'();[]"),
+        ("GET http://a/{b}", 1, 14, "found “{b}”; in a URL stand letters"),
+        ("GET http://a\nx: a\tb", 2, 5, "found a tab inside a value; it is written \\t there"),
+        ("POST http://a\nhex,ca fe;", 2, 1, "found bytes that are no pairs of hexadecimal digits"),
+        ("GET http://a\n[Options]\nvariable: a=317-abc", 3, 13, "found “317-abc”; a text that begins with a number"),
+        ("GET http://a\n[Options]\nvariable: a=-1{{b}}", 3, 13, "found “-1{{b}}”; a text that begins with a number"),
+        ("GET http://a\n[Options]\nvariable: a=nullable", 3, 13, "found “nullable”; a text that begins with a number"),
         ("GET http://a b", 1, 14, "found “b”; expected the end of the line"),
         ("GET http://a\nHost: b", 2, 1, "found the field Host; it follows from URL and content, leave it out"),
         ("GET http://a\n[Multipart]\na: b", 2, 1, "found [Multipart]; a request may have [Query], [Form]"),
@@ -180,6 +189,23 @@ struct HurlFileTests {
         #expect(problem?.place == HurlPlace(line: line, column: column))
         #expect(problem?.message.contains(message) == true, "\(problem?.message ?? "")")
         #expect(problem?.description.hasPrefix("a.hurl:\(line):\(column): ") == true)
+    }
+
+    @Test("a URL may hold all signs that Hurl knows there, and a value end with tabs")
+    func signs() throws {
+        let request = try read("GET https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}# c\nx: y\t \n[Options]\nvariable: v=a317")[0]
+            .request
+        #expect(request.url.source == "https://a:1/.-?=&_%*,@~+!$'();[]é{{b}}")
+        #expect(request.fields.map(\.value.source) == ["y"])
+        #expect(request.options.count == 1)
+    }
+
+    @Test("very many lines and placeholders are read in time that grows with them", .timeLimit(.minutes(1)))
+    func manyParts() throws {
+        let elements = (0..<50_000).map { "{{v\($0)}}" }.joined(separator: ",\n")
+        let entries = try read("POST http://a\n[\(elements)]\n" + String(repeating: "GET http://a\n", count: 50_000))
+        #expect(entries.count == 50_001)
+        #expect(entries.last?.request.place == HurlPlace(line: 100_001, column: 1))
     }
 
     @Test("a file that is not UTF-8 is refused")

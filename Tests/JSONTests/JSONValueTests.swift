@@ -22,6 +22,30 @@ struct JSONValueTests {
         #expect((["a": 1] as JSONObject).duplicateNames == [])
     }
 
+    static let equivalences: [(String, String, Bool)] = [
+        ("{\"a\":1,\"b\":[2]}", "{\"b\":[2.0],\"a\":1e0}", true), ("{\"a\":1}", "{\"b\":1}", false),
+        ("{\"a\":1}", "{\"a\":1,\"b\":1}", false), ("{\"a\":1,\"a\":2}", "{\"a\":1,\"a\":2}", true),
+        ("{\"a\":1,\"a\":2}", "{\"a\":2,\"a\":1}", false),
+        ("{\"a\":1,\"b\":0,\"a\":2}", "{\"b\":0,\"a\":1,\"a\":2}", true),
+        ("{\"a\":1,\"a\":1}", "{\"a\":1,\"b\":1}", false), ("{\"é\":1}", "{\"e\u{301}\":1}", false),
+    ]
+
+    @Test("say the same whatever the order of members, unless they have one name", arguments: Self.equivalences)
+    func equivalence(_ one: String, _ other: String, _ isSame: Bool) throws {
+        let (one, other) = (try JSON.parse(one.utf8), try JSON.parse(other.utf8))
+        #expect(one.isEquivalent(to: other) == isSame)
+        #expect(other.isEquivalent(to: one) == isSame)
+        #expect(one.isEquivalent(to: one) && other.isEquivalent(to: other))
+    }
+
+    @Test("of very many members are compared without looking for each name among all", .timeLimit(.minutes(1)))
+    func manyMembers() {
+        let members = (0..<100_000).map { ("name-\($0)", JSON($0)) }
+        let (one, other) = (JSON.object(JSONObject(members)), JSON.object(JSONObject(members.reversed())))
+        #expect(one.isEquivalent(to: other))
+        #expect(!one.isEquivalent(to: .object(JSONObject(members.dropLast() + [("name-99999", 0)]))))
+    }
+
     @Test("change members in their place, append new ones and remove all of a name")
     func change() {
         var object: JSONObject = ["a": 1, "b": 2, "a": 3]

@@ -2,6 +2,7 @@ import Foundation
 import HTTPEngine
 import HTTPTypes
 import JSON
+import Synchronization
 import Testing
 import Wire
 
@@ -11,6 +12,22 @@ private struct EchoServer: RequestHandler {
         if request.path.contains("_understudy") { return .ready(.text("no such page", status: .notFound)) }
         let key = request.fields.first { $0.name == "x-key" }?.value ?? ""
         return .ready(.json(["path": .string(String(request.path)), "key": .string(key)]))
+    }
+
+    func bodyLimit(for request: Request) -> Int { 1000 }
+}
+
+/// A server that is no emulator, and notes who shows it a token.
+private final class Listener: RequestHandler {
+    private let notes = Mutex<[String]>([])
+
+    /// The path of each request, with the token that came along.
+    var seen: [String] { notes.withLock { $0 } }
+
+    func answer(_ request: Request) -> Answer {
+        let token = request.fields.first { $0.name.lowercased() == "authorization" }?.value ?? "none"
+        notes.withLock { $0.append("\(request.path) \(token)") }
+        return .ready(.text("no such page", status: .notFound))
     }
 
     func bodyLimit(for request: Request) -> Int { 1000 }
@@ -128,6 +145,116 @@ struct ContractCommandTests {
         await server.stop(within: .zero)
     }
 
+    @Test("the control token goes to the control calls of an emulator, and to nobody else")
+    func token() async throws {
+        let listener = Listener()
+        let other = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: listener)
+        other.start()
+        let stranger = "http://127.0.0.1:\(other.addresses[0].port)"
+        let text = """
+            PUT {{base}}/_understudy/clock
+            {"now":1800000000,"freeze":true}
+            HTTP 200
+            GET \(stranger)/_understudy/health
+            HTTP 404
+            GET {{stranger}}/a?b=/_understudy/c
+            HTTP 404
+            """
+        try folder.write(text, to: "a.hurl")
+        let server = try await RunningServer("--log", "off", "--control-token", "t0ken")
+        defer { _ = server.stop() }
+        let options = ["--control-token", "t0ken", "--variable", "stranger=\(stranger)"]
+        let run = try Program.run(["contract", "run", "a.hurl", "--against", server.base] + options, in: folder)
+        #expect(run.status == 0, "\(run.output)\(run.complaint)")
+        #expect(listener.seen == ["/_understudy/health none", "/a none"])
+        let direct = try Program.run(["contract", "run", "a.hurl", "--against", stranger] + options, in: folder)
+        #expect(direct.output.hasSuffix("1 files: 1 of 1 cases passed, 2 control calls left out\n"))
+        #expect(listener.seen.dropFirst(2) == ["/_understudy/health none", "/a none"])
+        await other.stop(within: .zero)
+    }
+
+    static let breaks: [(String, String)] = [
+        ("\"reset\"", "the connection ended before the answer was complete."),
+        ("\"empty\"", "the connection ended before the answer was complete."),
+        ("{\"truncate\":1}", "the connection ended before the answer was complete."),
+        ("\"garbage\"", "the connection ended before the answer was complete."),
+    ]
+
+    @Test("an answer that a fault breaks is told alike with and without a socket", arguments: Self.breaks)
+    func broken(_ fault: String, _ complaint: String) async throws {
+        let text = """
+            PUT {{base}}/_understudy/faults
+            {"route":"rua.ping","fault":\(fault)}
+            HTTP 200
+            GET {{base}}/v2/credentials/ping
+            HTTP 200
+            """
+        try folder.write(text, to: "a.hurl")
+        let server = try await RunningServer("--log", "off")
+        defer { _ = server.stop() }
+        for options in [[], ["--against", server.base]] {
+            let run = try Program.run(["contract", "run", "a.hurl"] + options, in: folder)
+            #expect(run.status == 1)
+            #expect(run.output.contains(": \(complaint)\n"), "\(run.output)")
+        }
+    }
+
+    @Test("an answer to HEAD has no content, with and without a socket")
+    func head() async throws {
+        try folder.write("HEAD {{base}}/none\nHTTP 404\n[Asserts]\nbytes count == 0\n", to: "a.hurl")
+        let server = try await RunningServer("--log", "off")
+        defer { _ = server.stop() }
+        for options in [[], ["--against", server.base + "//"]] {
+            let run = try Program.run(["contract", "run", "a.hurl"] + options, in: folder)
+            #expect(run.output == "ok  a.hurl:1  HEAD /none\n1 files: 1 of 1 cases passed\n")
+            #expect(run.complaint == "")
+            #expect(run.status == 0)
+        }
+    }
+
+    @Test("a file of variables may have CR and LF, blanks around its lines, and quotes without escapes")
+    func variablesFile() throws {
+        let text = """
+            GET {{base}}/none
+            HTTP 404
+            [Asserts]
+            variable "a" == 1
+            variable "b" == "1"
+            variable "c" == "x\\\\n\\"y"
+            variable "d" == "x\\"y=z"
+            variable "e" == null
+            """
+        try folder.write(text, to: "a.hurl")
+        try folder.write(
+            "# real\r\n a=1 \r\n\r\nb=\"1\"\t\r\nc=\"x\\n\"y\"\r\n  # no\r\nd=x\"y=z\r\ne=null", to: "v.env")
+        let run = try Program.run("contract", "run", "a.hurl", "--variables-file", "v.env", in: folder)
+        #expect(run.status == 0, "\(run.output)\(run.complaint)")
+    }
+
+    @Test("a run in which no case was run is no success", arguments: ["", "GET {{base}}/a\n[Options]\nskip: true\n"])
+    func nothing(_ text: String) throws {
+        try folder.write(text, to: "a.hurl")
+        let run = try Program.run("contract", "run", "a.hurl", in: folder)
+        #expect(run.output.contains("1 files: 0 of "))
+        #expect(run.complaint.contains("no case was run."))
+        #expect(run.status == 1)
+    }
+
+    @Test("a report that cannot be written is noticed before the first request")
+    func report() async throws {
+        try folder.write("GET {{base}}/a\nHTTP 404\n", to: "a.hurl")
+        let listener = Listener()
+        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: listener)
+        server.start()
+        let run = try Program.run(
+            "contract", "run", "a.hurl", "--against", "http://127.0.0.1:\(server.addresses[0].port)", "--junit",
+            "no/where.xml", in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.contains("the report no/where.xml cannot be written"))
+        #expect(listener.seen == ["/_understudy/health none"])
+        await server.stop(within: .zero)
+    }
+
     @Test("over TLS the local CA is trusted, and a sandbox that the URL names is used and stays")
     func secure() async throws {
         try folder.write(steering, to: "a.hurl")
@@ -168,6 +295,18 @@ struct ContractCommandTests {
             "understudy: \"ftp://a/_understudy/health\" is not a URL that can be asked"
         ),
         (["good.hurl", "--against", "http://a", "--within", "soon"], "understudy: --within soon is not a duration"),
+        (["good.hurl", "--within", "1s"], "understudy: --within and --control-token are for a server; name one"),
+        (["good.hurl", "--control-token", ""], "understudy: --within and --control-token are for a server; name one"),
+        (["good.hurl", "--against", "http://a/?x=1"], "understudy: --against http://a/?x=1 has a query or a fragment"),
+        (["good.hurl", "--against", "http://a#b"], "understudy: --against http://a#b has a query or a fragment"),
+        (["good.hurl", "--variable", "base=http://b"], "understudy: the variable base is the URL that is asked"),
+        (
+            ["good.hurl", "--against", "http://a", "--variable", "base=http://b"],
+            "understudy: the variable base is the URL that is asked"
+        ),
+        (["good.hurl", "--variable", "a=\"b"], "understudy: --variable the value of a begins with a quote"),
+        (["good.hurl", "--variable", "1a=b"], "understudy: --variable 1a cannot stand between {{ and }}"),
+        (["good.hurl", "--variable", "newUuid=b"], "understudy: --variable newUuid cannot stand between {{ and }}"),
         (["good.hurl", "--junit", "no/where.xml"], "understudy: the report no/where.xml cannot be written"),
     ]
 

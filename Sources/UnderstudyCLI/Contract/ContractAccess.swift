@@ -62,8 +62,8 @@ struct PipelineAccess: Sendable {
     /// What a client would meet instead of the answer.
     private static func error(of fault: Transmission.Fault?, _ body: [UInt8]) -> ClientError? {
         switch fault {
-        case .reset, .empty: .connectionLost
-        case .garbage: .malformedAnswer
+        // No line ends in the garbage, so that a client waits for one until the connection closes.
+        case .reset, .empty, .garbage: .connectionLost
         case .truncated(let bytes): bytes < body.count ? .connectionLost : nil
         case .drip, nil: nil
         }
