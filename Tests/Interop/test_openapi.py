@@ -75,6 +75,11 @@ CALLS = {
     "state.set": [
         ({"vendor": "rezolve"}, "", "STATE", 200), ({"vendor": "rezolve"}, "", {"no": 1}, 400),
         ({"vendor": "nobody"}, "", {}, 404)],
+    "keys.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    # No vendor here publishes keys; the drills themselves are tried in Swift, on a vendor of the tests' own.
+    "keys.drill": [
+        ({"vendor": "rezolve", "issuer": "any", "drill": "overlap"}, "", None, 404),
+        ({"vendor": "nobody", "issuer": "any", "drill": "overlap"}, "", None, 404)],
     "sandboxes.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "sandboxes.set": [
         ({"name": "described"}, "", {"ttl": "10m"}, 200), ({"name": "described"}, "", {"ttl": None}, 200),

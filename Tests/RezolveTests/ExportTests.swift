@@ -172,7 +172,10 @@ struct ExportTests {
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1},{"entity":"f","partner":"317","partner_entity_id":"v","created":1}],"users":[{"id":1,"customer":"e","username":"a"},{"id":2,"customer":"f","username":"a"}]}"#,
             "users[1]: another user of partner 317 signs in with “a” too"
         ),
-        (#"{"customers":[{"entity":":NONE:","partner":"317","partner_entity_id":"u","created":1}],"users":[]}"#, "customers[0]: “:NONE:” can be no entity id"),
+        (
+            #"{"customers":[{"entity":":NONE:","partner":"317","partner_entity_id":"u","created":1}],"users":[]}"#,
+            "customers[0]: “:NONE:” can be no entity id"
+        ),
         (
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"phones":[{"id":"p","name":"a","phone":"1"},{"id":"p","name":"b","phone":"2"}]}],"users":[]}"#,
             "customers[0]: two records of customer e have the same id"
