@@ -2,6 +2,7 @@
 
 import json
 import os
+import tempfile
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +15,7 @@ REGISTER = "/api/v1/authentication/register"
 # As long as what Understudy answers there.
 HEALTH_CONTENT = (
     '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30,"failures":33}],'
-    '"fixtures":"0123456789abcdef"}'
+    '"fixtures":"0123456789abcdef","reload":{"watching":false,"count":0,"at":null,"problem":null}}'
 )
 REGISTER_CONTENT = '{"entity_id":"01234567-89ab-cdef-0123-456789abcdef","partner_id":"317"}'
 
@@ -95,6 +96,32 @@ def different(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
         binary, scale, f"register, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.4", REGISTER_CONTENT, REGISTER,
         tokens=scale.tokens)
+
+
+# A rule that counts every call of the route and, by its condition, never has a say in one.
+SCENARIO = """scenario: bench
+about: Watches the calls that are measured.
+vendor: rezolve
+states:
+  watching:
+    - on: register
+      when: { header: { x-bench: { present: true } }, claims: { partner_entity_id: { like: "bench-*" } } }
+      fail: service-unavailable
+"""
+
+
+def scenario(binary: Path, scale: Scale) -> list[Result]:
+    with tempfile.TemporaryDirectory(prefix="understudy-fixtures-") as folder:
+        scenarios = Path(folder) / "rezolve" / "scenarios"
+        scenarios.mkdir(parents=True)
+        (scenarios / "bench.yaml").write_text(SCENARIO)
+        with Understudy(binary) as plain, \
+                Understudy(binary, options=("--fixtures", folder, "--scenario", "bench")) as watched:
+            load = Registrations(mint(plain, 1))
+            ratio, ours, theirs, refused = alternate(
+                scale, (watched, REGISTER, load), (plain, REGISTER, load))
+            detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
+            return [Result("register, one token, with a scenario on, of without", "–", ratio, detail=detail)]
 
 
 def health_secure(binary: Path, scale: Scale) -> list[Result]:
@@ -198,6 +225,6 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
 
 
 ALL = {
-    "health": health, "reused": reused, "different": different, "health-tls": health_secure,
+    "health": health, "reused": reused, "different": different, "scenario": scenario, "health-tls": health_secure,
     "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
 }

@@ -86,11 +86,11 @@ class Process:
 class Understudy(Process):
     HEALTH = "/_understudy/health"
 
-    def __init__(self, binary: Path, certificate: Certificate | None = None):
-        port, command = free_port(), []
+    def __init__(self, binary: Path, certificate: Certificate | None = None, options: tuple[str, ...] = ()):
+        port, command = free_port(), list(options)
         if certificate:
             self.secure_port = free_port()
-            command = ["--https-port", str(self.secure_port), "--tls-cert", certificate.certificate,
+            command += ["--https-port", str(self.secure_port), "--tls-cert", certificate.certificate,
                        "--tls-key", certificate.key]
         super().__init__(self.command(binary, port) + command, port, self.HEALTH)
         self.control = http.client.HTTPConnection("127.0.0.1", port)
