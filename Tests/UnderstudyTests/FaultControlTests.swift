@@ -71,6 +71,25 @@ struct FaultControlTests {
         #expect(answer.entry?.record.intervention == "armed fault, call 1: respond 429")
     }
 
+    @Test("secrets of the request that such a response repeats are hidden in the journal, and sent all the same")
+    func echoes() async throws {
+        let world = try await World()
+        let token = try await world.mint("rezolve/login")
+        let template =
+            #"{"headers":{"x-echo":"{{request.headers.authorization}}"},"body":{"a":"<{{request.body.password}}>","b":"{{request.headers.authorization}}"}}"#
+        try await world.control(.put, "faults", #"{"route":"rua.login","respond":\#(template)}"#)
+        let answer = try await world.call(
+            .post, "/v2/credentials/login", key + [("authorization", "Bearer " + token)],
+            #"{"username":"ada@example.test","password":"not-a-secret-1","deviceId":"d"}"#)
+        #expect(answer.json["a"] == "<not-a-secret-1>")
+        #expect(answer["x-echo"] == "Bearer " + token)
+        let entry = try await world.control(.get, "journal").text
+        let signature = try #require(token.split(separator: ".").last)
+        #expect(!entry.contains(signature))
+        #expect(!entry.contains("not-a-secret-1"))
+        #expect(entry.contains("<***>"))
+    }
+
     @Test("what goes wrong on the wire reaches the client, and the journal says why")
     func wire() async throws {
         let world = try await World(.socket)

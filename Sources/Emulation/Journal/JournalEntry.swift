@@ -116,7 +116,9 @@ extension JournalEntry {
         entry["nearest_routes"] = nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         entry["findings"] = .array(record.findings.map(\.json))
         entry["request"] = .object(requestJSON)
-        entry["response"] = .object(responseJSON)
+        let response = JSON.object(responseJSON)
+        entry["response"] =
+            record.intervention == nil ? response : Echoes(of: request, secrets: record.secrets).hidden(in: response)
         return .object(entry)
     }
 

@@ -2,7 +2,8 @@ import JSON
 
 /// Hides what may let somebody act as somebody else.
 enum Mask {
-    private static let hidden = "***"
+    /// What stands where something is hidden.
+    static let hidden = "***"
     private static let credentialFields: Set<String> = [
         "authorization", "proxy-authorization", "cookie", "set-cookie",
     ]
