@@ -50,7 +50,13 @@ public final class FixtureWatch: Sendable {
     /// - Returns: whether the files stayed as they were while they were read, so that the outcome counts.
     private func takeOver(unlessChangedSince stamps: FixtureStamps) -> Bool {
         let fixtures = FixtureStore(layers: layers)
-        let edition = Result { () throws(FixtureProblem) in try Edition(of: emulator.modules, fixtures: fixtures) }
+        let edition = Result { () throws(FixtureProblem) in
+            // A folder that is gone would let what lies below show through, as if that were wanted.
+            if let gone = fixtures.missingLayer {
+                throw FixtureProblem(file: gone, message: "the folder of fixtures is gone")
+            }
+            return try Edition(of: emulator.modules, fixtures: fixtures)
+        }
         guard fixtures.stamps(of: emulator.folders) == stamps else { return false }
         switch edition {
         case .success(let edition) where edition.fingerprint == emulator.fixtureFingerprint:

@@ -93,11 +93,16 @@ struct ContractCommandTests {
             GET {{base}}/api/v1/partner/317/customer/entity123/wallet
             HTTP 403
             {"type":"Authentication","code":"2","message":"Access is denied."}
+            GET {{base}}/b
+            HTTP 404
             """
         try folder.write(text, to: "a.hurl")
-        let run = try Program.run("contract", "run", "a.hurl", in: folder)
+        let run = try Program.run("contract", "run", "a.hurl", "--junit", "a.xml", in: folder)
         #expect(run.status == 1)
         #expect(run.complaint == "")
+        #expect(try folder.read("a.xml").contains("the journal says: masked-api-key: "))
+        let (reason, next) = (run.output.firstRange(of: "the journal says"), run.output.firstRange(of: "not reached"))
+        #expect(try #require(reason).lowerBound < #require(next).lowerBound, "below the case that it is about")
         #expect(run.output.contains("FAILED  a.hurl:1  GET /api/v1/partner/317/customer/entity123/wallet\n"))
         #expect(run.output.contains("    a.hurl:3:1: the content is another one\n"))
         #expect(run.output.contains("      -  \"code\": \"2\",\n      +  \"code\": \"1\",\n"))
@@ -167,6 +172,9 @@ struct ContractCommandTests {
         let run = try Program.run(["contract", "run", "a.hurl", "--against", server.base] + options, in: folder)
         #expect(run.status == 0, "\(run.output)\(run.complaint)")
         #expect(listener.seen == ["/_understudy/health none", "/a none"])
+        let without = try Program.run("contract", "run", "a.hurl", "--against", server.base, in: folder)
+        #expect(without.status == 2)
+        #expect(without.complaint.contains("asks for its control token; give it with --control-token"))
         let direct = try Program.run(["contract", "run", "a.hurl", "--against", stranger] + options, in: folder)
         #expect(direct.output.hasSuffix("1 files: 1 of 1 cases passed, 2 control calls left out\n"))
         #expect(listener.seen.dropFirst(2) == ["/_understudy/health none", "/a none"])

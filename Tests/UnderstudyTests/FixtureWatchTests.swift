@@ -1,4 +1,5 @@
 import Emulation
+import Foundation
 import JSON
 import Support
 import Testing
@@ -114,5 +115,22 @@ struct FixtureWatchTests {
         let world = try await World(on: Stage(emulator))
         #expect(
             try await world.call(.get, "/api/v1/partner/317/customer/entity123/wallet").json["message"] == "No.")
+    }
+
+    @Test("a folder that is gone lets nothing show through from below, and is named until it is back")
+    func gone() async throws {
+        let watched = try await Watched()
+        try watched.fixtures.put(Self.failures, [("Access is denied.", "No.")])
+        watched.lookTwice()
+        let folder = try #require(watched.fixtures.store.layers.first)
+        try FileManager.default.moveItem(atPath: folder, toPath: folder + "-away")
+        watched.lookTwice()
+        #expect(try await watched.refusal() == "No.")
+        let problem = try await watched.reload()?["problem"]?.string
+        #expect(problem?.hasSuffix("the folder of fixtures is gone") == true, "\(problem ?? "none")")
+        try FileManager.default.moveItem(atPath: folder + "-away", toPath: folder)
+        watched.lookTwice()
+        #expect(try await watched.reload()?["problem"] == .null)
+        #expect(try await watched.refusal() == "No.")
     }
 }

@@ -15,7 +15,7 @@ extension ContractCase {
         [
             "line": JSON(place.line), "request": .string(title), "about": .string(remark),
             "outcome": .string(word.lowercased()), "status": status.map { JSON($0) } ?? .null,
-            "failures": .array(failures.map(\.json)),
+            "failures": .array(failures.map(\.json)), "explanation": JSON(explanation),
         ]
     }
 }

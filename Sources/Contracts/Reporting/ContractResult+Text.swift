@@ -32,7 +32,12 @@ extension ContractCase {
 
     fileprivate func lines(in file: String) -> [String] {
         let about = remark.isEmpty ? "" : "  # \(remark)"
-        return ["\(word)  \(file):\(place.line)  \(title)\(about)"] + failures.flatMap { $0.lines(in: file) }
+        return ["\(word)  \(file):\(place.line)  \(title)\(about)"] + failureLines(in: file)
+    }
+
+    /// What was wrong, and what is known about it.
+    func failureLines(in file: String) -> [String] {
+        failures.flatMap { $0.lines(in: file) } + [explanation].compactMap { $0.map { "    " + $0 } }
     }
 }
 

@@ -35,7 +35,7 @@ public enum JUnitReport {
         case .leftOut, .skipped, .notReached:
             return head + ">\n      <skipped message=\"\(escape(test.word))\"/>\n    </testcase>\n"
         case .failed(let failures):
-            let text = failures.flatMap { $0.lines(in: file) }.joined(separator: "\n")
+            let text = test.failureLines(in: file).joined(separator: "\n")
             let message = escape(failures.first?.message ?? "")
             return head + ">\n      <failure message=\"\(message)\">\(escape(text))</failure>\n    </testcase>\n"
         }

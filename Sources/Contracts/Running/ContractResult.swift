@@ -3,7 +3,18 @@ public struct ContractResult: Sendable {
     /// The file's name.
     public let file: String
     /// What became of each request, in order.
-    public let cases: [ContractCase]
+    public private(set) var cases: [ContractCase]
+
+    init(file: String, cases: [ContractCase]) {
+        self.file = file
+        self.cases = cases
+    }
+
+    /// Adds to the case that failed what somebody else knows about it, such as the server's own record.
+    public mutating func explain(_ explanation: String) {
+        guard let failed = cases.firstIndex(where: { !$0.failures.isEmpty }) else { return }
+        cases[failed].explanation = explanation
+    }
 
     /// Whether nothing failed.
     public var hasPassed: Bool { cases.allSatisfy { $0.failures.isEmpty } }
@@ -47,6 +58,8 @@ public struct ContractCase: Sendable {
     public let outcome: Outcome
     /// How long it took.
     public let duration: Duration
+    /// What somebody else knows about its failure.
+    public fileprivate(set) var explanation: String?
 
     /// What was wrong; nothing unless it failed.
     public var failures: [ContractFailure] {

@@ -30,6 +30,11 @@ public struct FixtureStore: Sendable {
         self.layers = layers
     }
 
+    /// The first layer whose folder is not there.
+    public var missingLayer: String? {
+        layers.first { !FileManager.default.fileExists(atPath: $0) }
+    }
+
     /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.

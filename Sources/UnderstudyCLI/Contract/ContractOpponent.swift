@@ -5,12 +5,6 @@ import HTTPTypes
 import JSON
 import Understudy
 
-/// What became of a file, and what the emulator's journal says of the case that failed.
-struct ContractReport: Sendable {
-    let result: ContractResult
-    let explanations: [String]
-}
-
 /// Who answers the cases: an emulator, or the server of a vendor.
 struct ContractOpponent: Sendable {
     /// What a person should know about it before the first case.
@@ -39,18 +33,32 @@ struct ContractOpponent: Sendable {
         }
         let base = String(url.reversed().drop { $0 == "/" }.reversed())
         let health = ContractRequest(method: .get, url: base + "/_understudy/health")
+        let answer: ClientResponse
         do {
-            let answer = try Waiting.until { () async throws(ClientError) in try await access.response(health) }
-            let isEmulator = answer.status == .ok && isHealth(answer.body)
-            let note =
-                "\(base) is no emulator: calls that steer one are left out, and what they give is taken from the variables."
-            return ContractOpponent(note: isEmulator ? nil : note, base: base, isEmulator: isEmulator) {
-                (request) async throws(ContractSendingProblem) in
-                let isControl = isEmulator && request.url.hasPrefix(base + "/") && steersEmulator(request.url)
-                return try await access.answer(request, token: isControl ? controlToken : nil)
-            }
+            answer = try Waiting.until { () async throws(ClientError) in try await access.response(health) }
         } catch {
             throw error.ending(of: base)
+        }
+        let isEmulator = answer.status == .ok && isHealth(answer.body)
+        if isEmulator { try checkToken(base, access, controlToken) }
+        let note =
+            "\(base) is no emulator: calls that steer one are left out, and what they give is taken from the variables."
+        return ContractOpponent(note: isEmulator ? nil : note, base: base, isEmulator: isEmulator) {
+            (request) async throws(ContractSendingProblem) in
+            let isControl = isEmulator && request.url.hasPrefix(base + "/") && steersEmulator(request.url)
+            return try await access.answer(request, token: isControl ? controlToken : nil)
+        }
+    }
+
+    /// Without the token every case would fail at its preparation.
+    private static func checkToken(_ base: String, _ access: ServerAccess, _ token: String?) throws {
+        let request = ContractRequest(method: .get, url: base + "/_understudy/clock")
+        let answer = try Waiting.until { () async throws(ContractSendingProblem) in
+            try await access.answer(request, token: token)
+        }
+        guard answer.status != HTTPResponse.Status.unauthorized.code else {
+            let what = token == nil ? "asks for its control token" : "has another control token"
+            throw Misuse("\(base) \(what); give it with --control-token or UNDERSTUDY_CONTROL_TOKEN.")
         }
     }
 
@@ -63,14 +71,14 @@ struct ContractOpponent: Sendable {
     /// Runs a file, with an emulator in a sandbox of its own, which goes again when nothing failed.
     ///
     /// Who names a sandbox in the URL (`/~NAME`) wants that one.
-    func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractReport {
+    func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractResult {
         let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
         let root = sandbox.map { "\(base)/~\($0)" } ?? base
         var variables = given
         variables["base"] = .string(root)
         let runner = ContractRunner(
             isPreparation: Self.steersEmulator, leavesOutPreparations: !isEmulator, send: send)
-        let result = await runner.run(file, variables: variables)
+        var result = await runner.run(file, variables: variables)
         let failed = result.cases.first { !$0.failures.isEmpty }
         if let sandbox, failed == nil {
             // A sandbox that stays is dropped by the emulator sooner or later.
@@ -78,7 +86,8 @@ struct ContractOpponent: Sendable {
         }
         // Control calls and requests that were not sent are not in the journal.
         let isJournaled = isEmulator && failed.map { !$0.isPreparation && $0.status != nil } == true
-        return ContractReport(result: result, explanations: isJournaled ? await explanations(root) : [])
+        if isJournaled, let explanation = await explanation(root) { result.explain(explanation) }
+        return result
     }
 
     private static func sandboxName() -> String {
@@ -92,12 +101,12 @@ struct ContractOpponent: Sendable {
     }
 
     /// What the journal says of the last exchange, which is the one that failed.
-    private func explanations(_ root: String) async -> [String] {
+    private func explanation(_ root: String) async -> String? {
         // Without a journal there is nothing to add to the difference.
         guard let answer = try? await send(ContractRequest(method: .get, url: root + "/_understudy/journal")),
             let entry = (try? JSON.parse(answer.body))?["entries"]?.array?.last
-        else { return [] }
+        else { return nil }
         let words = [entry["failure"]?.string, entry["reason"]?.string].compactMap(\.self)
-        return words.isEmpty ? [] : ["    the journal says: \(words.joined(separator: ": "))"]
+        return words.isEmpty ? nil : "the journal says: \(words.joined(separator: ": "))"
     }
 }

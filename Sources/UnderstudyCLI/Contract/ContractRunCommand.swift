@@ -63,9 +63,9 @@ struct ContractRunCommand: ParsableCommand {
         if !json, let note = opponent.note { Output.complaint(note) }
         var results: [ContractResult] = []
         for file in files {
-            let report = Waiting.until { await opponent.run(file, given) }
-            if !json { show(report) }
-            results.append(report.result)
+            let result = Waiting.until { await opponent.run(file, given) }
+            if !json { show(result) }
+            results.append(result)
         }
         if let junit { try ReportFile.write(JUnitReport.text(results), to: junit) }
         if json {
@@ -93,7 +93,7 @@ struct ContractRunCommand: ParsableCommand {
         return try .server(against, ServerAccess(trust: trust, limit: limit), controlToken: token)
     }
 
-    private func show(_ report: ContractReport) {
-        for line in report.result.lines + report.explanations { Output.line(Output.printable(line)) }
+    private func show(_ result: ContractResult) {
+        for line in result.lines { Output.line(Output.printable(line)) }
     }
 }
