@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Wire
 
@@ -22,7 +23,7 @@ public struct ExchangeCondition: Sendable {
         case tokenAge
         case tokenLeft
         case query(String)
-        case header(String)
+        case header(HTTPField.Name)
         case form(String)
         case body(JSONPath)
         case claim(JSONPath)
@@ -87,11 +88,16 @@ public struct ExchangeCondition: Sendable {
     ) throws(FixtureProblem) -> Subject {
         switch name {
         case "query": .query(key)
-        case "header": .header(key)
+        case "header": .header(try fieldName(key, node))
         case "form": .form(key)
         case "body": .body(try path(key, node))
         default: .claim(try path(key, node))
         }
+    }
+
+    private static func fieldName(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> HTTPField.Name {
+        guard let name = HTTPField.Name(key) else { throw node.nameProblem("“\(key)” is no field name") }
+        return name
     }
 
     /// A JSONPath as it stands, or the name of a member of the outermost object.
@@ -136,9 +142,7 @@ public struct ExchangeCondition: Sendable {
         case .tokenLeft: return seconds(encounter.time("exp").map { $0 - encounter.moment.unixSeconds })
         case .query(let name): return texts(request.queryItems, name)
         case .form(let name): return texts(request.formItems, name)
-        case .header(let name):
-            let wanted = name.lowercased()
-            return request.fields.filter { $0.name.lowercased() == wanted }.map { .string($0.value) }
+        case .header(let name): return request.fields.values(of: name).map(JSON.string)
         case .body(let path): return encounter.body.map { path.values(in: $0) } ?? []
         case .claim(let path): return encounter.claims.map { path.values(in: .object($0)) } ?? []
         }

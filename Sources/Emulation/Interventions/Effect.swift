@@ -54,6 +54,7 @@ struct Effect: Sendable {
 }
 
 /// A decision of a rule about one exchange.
+@usableFromInline
 struct Intervention: Sendable {
     let effect: Effect
     /// Who decided what, for the journal.

@@ -4,13 +4,10 @@ import Wire
 /// What faults and scenarios do to an exchange. Not inlinable: few exchanges come here.
 extension ExchangeDesk {
     @usableFromInline
-    func intervene(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
-        let encounter = Encounter(
-            request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
-            moment: exchange.moment)
-        guard
-            let intervention = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: call.route.id)
-        else { return handle(exchange, &call, in: cell) }
+    func intervene(
+        _ intervention: Intervention, _ encounter: Encounter, _ exchange: Exchange, _ call: inout Call<V>,
+        in cell: VendorCell<V>
+    ) -> ExchangeStep {
         var summary = intervention.summary
         if let order = intervention.effect.action, let complaint = perform(order, encounter, exchange, in: cell) {
             summary += "; \(order.name) was not done: \(complaint)"

@@ -54,7 +54,15 @@ final class ExchangeDesk<V: Vendor>: Sendable {
                 in: cell)
         }
         var call = judge(exchange, at: route, parameters, in: cell)
-        return exchange.isWatched ? intervene(exchange, &call, in: cell) : handle(exchange, &call, in: cell)
+        guard exchange.isWatched else { return handle(exchange, &call, in: cell) }
+        let encounter = Encounter(
+            request: exchange.request, parameters: parameters, claims: vendor.claims(of: call.credentials),
+            moment: exchange.moment)
+        // Asked here, so that a call in which nobody has a say goes on in the vendor's own code.
+        guard let intervention = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: route.id) else {
+            return handle(exchange, &call, in: cell)
+        }
+        return intervene(intervention, encounter, exchange, &call, in: cell)
     }
 
     /// Authenticates the exchange.

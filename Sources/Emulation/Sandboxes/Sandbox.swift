@@ -192,6 +192,7 @@ extension Sandbox {
     }
 
     /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
+    @usableFromInline
     func intervene(_ encounter: Encounter, vendor: String, route: String) -> Intervention? {
         control.withLock { $0.interventions.decide(encounter, vendor: vendor, route: route) }
     }
