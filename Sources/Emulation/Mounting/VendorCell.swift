@@ -89,7 +89,7 @@ public final class VendorCell<V: Vendor>: StateCell {
             // Compared here, so that the usual case costs one comparison and no call.
             if content.desk !== desk, !content.catchUp(with: desk) { return .outdated(content.desk) }
             call.vendor.authorize(&call, content.state)
-            if let failure = call.findings.failure { return .refused(Refusal(failure)) }
+            if let refusal = call.findings.refusal { return .refused(refusal) }
             do throws(Refusal<V.Failure>) {
                 return .replied(try call.route.handler(&call, &content.state))
             } catch {

@@ -104,8 +104,8 @@ extension VendorMount {
         let (vendor, setting) = setting(cell, moment)
         let verdict = vendor.explain(token, knowing: context, in: setting)
         let switches = VendorCell<V>.typed(cell).switchValues
-        let response = verdict.findings.failure.map {
-            desk.catalog.response($0, route: nil, switches: switches)
+        let response = verdict.findings.refusal.map {
+            desk.catalog.response($0.failure, $0.parameters, route: nil, switches: switches)
         }
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
