@@ -1,10 +1,11 @@
 public import Emulation
+import IMS
 import Rezolve
 
 /// The vendors that this build stands in for.
 public enum Catalog {
     /// One line a vendor; outside of its own folders nothing else names it.
     public static let vendors: [VendorModule] = [
-        .rezolve
+        .rezolve, .ims,
     ]
 }

@@ -110,7 +110,10 @@ extension VendorMount {
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
             failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
-            clients: V.checkers.map { ($0.name, $0.verdict(on: CompactToken(token), at: moment)) })
+            clients: V.checkers.map { checker in
+                let token = CompactToken(token)
+                return (checker.name, checker.verdict(on: token, at: moment, margin: V.margin(setting.switches)))
+            })
     }
 
     /// The state with the vendor that it belongs to.

@@ -34,6 +34,9 @@ public protocol Vendor: Sendable {
     /// Rules of the vendor's clients by which a token can be judged without a server.
     static var checkers: [TokenChecker] { get }
 
+    /// How far before `exp` the clients of a sandbox take a token for nearly over; `nil` for their own standard.
+    static func margin(_ switches: Switches) -> Duration?
+
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
 
@@ -123,6 +126,9 @@ extension Vendor {
 
     /// A vendor whose clients judge no tokens.
     public static var checkers: [TokenChecker] { [] }
+
+    /// A vendor whose clients cannot be set.
+    public static func margin(_ switches: Switches) -> Duration? { nil }
 
     /// A vendor that has all keys at hand.
     public func awaitedKeys(of credentials: Credentials) -> KeyOrder? { nil }
