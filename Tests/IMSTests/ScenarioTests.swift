@@ -117,6 +117,43 @@ struct ScenarioTests {
         #expect(try await world.control(.get, "state/ims").text == before)
     }
 
+    @Test("two thousand requests at once with an unknown kid cause one fetch, and so do those before the first")
+    func stampede() async throws {
+        let world = try await World()
+        let tokens = try [Forged(.rotating), Forged(.rotating).header("kid", "nope")].map { try $0.text() }
+        for (number, token) in tokens.enumerated() {
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<2000 { group.addTask { try await world.me(token).status } }
+                return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            #expect(statuses == [number == 0 ? 200 : 401: 2000])
+            #expect(try await world.fetches() == number + 1)
+            try await world.advance("30s")
+        }
+    }
+
+    /// What the key URL answers, and the reason that the journal gives.
+    private static let answers: [(JSON, String)] = [
+        (["respond": ["status": 302, "headers": ["Location": "https://example.com/"]]], "redirects are not followed"),
+        (["respond": ["status": 404]], "status 404; expected 200"), (["respond": ["body": "<html>"]], "is no JSON"),
+        (["respond": ["body": []]], "array “keys”"), (["respond": ["body": ["keys": []]]], "no key"),
+        (["respond": ["body": .string(String(repeating: " ", count: 300_000))]], "has more than 262144 bytes"),
+        (["fault": "reset"], "connection"), (["fault": "garbage"], "not HTTP"),
+    ]
+
+    @Test("keys that cannot be had are one failure, and the journal tells why", arguments: answers)
+    func reasons(_ effect: JSON, _ reason: String) async throws {
+        let world = try await World()
+        var fault: JSONObject = ["route": "dev-issuer.jwks"]
+        for member in effect.object ?? [:] { fault[member.name] = member.value }
+        let put = try await world.control(.put, "faults", JSON.object(fault).text)
+        #expect(put.status < 300, "\(put.text)")
+        let answer = try await world.me(Forged(.rotating))
+        answer.expectRefusal(503, "keys-unavailable")
+        let found = try #require(answer.findings.first { $0.check == "keys-fetched" }?.found)
+        #expect(found.description.contains(reason), "\(found)")
+    }
+
     @Test("drills: same-kid is refused until the lifetime ends, replace and repair are told from each other")
     func drills() async throws {
         let world = try await World()

@@ -10,12 +10,12 @@ final class IMSDevIssuer: Sendable {
     struct KeyFile: Sendable, Hashable {
         /// The path for people.
         let path: String
-        let text: String
+        let text: [UInt8]
         let id: String?
 
         func read() throws(MintRefusal) -> SigningKey {
             do throws(KeyError) {
-                return try SigningKey.pem(text, id: id)
+                return try SigningKey.pem(String(decoding: text, as: UTF8.self), id: id)
             } catch {
                 throw MintRefusal("\(path) is no private key in PEM: \(error)")
             }

@@ -3,7 +3,8 @@ import JSON
 import Tokens
 
 extension IMS {
-    /// Judges a token that comes without its request, by the keys that are at hand or were fetched before.
+    /// Judges a token that comes without its request, by the keys that are at hand or were fetched before; of issuers whose
+    /// keys this server publishes itself, by what it would publish now.
     ///
     /// Whether a token id was used, only a request tells. What the SDK says beforehand stands beside this, in a list of its
     /// own; see ``checkers``.
@@ -12,7 +13,7 @@ extension IMS {
     ) -> TokenVerdict<IMSFailure> {
         let token = IMSToken(text)
         let judge = IMSTokenJudge(
-            issuers: setting.state.issuers, switches: setting.switches, moment: setting.moment,
+            issuers: known(in: setting.state), switches: setting.switches, moment: setting.moment,
             policy: keyFetchPolicy(setting.switches), namedHosts: accounts.namedHosts, mayFetch: false)
         var findings = Findings<IMSFailure>()
         let outcome = judge.judge(token, &findings)
@@ -27,5 +28,26 @@ extension IMS {
         return TokenVerdict(
             kind: token.compact.claims == nil ? nil : "user",
             account: signer.map { "issuer \($0.record.name) of tenant \($0.record.tenant)" }, findings: findings)
+    }
+
+    /// The issuers of a sandbox, those with their keys whom a request would ask this server for.
+    private func known(in state: IMSState) -> IMSIssuers {
+        var issuers = state.issuers
+        for issuer in issuers.all {
+            guard let remote = issuer.remote, remote.lastReport == nil, let name = Self.devIssuer(of: remote.url),
+                // A file that holds no key is told to whoever mints with it.
+                let keys = try? devKeys(of: name, in: state), !keys.isBroken
+            else { continue }
+            issuers.put(
+                IMSIssuer(issuer.record, keys: keys.published.map { $0.key.verificationKey.limited(to: [.rs256]) }))
+        }
+        return issuers
+    }
+
+    /// The dev issuer whose keys are at a URL of this server.
+    private static func devIssuer(of url: String) -> String? {
+        let prefix = KeyRequest.ownServer + "/ims/dev-issuers/"
+        guard url.hasPrefix(prefix) else { return nil }
+        return String(url.dropFirst(prefix.count).prefix { $0 != "/" })
     }
 }

@@ -77,7 +77,7 @@ struct IMSKeyReader {
 
     /// Looked for as text too: a private block must be told as one also behind another one that is broken.
     private func refusePrivate(_ text: String) throws(IMSRefusal) {
-        guard text.contains("PRIVATE KEY-----") else { return }
+        guard Array(text.utf8).holdsPrivateKey else { return }
         throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block")
     }
 
