@@ -99,6 +99,7 @@ struct SocketLifeTests {
         let listed = try await board.world.control(.get, "sandboxes").json["sandboxes"]?.array?.last
         #expect(listed?["name"]?.string == board.world.name)
         #expect(listed?["expires_in_seconds"] == JSON.null)
+        #expect(listed?["idle_seconds"] == 0)
         socket.close()
         #expect(await board.sockets(0))
         machine.advance(.seconds(59))

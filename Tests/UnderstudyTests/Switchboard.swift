@@ -149,6 +149,7 @@ final class Switchboard: Vendor {
     func socketClosed(
         _ closure: WebSocketClosure, _ call: inout SocketCall<Switchboard>, _ state: inout State
     ) {
+        call.note(Finding("farewell", .noted, source: "tests"))
         state.gone.append("\(call.label) \(closure.code.rawValue)")
     }
 
