@@ -1,10 +1,11 @@
-import JSON
+public import JSON
 
 /// A JSON body in which strings may name values.
 ///
-/// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type; elsewhere
-/// in a string a value becomes text. The result is JSON again whatever the values hold.
-struct BodyTemplate: Sendable {
+/// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type, unless
+/// strings are to stay strings; elsewhere in a string a value becomes text. The result is JSON again whatever the values
+/// hold.
+public struct BodyTemplate: Sendable {
     private indirect enum Part: Sendable {
         case fixed(JSON)
         case value([String])
@@ -19,35 +20,46 @@ struct BodyTemplate: Sendable {
     ///
     /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
     init(_ node: FixtureNode, roots: [String]) throws(FixtureProblem) {
-        root = try Self.part(try node.json(), at: node, roots)
+        try self.init(try node.json(), at: node, roots: roots, keepsText: false)
+    }
+
+    /// Reads a template that was made of what stands at a place of a fixture.
+    ///
+    /// - Parameter keepsText: whether a string stays one also where it is nothing but the name of a value.
+    /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
+    public init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
+        root = try Self.part(json, at: node, roots, keepsText: keepsText)
     }
 
     /// The body with these values.
-    func body(_ values: JSONObject) -> JSON { Self.fill(root, values) }
+    public func body(_ values: JSONObject) -> JSON { Self.fill(root, values) }
 
     private static func part(
-        _ value: JSON, at node: FixtureNode, _ roots: [String]
+        _ value: JSON, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
         switch value {
-        case .string(let text) where text.contains("{{"): return try part(text: text, at: node, roots)
+        case .string(let text) where text.contains("{{"):
+            return try part(text: text, at: node, roots, keepsText: keepsText)
         case .array(let elements):
             var parts: [Part] = []
-            for element in elements { parts.append(try part(element, at: node, roots)) }
+            for element in elements { parts.append(try part(element, at: node, roots, keepsText: keepsText)) }
             return .array(parts)
         case .object(let object):
             var parts: [(String, Part)] = []
-            for member in object { parts.append((member.name, try part(member.value, at: node, roots))) }
+            for member in object {
+                parts.append((member.name, try part(member.value, at: node, roots, keepsText: keepsText)))
+            }
             return .object(parts)
         case .null, .bool, .number, .string: return .fixed(value)
         }
     }
 
     private static func part(
-        text: String, at node: FixtureNode, _ roots: [String]
+        text: String, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
         let template = try TextTemplate(text, roots: roots, escaping: .none, at: node)
         let tags = TextTemplate.tags(in: text)
-        guard tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
+        guard !keepsText, tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
             return .text(template)
         }
         return .value(tags[0].split(separator: ".").map(String.init))
