@@ -9,6 +9,7 @@ struct BloomreachContent: Sendable {
         var blocks: [ContentBlock] = []
         var consentCategories: [ConsentCategory] = []
         var recommendations = RecommendationCatalog()
+        var computed: [ComputedAttribute] = []
     }
 
     private(set) var projects: [String: Project] = [:]
@@ -23,7 +24,8 @@ struct BloomreachContent: Sendable {
 
 extension BloomreachContent {
     /// Reads the files of the folder `content`, one for each kind.
-    init(_ fixtures: VendorFixtures, _ directory: ContentDirectory) throws(FixtureProblem) {
+    init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
+        let directory = ContentDirectory(accounts)
         let reader = ContentFiles(fixtures: fixtures, directory: directory)
         try reader.read("in-app-messages") { (project, node) throws(FixtureProblem) in
             projects[project, default: Project()].inAppMessages = try Self.list(node, InAppMessage.init, id: \.id)
@@ -33,6 +35,12 @@ extension BloomreachContent {
         }
         try reader.read("recommendations") { (project, node) throws(FixtureProblem) in
             projects[project, default: Project()].recommendations = try RecommendationCatalog(node)
+        }
+        try reader.read("computed-attributes") { (project, node) throws(FixtureProblem) in
+            projects[project, default: Project()].computed = try Self.list(
+                node,
+                { (node) throws(FixtureProblem) in try ComputedAttribute(node, of: project, directory) },
+                id: { "\($0.kind.rawValue) \($0.id)" })
         }
         try reader.read("consents") { (project, node) throws(FixtureProblem) in
             try readConsents(project, node, directory)
@@ -103,11 +111,15 @@ private struct ContentFiles {
 struct ContentDirectory {
     /// The project tokens.
     let projects: [String]
-    /// The number of a customer, by project, name of an id and its value.
-    let customer: (String, String, String) -> Int?
+    private let customers: [String: BloomreachCustomers]
+
+    init(_ accounts: BloomreachAccounts) {
+        projects = accounts.projects.map(\.token)
+        customers = accounts.customers
+    }
 
     /// The entries of a list, each for another customer, with a member of that name besides.
-    fileprivate func entries(
+    func entries(
         _ list: FixtureNode, of project: String, _ member: String
     ) throws(FixtureProblem) -> [(BloomreachCustomerKey, FixtureMapping)] {
         var entries: [(BloomreachCustomerKey, FixtureMapping)] = []
@@ -129,9 +141,9 @@ struct ContentDirectory {
         guard let (name, value) = try node.members().first, try node.members().count == 1 else {
             throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
         }
-        let id = try value.string()
-        guard let number = customer(project, name, id) else {
-            throw value.problem("accounts.yaml has no customer of project \(project) whose \(name) is “\(id)”")
+        let id = BloomreachID(name: name, value: try value.string())
+        guard let number = customers[project]?.owner(of: id) else {
+            throw value.problem("accounts.yaml has no customer of project \(project) whose \(name) is “\(id.value)”")
         }
         return BloomreachCustomerKey(project: project, number: number)
     }

@@ -21,14 +21,16 @@ extension Bloomreach {
     private static let messageRoutes: [Route<Bloomreach>] = [
         Route(
             "inapp.messages", .post("/webxp/s/{project}/inappmessages"), .post("/webxp/streams/{stream}/inappmessages"),
-            access: .publicKey(.inapp), evidence: .documented, source: "seed; query of newer SDKs and bodies: both SDKs",
+            access: .publicKey(.inapp), evidence: .documented,
+            source: "seed; query of newer SDKs and bodies: both SDKs",
             handler: inAppMessages)
     ]
 
     private static let blockRoutes: [Route<Bloomreach>] = [
         Route(
             "blocks.static", .get("/wxstatic/projects/{project}/bundle-ios.json"),
-            .get("/wxstatic/projects/{project}/bundle-android.json"), .get("/wxstatic/streams/{stream}/bundle-ios.json"),
+            .get("/wxstatic/projects/{project}/bundle-android.json"),
+            .get("/wxstatic/streams/{stream}/bundle-ios.json"),
             .get("/wxstatic/streams/{stream}/bundle-android.json"), access: .staticContent, evidence: .observed,
             source: "both SDKs; that no credential is needed: ours", handler: staticBlocks),
         Route(

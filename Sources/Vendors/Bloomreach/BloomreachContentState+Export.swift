@@ -31,7 +31,8 @@ extension BloomreachContentState {
             let inbox = try Inbox(exported: entry)
             setInbox(inbox, of: customer)
             guard byteCount <= Self.byteLimit else {
-                throw node.problem("the messages up to here have \(byteCount) bytes; expected at most \(Self.byteLimit)")
+                throw node.problem(
+                    "the messages up to here have \(byteCount) bytes; expected at most \(Self.byteLimit)")
             }
         }
         for node in try document["segments"]?.elements() ?? [] {

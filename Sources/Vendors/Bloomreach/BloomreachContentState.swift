@@ -15,6 +15,12 @@ struct BloomreachContentState: Sendable {
     /// What the messages of all inboxes have together.
     private(set) var byteCount = 0
 
+    /// Nothing of anybody.
+    init() {}
+
+    /// What a sandbox starts with.
+    init(_ content: BloomreachContent) { self = content.initialState }
+
     /// The inbox of a customer.
     func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] ?? Inbox() }
 
@@ -22,7 +28,9 @@ struct BloomreachContentState: Sendable {
     func segments(of customer: BloomreachCustomerKey) -> CustomerSegments { segments[customer] ?? CustomerSegments() }
 
     /// Whether a customer has agreed to a category.
-    func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool { consents[customer]?[category] ?? false }
+    func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
+        consents[customer]?[category] ?? false
+    }
 
     /// Whether a message can be added to an inbox; otherwise what is in the way.
     func obstacle(to message: InboxMessage, in inbox: Inbox) -> String? {
@@ -63,11 +71,11 @@ extension BloomreachContentState {
     mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
         if let moved = segments[source], segments[target] == nil { segments[target] = moved }
         if let moved = consents[source] { consents[target, default: [:]].merge(moved) { own, _ in own } }
-        remove(source)
+        forget(customer: source)
     }
 
-    /// Empties the inbox of a customer who is anonymised, and forgets what the customer agreed to and is in.
-    mutating func forget(_ customer: BloomreachCustomerKey) {
+    /// Empties the inbox of a customer who becomes anonymous, and forgets what the customer agreed to and is in.
+    mutating func anonymize(_ customer: BloomreachCustomerKey) {
         var inbox = inbox(of: customer)
         inbox.clear()
         setInbox(inbox, of: customer)
@@ -76,7 +84,7 @@ extension BloomreachContentState {
     }
 
     /// Removes all that is kept of a customer who is no more.
-    mutating func remove(_ customer: BloomreachCustomerKey) {
+    mutating func forget(customer: BloomreachCustomerKey) {
         if let inbox = inboxes.removeValue(forKey: customer) { byteCount -= inbox.byteCount }
         segments[customer] = nil
         consents[customer] = nil

@@ -45,7 +45,8 @@ extension ContentBlock {
         if delivery == .static, let audience = entry["audience"] {
             throw audience.nameProblem("everybody gets a static block; one with an audience has to be personal")
         }
-        ttlSeconds = try entry["ttl_seconds"].map { node throws(FixtureProblem) in try node.int() } ?? Self.usualTTLSeconds
+        ttlSeconds =
+            try entry["ttl_seconds"].map { node throws(FixtureProblem) in try node.int() } ?? Self.usualTTLSeconds
         if ttlSeconds < 0 { throw node.problem("ttl_seconds is \(ttlSeconds); expected 0 or more") }
         let type = try entry.required("content_type").string()
         if type == "html" { try Self.markup.check(try entry.required("content")) }

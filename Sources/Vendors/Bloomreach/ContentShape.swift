@@ -50,7 +50,8 @@ indirect enum ContentShape: Sendable {
 
     private static func check(_ text: String, among words: [String], at node: FixtureNode) throws(FixtureProblem) {
         guard !words.contains(text) else { return }
-        throw node.problem("“\(text)” is none of \(words.joined(separator: ", "))\(Nearest.hint(to: text, among: words))")
+        throw node.problem(
+            "“\(text)” is none of \(words.joined(separator: ", "))\(Nearest.hint(to: text, among: words))")
     }
 
     private static func check(
