@@ -134,16 +134,12 @@ struct ContentDirectory {
         return entries
     }
 
-    /// Reads one id of a customer, such as `{ registered: "…" }`.
     private func customer(
         _ node: FixtureNode, of project: String
     ) throws(FixtureProblem) -> BloomreachCustomerKey {
-        guard let (name, value) = try node.members().first, try node.members().count == 1 else {
-            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
-        }
-        let id = BloomreachID(name: name, value: try value.string())
+        let id = try BloomreachID(naming: node)
         guard let number = customers[project]?.owner(of: id) else {
-            throw value.problem("accounts.yaml has no customer of project \(project) whose \(name) is “\(id.value)”")
+            throw node.problem("accounts.yaml has no customer of project \(project) whose \(id.name) is “\(id.value)”")
         }
         return BloomreachCustomerKey(project: project, number: number)
     }
