@@ -1,16 +1,29 @@
 import JSON
 
-/// A JSON body in which strings may name values.
+/// A JSON body in which strings, and names of members, may name values.
 ///
 /// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type; elsewhere
-/// in a string a value becomes text. The result is JSON again whatever the values hold.
+/// in a string, and in the name of a member, a value becomes text. The result is JSON again whatever the values hold.
 struct BodyTemplate: Sendable {
     private indirect enum Part: Sendable {
         case fixed(JSON)
         case value([String])
         case text(TextTemplate)
         case array([Part])
-        case object([(String, Part)])
+        case object([(name: Name, Part)])
+    }
+
+    /// The name of a member: nearly always just that.
+    private enum Name: Sendable {
+        case fixed(String)
+        case text(TextTemplate)
+
+        func text(_ values: JSONObject) -> String {
+            switch self {
+            case .fixed(let name): name
+            case .text(let template): template.text(values)
+            }
+        }
     }
 
     private let root: Part
@@ -35,11 +48,19 @@ struct BodyTemplate: Sendable {
             for element in elements { parts.append(try part(element, at: node, roots)) }
             return .array(parts)
         case .object(let object):
-            var parts: [(String, Part)] = []
-            for member in object { parts.append((member.name, try part(member.value, at: node, roots))) }
+            var parts: [(Name, Part)] = []
+            for member in object {
+                let name = try name(member.name, at: node, roots)
+                parts.append((name, try part(member.value, at: node, roots)))
+            }
             return .object(parts)
         case .null, .bool, .number, .string: return .fixed(value)
         }
+    }
+
+    private static func name(_ text: String, at node: FixtureNode, _ roots: [String]) throws(FixtureProblem) -> Name {
+        guard text.contains("{{") else { return .fixed(text) }
+        return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
     }
 
     private static func part(
@@ -66,7 +87,7 @@ struct BodyTemplate: Sendable {
             } ?? .null
         case .text(let template): return .string(template.text(values))
         case .array(let parts): return .array(parts.map { fill($0, values) })
-        case .object(let parts): return .object(JSONObject(parts.map { ($0.0, fill($0.1, values)) }))
+        case .object(let parts): return .object(JSONObject(parts.map { ($0.name.text(values), fill($0.1, values)) }))
         }
     }
 }
