@@ -38,8 +38,10 @@ enum ContentExample {
     ]
 
     /// The ids of the example's customers, as members of a body.
-    static let anaIDs = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000a","registered":"ana@example.test"}"#
-    static let benIDs = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000b","registered":"ben@example.test"}"#
+    static let anaIDs =
+        #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000a","registered":"ana@example.test"}"#
+    static let benIDs =
+        #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000b","registered":"ben@example.test"}"#
     static let guestIDs = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c"}"#
 
     /// A body of Ana's with these members besides.

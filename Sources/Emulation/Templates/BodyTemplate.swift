@@ -3,8 +3,8 @@ public import JSON
 /// A JSON body in which strings, and names of members, may name values.
 ///
 /// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type, unless
-/// strings are to stay strings; elsewhere in a string, and in the name of a member, a value becomes text. The result is JSON again whatever the values
-/// hold.
+/// strings are to stay strings; elsewhere in a string, and in the name of a member, a value becomes text. The result is
+/// JSON again whatever the values hold.
 public struct BodyTemplate: Sendable {
     private indirect enum Part: Sendable {
         case fixed(JSON)

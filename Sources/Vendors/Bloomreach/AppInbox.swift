@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Tokens
 
 /// The app inbox. Source: its paths and that a customer token opens it are documented (seed; reference page of the app
 /// inbox), bodies are observed in both SDKs; what makes a sync token stale is ours.

@@ -11,11 +11,12 @@ extension Bloomreach {
         Route(
             "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
             .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
-            source: "seed; bodies: both SDKs; sync token: iOS tests, form ours", handler: fetchInbox),
+            source: "seed; bodies: both SDKs; sync token: iOS tests, form ours", bodyLimit: bodyLimit,
+            handler: fetchInbox),
         Route(
             "appinbox.markasread", .post("/webxp/projects/{project}/appinbox/markasread"),
             .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox, evidence: .documented,
-            source: "seed; bodies: both SDKs", handler: markInboxRead),
+            source: "seed; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
     ]
 
     private static let messageRoutes: [Route<Bloomreach>] = [
@@ -23,7 +24,7 @@ extension Bloomreach {
             "inapp.messages", .post("/webxp/s/{project}/inappmessages"), .post("/webxp/streams/{stream}/inappmessages"),
             access: .publicKey(.inapp), evidence: .documented,
             source: "seed; query of newer SDKs and bodies: both SDKs",
-            handler: inAppMessages)
+            bodyLimit: bodyLimit, handler: inAppMessages)
     ]
 
     private static let blockRoutes: [Route<Bloomreach>] = [
@@ -32,11 +33,11 @@ extension Bloomreach {
             .get("/wxstatic/projects/{project}/bundle-android.json"),
             .get("/wxstatic/streams/{stream}/bundle-ios.json"),
             .get("/wxstatic/streams/{stream}/bundle-android.json"), access: .staticContent, evidence: .observed,
-            source: "both SDKs; that no credential is needed: ours", handler: staticBlocks),
+            source: "both SDKs; that no credential is needed: ours", bodyLimit: bodyLimit, handler: staticBlocks),
         Route(
             "blocks.personal", .post("/webxp/s/{project}/inappcontentblocks"),
             .post("/webxp/streams/{stream}/inappcontentblocks"), access: .app(.blocks), evidence: .observed,
-            source: "both SDKs", handler: personalBlocks),
+            source: "both SDKs", bodyLimit: bodyLimit, handler: personalBlocks),
     ]
 
     private static let customerRoutes: [Route<Bloomreach>] = [
@@ -44,12 +45,13 @@ extension Bloomreach {
             "consents.list", .post("/data/v2/projects/{project}/consent/categories"),
             .get("/data/v2/projects/{project}/consent/categories"),
             .get("/data/v2/streams/{stream}/consent/categories"), .post("/data/v2/streams/{stream}/consent/categories"),
-            access: .keys(.consents), evidence: .documented, source: "POST: seed; GET: every SDK", handler: consents),
+            access: .keys(.consents), evidence: .documented, source: "POST: seed; GET: every SDK", bodyLimit: bodyLimit,
+            handler: consents),
         Route(
             "segments.list", .get("/webxp/projects/{project}/segments"), .get("/webxp/streams/{stream}/segments"),
-            access: .app(.segments), evidence: .observed, source: "both SDKs", handler: segments),
+            access: .app(.segments), evidence: .observed, source: "both SDKs", bodyLimit: bodyLimit, handler: segments),
         Route(
             "recommend.user", .post("/optimization/streams/{stream}/recommend/user"), access: .recommendations,
-            evidence: .observed, source: "iOS and android5", handler: recommendations),
+            evidence: .observed, source: "iOS and android5", bodyLimit: bodyLimit, handler: recommendations),
     ]
 }

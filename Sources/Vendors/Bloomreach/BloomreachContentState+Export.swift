@@ -33,7 +33,8 @@ extension BloomreachContentState {
             let (customer, entry) = try Self.entry(node, ["epoch", "counter", "messages"], customer)
             setInbox(try Inbox(exported: entry), of: customer)
             guard byteCount <= Self.byteLimit else {
-                throw node.problem("the messages up to here have \(byteCount) bytes; expected at most \(Self.byteLimit)")
+                throw node.problem(
+                    "the messages up to here have \(byteCount) bytes; expected at most \(Self.byteLimit)")
             }
         }
         for node in try document["segments"]?.elements() ?? [] {
@@ -42,10 +43,9 @@ extension BloomreachContentState {
         }
         for node in try document["consents"]?.elements() ?? [] {
             let (customer, entry) = try Self.entry(node, ["consents"], customer)
-            consents[customer] = [:]
-            for (category, value) in try entry.required("consents").members() {
-                setConsent(try value.bool(), to: category, of: customer)
-            }
+            var consents: [String: Bool] = [:]
+            for (category, value) in try entry.required("consents").members() { consents[category] = try value.bool() }
+            setConsents(consents, of: customer)
         }
     }
 
@@ -64,10 +64,10 @@ extension BloomreachContentState {
             state.setInbox(inbox, of: customer)
         }
         for (customer, segments) in Self.changed(segments, since: old.segments, otherwise: CustomerSegments()) {
-            state.segments[customer] = segments
+            state.setSegments(segments, of: customer)
         }
         for (customer, consents) in Self.changed(consents, since: old.consents, otherwise: [:]) {
-            state.consents[customer] = consents
+            state.setConsents(consents, of: customer)
         }
         return state
     }
@@ -79,10 +79,10 @@ extension BloomreachContentState {
             if let customer = number(customer) { state.setInbox(inbox, of: customer) }
         }
         for (customer, segments) in segments {
-            if let customer = number(customer) { state.segments[customer] = segments }
+            if let customer = number(customer) { state.setSegments(segments, of: customer) }
         }
         for (customer, consents) in consents {
-            if let customer = number(customer) { state.consents[customer] = consents }
+            if let customer = number(customer) { state.setConsents(consents, of: customer) }
         }
         return state
     }

@@ -56,6 +56,11 @@ struct BloomreachContentState: Sendable {
         self.segments[customer] = segments
     }
 
+    /// Stores all that a customer said about categories.
+    mutating func setConsents(_ consents: [String: Bool], of customer: BloomreachCustomerKey) {
+        self.consents[customer] = consents
+    }
+
     /// Stores whether a customer agrees to a category.
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
         consents[customer, default: [:]][category] = value
