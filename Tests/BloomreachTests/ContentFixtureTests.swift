@@ -177,7 +177,8 @@ struct ContentFixtureTests {
         do {
             _ = try Emulator(fixtures: fixtures.store)
             Issue.record("the file was accepted")
-        } catch let problem as FixtureProblem {
+        } catch {
+            let problem = error
             #expect(problem.file.hasSuffix(fault.file))
             #expect(problem.message.contains(fault.complaint), "\(problem)")
             let place = try #require(Self.place(of: fault.place, in: text), "the place is in the file")
