@@ -177,8 +177,7 @@ struct ContentFixtureTests {
         do {
             _ = try Emulator(fixtures: fixtures.store)
             Issue.record("the file was accepted")
-        } catch {
-            let problem = error
+        } catch let problem {
             #expect(problem.file.hasSuffix(fault.file))
             #expect(problem.message.contains(fault.complaint), "\(problem)")
             let place = try #require(Self.place(of: fault.place, in: text), "the place is in the file")

@@ -2,6 +2,11 @@ public import Emulation
 import HTTPTypes
 import Wire
 
+extension HTTPField.Name {
+    /// The id of an answer. Source: a sample in the vendor's documents.
+    static let requestID = Self("x-request-id") ?? .via
+}
+
 extension VendorModule {
     /// Bloomreach Engagement, once Exponea.
     public static let bloomreach = VendorModule(Bloomreach.self)
@@ -48,14 +53,15 @@ final class Bloomreach: Vendor {
     static let unrouted = UnroutedFailures<BloomreachFailure>(
         routeNotFound: .unknownRoute, methodNotAllowed: .methodNotAllowed, bodyTooLarge: .bodyTooLarge)
 
-    static let actions: [VendorAction<Bloomreach>] = contentActions
+    static let actions: [VendorAction<Bloomreach>] = trackingActions + contentActions
 
     static let routes: [Route<Bloomreach>] = trackingRoutes + dataRoutes + contentRoutes
 
     func authorize(_ call: inout BloomreachCall, _ state: BloomreachState) {}
 
     /// Answers say `application/json` and no more, and each has an id of its own (documented sample).
-    func finish(_ response: inout Response, to request: Request) {
+    func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource) {
+        response.fields[.requestID] = identifiers.uuid()
         if response.fields[.contentType]?.hasPrefix("application/json") == true {
             response.fields[.contentType] = "application/json"
         }

@@ -132,18 +132,18 @@ extension Bloomreach {
     @Sendable private static func setSegments(
         _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
     ) throws(ActionRefusal) -> JSON {
-        let customer = try call.customer(state)
+        let customer = try call.customerKey(state)
         let segments = try call.reading("segments", call.members["segments"] ?? .null) {
             (node) throws(FixtureProblem) in try CustomerSegments(node)
         }
-        state.content.setSegments(segments, of: try call.key(of: customer))
+        state.content.setSegments(segments, of: customer)
         return segments.record
     }
 
     @Sendable private static func setConsent(
         _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
     ) throws(ActionRefusal) -> JSON {
-        let key = try call.key(of: try call.customer(state))
+        let key = try call.customerKey(state)
         let category = try call.required("category")
         let categories = call.vendor.content[key.project].consentCategories.map(\.id)
         guard categories.contains(category) else {
@@ -162,46 +162,17 @@ extension Bloomreach {
 // MARK: - Whom an order means
 
 extension ActionCall<Bloomreach> {
-    /// The token of the project.
-    private func projectToken() throws(ActionRefusal) -> String {
-        let projects = vendor.accounts.projects.map(\.token)
-        let token = try text("project") ?? projects.first ?? ""
-        guard projects.contains(token) else {
-            throw ActionRefusal("no project has the token \(token)\(Nearest.hint(to: token, among: projects))")
-        }
-        return token
-    }
-
-    /// The customer.
-    fileprivate func customer(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomer {
-        let value = members["customer"] ?? .null
-        let ids: BloomreachIDs
-        if let object = value.object {
-            do {
-                ids = try BloomreachIDs(.object(object))
-            } catch {
-                throw ActionRefusal("customer is no map of ids: \(error)")
-            }
-        } else {
-            ids = BloomreachIDs(hard: [BloomreachID(name: BloomreachID.registered, value: try required("customer"))])
-        }
-        let project = try projectToken()
-        guard let customer = state.projects[project]?.customers.customer(ids) else {
-            throw ActionRefusal("nobody in project \(project) has one of the ids \(ids.json.text)")
-        }
-        return customer
-    }
-
-    /// What content is kept by.
-    fileprivate func key(of customer: BloomreachCustomer) throws(ActionRefusal) -> BloomreachCustomerKey {
-        BloomreachCustomerKey(project: try projectToken(), number: customer.number)
+    /// The customer, by what content is kept by.
+    fileprivate func customerKey(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
+        let (customer, project) = try namedCustomer(state)
+        return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
     /// The customer as the owner of an inbox.
     fileprivate func inboxOwner(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
-        let customer = try customer(state)
+        let (customer, project) = try namedCustomer(state)
         if customer.isAnonymous { throw ActionRefusal("the customer has no hard id, and so no app inbox") }
-        return try key(of: customer)
+        return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
     /// What the reader of a fixture makes of a member.

@@ -35,8 +35,14 @@ struct BloomreachCustomer: Sendable, Hashable {
     static func checkRoom(
         for properties: JSONObject, besides customer: BloomreachCustomer?
     ) throws(BloomreachRefusal) {
-        let count = properties.count + (customer?.properties.count ?? 0)
-        let bytes = JSON.object(properties).bytes.count + (customer?.propertyByteCount ?? 0)
+        var count = properties.count + (customer?.properties.count ?? 0)
+        var bytes = JSON.object(properties).bytes.count + (customer?.propertyByteCount ?? 0)
+        if let customer, count > maximumProperties || bytes > maximumPropertyBytes {
+            // Some of them may take the place of others.
+            var changed = customer
+            changed.set(properties)
+            (count, bytes) = (changed.properties.count, changed.propertyByteCount)
+        }
         guard count <= maximumProperties, bytes <= maximumPropertyBytes else {
             throw Refusal(
                 .bodyTooLarge,

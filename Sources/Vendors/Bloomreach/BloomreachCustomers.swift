@@ -50,13 +50,16 @@ struct BloomreachCustomers: Sendable {
 
     /// The events of a customer, in the order of their arrival.
     func events(of customer: BloomreachCustomer) -> some Sequence<BloomreachEvent> {
-        customer.events.records.lazy.map { record in
-            // What lies in the log was made of an object when it came.
-            let properties = (try? JSON.parse(record.properties))?.object ?? [:]
-            return BloomreachEvent(
-                type: eventTypes.name(of: record.type), timestamp: record.timestamp, properties: properties,
-                sequence: record.sequence)
-        }
+        customer.events.records.lazy.map { event($0) }
+    }
+
+    /// An event as it was tracked.
+    func event(_ record: BloomreachEventLog.Record) -> BloomreachEvent {
+        // What lies in the log was made of an object when it came.
+        let properties = (try? JSON.parse(record.properties))?.object ?? [:]
+        return BloomreachEvent(
+            type: eventTypes.name(of: record.type), timestamp: record.timestamp, properties: properties,
+            sequence: record.sequence)
     }
 
     // MARK: - Whole records
