@@ -63,7 +63,7 @@ struct BloomreachRecommendationOrder: Sendable {
     /// Reads an attribute; the mixed spelling is that of the clients.
     fileprivate init?(_ object: JSONObject) {
         guard let id = object["id"]?.string else { return nil }
-        func present(_ name: String) -> JSON? { object[name].flatMap { $0.isNull ? nil : $0 } }
+        func present(_ name: String) -> JSON? { object.present(name) }
         engine = id
         if let value = present("fillWithRandom") {
             guard let bool = value.bool else { return nil }

@@ -69,7 +69,11 @@ extension Refusal<BloomreachFailure> {
 
 extension JSONObject {
     /// A member that is there and not null.
-    private func present(_ name: String) -> JSON? { self[name].flatMap { $0.isNull ? nil : $0 } }
+    func present(_ name: String) -> JSON? {
+        // No closure with nil in it: that would be a null.
+        guard let value = self[name], !value.isNull else { return nil }
+        return value
+    }
 
     /// A text; `nil` when it is absent or null.
     func text(_ name: String) throws(BloomreachRefusal) -> String? {
