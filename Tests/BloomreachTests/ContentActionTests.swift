@@ -82,13 +82,13 @@ struct ContentActionTests {
         let other = #"{"project":"demo-project-2",\#(Self.ana),\#(Self.message)}"#
         let refused = try await world.act("add-inbox-message", other)
         #expect(refused.status == 400)
-        #expect(refused.text.contains("nobody in project demo-project-2 has one of the ids"))
+        #expect(refused.text.contains("nobody in demo-project-2 has one of the ids"))
     }
 
     @Test(
         "a wrong order is refused with what is wrong, and changes nothing",
         arguments: [
-            ("add-inbox-message", #"{"customer":"nobody",\#(message)}"#, "nobody in project demo-project-1"),
+            ("add-inbox-message", #"{"customer":"nobody",\#(message)}"#, "nobody in demo-project-1"),
             ("add-inbox-message", #"{"customer":{"a":1},\#(message)}"#, "no map of ids"),
             ("add-inbox-message", #"{\#(message)}"#, "customer"),
             (
@@ -120,7 +120,7 @@ struct ContentActionTests {
             ),
             (
                 "delete-inbox-message", #"{\#(ana),"message":"msg-push-2"}"#,
-                "no message msg-push-2; did you mean msg-push-1?"
+                "no message msg-push-2; did you mean “msg-push-1”?"
             ),
             ("expire-inbox-message", #"{\#(ana),"message":"x"}"#, "no message x"),
             ("read-inbox-message", #"{\#(ana)}"#, "message"),

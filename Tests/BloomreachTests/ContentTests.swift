@@ -315,7 +315,7 @@ struct ContentTests {
     @Test("the items of an engine come in order, with an id that stays", arguments: Depth.allCases)
     func recommendations(_ depth: Depth) async throws {
         let world = try await World(depth)
-        let answer = try await recommend(world, #""engine-2""#)
+        let answer = try await recommend(world, #""also-bought""#)
         let id = try #require(answer.json["data"]?[0]?["recommendation_id"]?.string)
         #expect(id.wholeMatch(of: /[0-9a-f]{24}/) != nil)
         func item(_ item: String, _ name: String, _ price: String) -> String {
@@ -324,13 +324,13 @@ struct ContentTests {
         }
         let items = [item("item-3", "Red cup", "8.25"), item("item-2", "Blue plate", "14")]
         answer.expect(200, #"{"data":[\#(items.joined(separator: ","))],"errors":"[]","success":true}"#)
-        try await recommend(world, #""engine-2","size":1"#)
+        try await recommend(world, #""also-bought","size":1"#)
             .expect(200, #"{"data":[\#(items[0])],"errors":"[]","success":true}"#)
-        try await recommend(world, #""engine-2","size":0"#).expect(200, #"{"data":[],"errors":"[]","success":true}"#)
-        let filled = try await recommend(world, #""engine-2","fill_with_random":true,"items":{"a":1},"no_track":false"#)
+        try await recommend(world, #""also-bought","size":0"#).expect(200, #"{"data":[],"errors":"[]","success":true}"#)
+        let filled = try await recommend(world, #""also-bought","fill_with_random":true,"items":{"a":1},"no_track":false"#)
         #expect(filled.json["data"]?.array?.map { $0["item_id"] } == ["item-3", "item-2", "item-1"])
         #expect(
-            try await recommend(world, #""engine-1""#).json["data"]?[0]?["recommendation_id"]?.string != id)
+            try await recommend(world, #""bestsellers""#).json["data"]?[0]?["recommendation_id"]?.string != id)
     }
 
     @Test("the same recommendations are an attribute of a project, and of somebody unknown too")
@@ -341,7 +341,7 @@ struct ContentTests {
                 .post, Content.attributes, Content.key, #"{\#(ids),"attributes":[\#(attribute)]}"#)
         }
         let attribute =
-            #"{"type":"recommendation","id":"engine-1","fillWithRandom":true,"size":2,"#
+            #"{"type":"recommendation","id":"bestsellers","fillWithRandom":true,"size":2,"#
             + #""catalogAttributesWhitelist":["price"]}"#
         let answer = try await ask(Content.anaIDs, attribute)
         let id = try #require(answer.json["results"]?[0]?["value"]?[0]?["recommendation_id"]?.string)
@@ -353,7 +353,7 @@ struct ContentTests {
             200,
             #"{"success":true,"results":[{"success":true,"value":[\#(item("item-1", "9.5")),\#(item("item-2", "14"))]}]}"#
         )
-        #expect(try await recommend(world, #""engine-1""#).json["data"]?[0]?["recommendation_id"]?.string == id)
+        #expect(try await recommend(world, #""bestsellers""#).json["data"]?[0]?["recommendation_id"]?.string == id)
         let unknown = try await ask(#""customer_ids":{"registered":"nobody"}"#, attribute)
         #expect(unknown.json["results"]?[0]?["value"]?.array?.count == 2)
         try await ask(Content.anaIDs, #"{"type":"recommendation","id":"none"}"#)
@@ -366,13 +366,13 @@ struct ContentTests {
             (#"null"#, "Field 'engine_id' is required.", "missing-field"),
             (#"1"#, "Field 'engine_id' is invalid.", "invalid-field"),
             (#""none""#, "Field 'engine_id' is invalid.", "invalid-field"),
-            (#""engine-1","fill_with_random":1,"size":"x""#, "Field 'fill_with_random' is invalid.", "invalid-field"),
-            (#""engine-1","size":-1"#, "Field 'size' is invalid.", "invalid-field"),
-            (#""engine-1","size":1.5"#, "Field 'size' is invalid.", "invalid-field"),
-            (#""engine-1","items":[]"#, "Field 'items' is invalid.", "invalid-field"),
-            (#""engine-1","no_track":"yes""#, "Field 'no_track' is invalid.", "invalid-field"),
+            (#""bestsellers","fill_with_random":1,"size":"x""#, "Field 'fill_with_random' is invalid.", "invalid-field"),
+            (#""bestsellers","size":-1"#, "Field 'size' is invalid.", "invalid-field"),
+            (#""bestsellers","size":1.5"#, "Field 'size' is invalid.", "invalid-field"),
+            (#""bestsellers","items":[]"#, "Field 'items' is invalid.", "invalid-field"),
+            (#""bestsellers","no_track":"yes""#, "Field 'no_track' is invalid.", "invalid-field"),
             (
-                #""engine-1","catalog_attributes_whitelist":"name""#,
+                #""bestsellers","catalog_attributes_whitelist":"name""#,
                 "Field 'catalog_attributes_whitelist' is invalid.", "invalid-field"
             ),
         ])
@@ -384,9 +384,9 @@ struct ContentTests {
     @Test("recommendations of a stream need a token, which stands in for the ids")
     func recommendationAccess() async throws {
         let world = try await World()
-        try await world.call(.post, Content.recommendations, [], Content.ofAna(#""engine_id":"engine-1""#))
+        try await world.call(.post, Content.recommendations, [], Content.ofAna(#""engine_id":"bestsellers""#))
             .expect(401, #"{"success":false,"error":"missing token"}"#, "stream-token-missing")
-        try await world.call(.post, Content.recommendations, Content.streamAna, #"{"engine_id":"engine-1"}"#)
+        try await world.call(.post, Content.recommendations, Content.streamAna, #"{"engine_id":"bestsellers"}"#)
             .expect(200)
     }
 

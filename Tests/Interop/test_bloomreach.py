@@ -255,7 +255,7 @@ def test_a_stream_takes_a_token_for_the_inbox_and_none_for_tracking(frozen):
     event = {"customer_ids": GUEST, "event_type": "view", "properties": {}}
     assert bare.send("POST", f"/track/u/v1/customers/events?stream_id={STREAM}", event).json()["success"] is True
     items = signed.send(
-        "POST", f"/optimization/streams/{STREAM}/recommend/user", {"customer_ids": ANA, "engine_id": "engine-1", "size": 5})
+        "POST", f"/optimization/streams/{STREAM}/recommend/user", {"customer_ids": ANA, "engine_id": "bestsellers", "size": 5})
     assert items.json()["errors"] == "[]" and items.json()["data"][0]["item_id"] == "item-1"
     for token, failure in [
         (stream_token(ANA, expires=NOW - 1), "stream-token-expired"), (stream_token(BEN), "stream-token-ids-mismatch"),

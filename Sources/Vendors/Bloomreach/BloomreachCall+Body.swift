@@ -70,6 +70,7 @@ extension Refusal<BloomreachFailure> {
 extension JSONObject {
     /// A member that is there and not null.
     func present(_ name: String) -> JSON? {
+        // No closure with nil in it: that would be a null.
         guard let value = self[name], !value.isNull else { return nil }
         return value
     }

@@ -12,6 +12,7 @@ extension Bloomreach {
                 let start = initialState.customers(of: project)
                 let changes = BloomreachChanges(of: records.customers, since: start)
                 let isUntouched = changes.isEmpty(since: start) && records.clicks.isEmpty && records.selfChecks.isEmpty
+                // Not in one expression with nil, which would be a null.
                 if isUntouched { return nil }
                 return records.json(of: project.token, changes)
             }
