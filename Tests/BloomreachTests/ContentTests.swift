@@ -327,7 +327,8 @@ struct ContentTests {
         try await recommend(world, #""also-bought","size":1"#)
             .expect(200, #"{"data":[\#(items[0])],"errors":"[]","success":true}"#)
         try await recommend(world, #""also-bought","size":0"#).expect(200, #"{"data":[],"errors":"[]","success":true}"#)
-        let filled = try await recommend(world, #""also-bought","fill_with_random":true,"items":{"a":1},"no_track":false"#)
+        let filled = try await recommend(
+            world, #""also-bought","fill_with_random":true,"items":{"a":1},"no_track":false"#)
         #expect(filled.json["data"]?.array?.map { $0["item_id"] } == ["item-3", "item-2", "item-1"])
         #expect(
             try await recommend(world, #""bestsellers""#).json["data"]?[0]?["recommendation_id"]?.string != id)
@@ -366,7 +367,10 @@ struct ContentTests {
             (#"null"#, "Field 'engine_id' is required.", "missing-field"),
             (#"1"#, "Field 'engine_id' is invalid.", "invalid-field"),
             (#""none""#, "Field 'engine_id' is invalid.", "invalid-field"),
-            (#""bestsellers","fill_with_random":1,"size":"x""#, "Field 'fill_with_random' is invalid.", "invalid-field"),
+            (
+                #""bestsellers","fill_with_random":1,"size":"x""#, "Field 'fill_with_random' is invalid.",
+                "invalid-field"
+            ),
             (#""bestsellers","size":-1"#, "Field 'size' is invalid.", "invalid-field"),
             (#""bestsellers","size":1.5"#, "Field 'size' is invalid.", "invalid-field"),
             (#""bestsellers","items":[]"#, "Field 'items' is invalid.", "invalid-field"),
