@@ -157,7 +157,8 @@ struct ContentFixtureTests {
             "recommendations", "name: \"Blue cup\"", "engine_name: \"x\"", at: "{ item_id: \"item-1\"",
             "cannot have the name engine_name"),
         fault(
-            "recommendations", "id: \"also-bought\"", "id: \"bestsellers\"", at: "id: \"bestsellers\"\n        name: \"also",
+            "recommendations", "id: \"also-bought\"", "id: \"bestsellers\"",
+            at: "id: \"bestsellers\"\n        name: \"also",
             "another engine has the id bestsellers"),
         fault(
             "computed-attributes", "type: prediction", "type: oracle", at: "oracle", "“oracle” is none of segmentation"),
