@@ -51,7 +51,7 @@ struct ActionTests {
             ("track-event", #"{"customer":"a","event_type":""}"#, "event_type must have"),
             ("track-event", #"{"customer":"a","event_type":"x","timestamp":"soon"}"#, "invalid-field"),
             ("track-event", #"{"customer":"a","event_type":"x","properties":7}"#, "expected an object"),
-            ("read-customer", "{}", "customer is missing"),
+            ("read-customer", "{}", "needs the member customer"),
             ("expect-event", #"{"exactly":1,"at_least":1}"#, "says both already"),
             ("expect-event", #"{"at_least":3,"at_most":2}"#, "nothing can be both"),
             ("expect-event", #"{"properties":{"x":{}}}"#, "demands nothing"),

@@ -63,19 +63,18 @@ struct BloomreachRecommendationOrder: Sendable {
     /// Reads an attribute; the mixed spelling is that of the clients.
     fileprivate init?(_ object: JSONObject) {
         guard let id = object["id"]?.string else { return nil }
-        func present(_ name: String) -> JSON? { object.present(name) }
         engine = id
-        if let value = present("fillWithRandom") {
+        if let value = object.present("fillWithRandom") {
             guard let bool = value.bool else { return nil }
             fillsWithRandom = bool
         }
-        if let value = present("size") {
+        if let value = object.present("size") {
             guard let int = value.int, int >= 0 else { return nil }
             size = int
         }
-        if let value = present("no_track"), value.bool == nil { return nil }
-        if let value = present("items"), value.object == nil { return nil }
-        if let value = present("catalogAttributesWhitelist") {
+        if let value = object.present("no_track"), value.bool == nil { return nil }
+        if let value = object.present("items"), value.object == nil { return nil }
+        if let value = object.present("catalogAttributesWhitelist") {
             guard let texts = value.array?.compactMap(\.string), texts.count == value.array?.count else { return nil }
             whitelist = texts
         }
