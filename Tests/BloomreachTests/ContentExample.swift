@@ -110,6 +110,15 @@ extension World {
         return try await call(.post, ContentExample.fetch, ContentExample.key, body)
     }
 
+    /// Marks messages as read with the public key, Ana's unless another owner is named.
+    func markAsRead(
+        _ ids: String, token: String = #""v1.1.1.2""#, owner: String = ContentExample.anaIDs
+    ) async throws -> ReceivedAnswer {
+        try await call(
+            .post, ContentExample.markAsRead, ContentExample.key,
+            #"{\#(owner),"message_ids":\#(ids),"sync_token":\#(token)}"#)
+    }
+
     /// Does an action of the vendor.
     @discardableResult
     func act(_ action: String, _ members: String) async throws -> ReceivedAnswer {

@@ -49,7 +49,7 @@ extension Bloomreach {
             throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.prefix(100))")
         }
         inbox.markRead(messages)
-        if let customer { state.content.setFlags(of: inbox, of: customer) }
+        if let customer { state.content.setInbox(inbox, of: customer) }
         return .json(["success": true])
     }
 }

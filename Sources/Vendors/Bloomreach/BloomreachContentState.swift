@@ -48,9 +48,6 @@ struct BloomreachContentState: Sendable {
         byteCount += inbox.byteCount - (old?.byteCount ?? 0)
     }
 
-    /// Stores the flags of an inbox of which no message came or went.
-    mutating func setFlags(of inbox: Inbox, of customer: BloomreachCustomerKey) { inboxes[customer] = inbox }
-
     /// Stores the segments of a customer.
     mutating func setSegments(_ segments: CustomerSegments, of customer: BloomreachCustomerKey) {
         self.segments[customer] = segments

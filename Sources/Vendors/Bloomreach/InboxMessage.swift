@@ -16,6 +16,8 @@ struct InboxMessage: Sendable, Hashable {
     var isRead: Bool
     /// The change of the inbox that touched the message last.
     var stamp: Int
+    /// What the message counts towards the limits of a sandbox, in bytes of text.
+    let byteCount: Int
 
     /// The message as answered. Source: observed, both SDKs.
     var json: JSON {
@@ -37,9 +39,6 @@ struct InboxMessage: Sendable, Hashable {
     func isListed(for application: String, at moment: Moment) -> Bool {
         (applicationID ?? application).hasSameBytes(as: application) && expireTime.double > moment.unixSeconds
     }
-
-    /// What the message counts towards the limits of a sandbox, in bytes of text.
-    var byteCount: Int { content.bytes.count + id.utf8.count + (applicationID?.utf8.count ?? 0) + 64 }
 
     /// Whether both say the same, whoever has read or changed them.
     func hasSameContent(as other: InboxMessage) -> Bool {
@@ -76,6 +75,7 @@ extension InboxMessage {
         expireTime = try Self.time("expire_time", of: entry, from: source, later: InboxMessageSource.usualLifeInSeconds)
         content = try entry.required("content").json()
         stamp = try entry["stamp"]?.count() ?? 0
+        byteCount = content.bytes.count + id.utf8.count + (applicationID?.utf8.count ?? 0) + 64
         if case .export = source { _ = try entry.required("stamp") }
         try (type == "html" ? Self.htmlContent : Self.pushContent).check(try entry.required("content"))
         guard byteCount <= Inbox.messageByteLimit else {
