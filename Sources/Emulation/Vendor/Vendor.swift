@@ -115,6 +115,9 @@ public protocol Vendor: Sendable {
     /// Adds what each answer of the vendor carries, whatever produced it.
     func finish(_ response: inout Response, to request: Request)
 
+    /// The same for a vendor whose answers each carry an id of their own; one that does not say otherwise needs none.
+    func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource)
+
     /// Makes a token of a kind in ``tokenKinds``.
     func mint(_ order: MintOrder, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
 
@@ -190,6 +193,12 @@ extension Vendor {
 
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}
+
+    /// Draws no id.
+    @inlinable
+    public func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource) {
+        finish(&response, to: request)
+    }
 
     /// A vendor whose tokens nobody verifies by published keys.
     public func issuers(in state: State) -> [IssuerKeys] { [] }
