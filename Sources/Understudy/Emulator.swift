@@ -1,4 +1,5 @@
 public import Emulation
+public import HTTPEngine
 public import Logging
 
 /// Everything that one server answers with: the vendors with their fixtures, the sandboxes, the routes.
@@ -21,6 +22,8 @@ public final class Emulator: Sendable {
     /// What is counted of all that is answered.
     let metrics: Metrics
     let logger: Logger?
+    /// Whom it believes over https when it asks for keys; read only then, since few do.
+    let keyTrust: @Sendable () -> TLSTrust
 
     /// Reads the fixtures and makes every vendor ready.
     ///
@@ -32,12 +35,14 @@ public final class Emulator: Sendable {
     ///   - limits: how many sandboxes there may be, and how long each may lie unused.
     ///   - logger: where every exchange is logged.
     ///   - machine: the machine's clock, by which sandboxes grow old.
+    ///   - keyTrust: whose certificates are believed when published keys are asked for over https.
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(
         fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
-        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
+        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
+        keyTrust: @escaping @Sendable () -> TLSTrust = { .system }
     ) throws(FixtureProblem) {
         let edition = try Edition(of: modules, fixtures: fixtures)
         do {
@@ -57,6 +62,7 @@ public final class Emulator: Sendable {
         self.controlToken = controlToken
         self.machine = machine
         self.logger = logger
+        self.keyTrust = keyTrust
     }
 
     /// The vendors, in the catalog's order.

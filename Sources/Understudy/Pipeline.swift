@@ -12,7 +12,7 @@ public struct Pipeline: RequestHandler {
     /// The longest content in bytes where a route says nothing else.
     public static let standardBodyLimit = 1 << 20
 
-    private let emulator: Emulator
+    let emulator: Emulator
     private let control: ControlAPI
     /// By vendor and route.
     private let bodyLimits: [[Int]]
@@ -75,6 +75,10 @@ public struct Pipeline: RequestHandler {
 
     private func answer(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
         if ControlAPI.owns(request) { return control.answer(request, in: sandbox) }
+        return exchange(request, in: sandbox, watch)
+    }
+
+    private func exchange(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
         let exchange = sandbox.beginExchange(request)
         var measurement = Measurement(watch: watch)
         let step = step(exchange, &measurement.place)
@@ -82,8 +86,15 @@ public struct Pipeline: RequestHandler {
     }
 
     /// The answer to a request, once it is there.
-    public func response(to request: Request) async -> Response {
-        switch answer(request) {
+    public func response(to request: Request) async -> Response { await response(of: answer(request)) }
+
+    /// The answer of a vendor to a request in a sandbox, whatever the request says of it, once it is there.
+    func vendorResponse(to request: Request, in sandbox: Sandbox) async -> Response {
+        await response(of: exchange(request, in: sandbox, Stopwatch()))
+    }
+
+    private func response(of answer: Answer) async -> Response {
+        switch answer {
         case .ready(let response): response
         case .deferred(let work): await work()
         }
@@ -119,7 +130,7 @@ public struct Pipeline: RequestHandler {
         case .finished(let response, let record):
             finish(exchange, response, record, measurement)
             return .ready(response)
-        case .waiting:
+        case .waiting, .fetching:
             return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, step, measurement) } }
         }
     }
@@ -134,6 +145,8 @@ public struct Pipeline: RequestHandler {
             case .waiting(let job, let then):
                 await job()
                 step = then()
+            case .fetching(let request, let then):
+                step = then(await fetch(request, in: exchange.sandbox))
             }
         }
     }

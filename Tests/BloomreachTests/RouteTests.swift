@@ -67,6 +67,20 @@ struct RouteTests {
         ).expect(401, Example.error("access key not found"), "unknown-key")
     }
 
+    @Test("each answer has an id of its own, the same again with the same seed", arguments: Depth.allCases)
+    func requestIDs(_ depth: Depth) async throws {
+        var ids: [[String?]] = []
+        for _ in 0..<2 {
+            let world = try await World(depth)
+            try await world.set(seed: 7)
+            let found = try await world.call(.get, Example.project + "/system/time", .token)
+            let missing = try await world.call(.get, "/webxp/nothing", .token)
+            ids.append([found["x-request-id"], missing["x-request-id"]])
+        }
+        #expect(ids[0] == ids[1])
+        #expect(ids[0][0] != nil && ids[0][0] != ids[0][1])
+    }
+
     @Test("a cookie of a path is compared as it is, decoded once")
     func cookies() async throws {
         let world = try await World()

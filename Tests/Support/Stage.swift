@@ -7,7 +7,8 @@ public final class Stage: Sendable {
     /// The emulator.
     public let emulator: Emulator
     let pipeline: Pipeline
-    let port: Int
+    /// The port of the server.
+    public let port: Int
     private let server: Server
 
     /// A server of its own for tests that need another emulator than the shared one.

@@ -148,7 +148,7 @@ struct KeyControlTests {
         let answer = try await world.control(.get, "keys")
         #expect(
             answer.text
-                == #"{"issuers":[],"secrets":[{"vendor":"rezolve","owner":"partner 317","algorithm":"HS512","bytes":88},"#
+                == #"{"issuers":[],"fetched":[],"secrets":[{"vendor":"rezolve","owner":"partner 317","algorithm":"HS512","bytes":88},"#
                 + #"{"vendor":"rezolve","owner":"partner 3","algorithm":"HS512","bytes":6}]}"#)
         try await world.control(.post, "keys/rezolve/317/overlap").expectProblem(
             404, "no-such-issuer",

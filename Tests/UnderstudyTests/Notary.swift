@@ -116,7 +116,7 @@ final class Notary: Vendor {
 
     func claims(of credentials: Credentials) -> JSONObject? { credentials.token?.claims }
 
-    func authorize(_ call: inout Call<Notary>, _ state: State) {
+    func authorize(_ call: inout Call<Notary>, _ state: inout State) {
         guard case .bearer = call.route.access else { return }
         let token = call.credentials.token
         let key = token?.header?["kid"]?.string.flatMap { state.keys[0].key(withID: $0) }

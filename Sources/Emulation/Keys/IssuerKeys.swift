@@ -109,6 +109,14 @@ extension IssuerKeys {
         return true
     }
 
+    /// Replaces everything but the spare pairs.
+    mutating func replace(
+        signing: SigningKey, next: SigningKey?, old: [SigningKey], isBroken: Bool, fetchCount: Int
+    ) {
+        (self.signing, self.next, self.isBroken, self.fetchCount) = (signing, next, isBroken, max(0, fetchCount))
+        self.old = Array(old.prefix(Self.mostOld))
+    }
+
     private mutating func take(_ fresh: SigningKey, _ drill: KeyDrill) {
         switch drill {
         case .sameKID: signing = fresh

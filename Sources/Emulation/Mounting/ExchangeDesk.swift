@@ -54,25 +54,35 @@ final class ExchangeDesk<V: Vendor>: Sendable {
                 in: cell)
         }
         var call = judge(exchange, at: route, parameters, in: cell)
+        if let order = vendor.awaitedKeys(of: call.credentials) {
+            return fetch(order, exchange, call, in: cell) { self.proceed(exchange, &$0, in: cell) }
+        }
+        return proceed(exchange, &call, in: cell)
+    }
+
+    /// Goes on with a call that has been judged.
+    @inlinable
+    func proceed(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
         guard exchange.isWatched else { return handle(exchange, &call, in: cell) }
         let encounter = Encounter(
-            request: exchange.request, parameters: parameters, claims: vendor.claims(of: call.credentials),
+            request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
             moment: exchange.moment)
         // Asked here, so that a call in which nobody has a say goes on in the vendor's own code.
-        guard let intervention = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: route.id) else {
-            return handle(exchange, &call, in: cell)
-        }
+        guard
+            let intervention = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: call.route.id)
+        else { return handle(exchange, &call, in: cell) }
         return intervene(intervention, encounter, exchange, &call, in: cell)
     }
 
     /// Authenticates the exchange.
     @inlinable
     func judge(
-        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>
+        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>,
+        after keyFetch: KeyFetchReport? = nil
     ) -> Call<V> {
         let arrival = Arrival(
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,
-            moment: exchange.moment, switches: cell.switches)
+            moment: exchange.moment, switches: cell.switches, standing: cell.standing(at: self), keyFetch: keyFetch)
         var findings = Findings<V.Failure>()
         let credentials = vendor.authenticate(arrival, &findings)
         return Call(
@@ -92,12 +102,18 @@ final class ExchangeDesk<V: Vendor>: Sendable {
                 var call = call
                 return self.handle(exchange, &call, in: cell)
             }
+        case .replied(.fetchKeys(let keys)):
+            call.findings.rewind(to: judged)
+            return fetch(keys, exchange, call, in: cell)
         case .refused(let refusal):
             return finish(exchange, refusal, record(of: call), in: cell)
         case .outdated(let later):
             // The fixtures were read anew since the call was judged, and the state has moved on: nothing was done yet, so
             // the later vendor judges the call and answers it alone.
             var call = later.judge(exchange, at: call.route, call.parameters, in: cell)
+            if let order = later.vendor.awaitedKeys(of: call.credentials) {
+                return later.fetch(order, exchange, call, in: cell) { later.handle(exchange, &$0, in: cell) }
+            }
             return later.handle(exchange, &call, in: cell)
         }
     }

@@ -47,6 +47,8 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var sharedSecrets: [SharedSecret] { get }
     /// The issuers of a sandbox that publish keys.
     func issuers(in cell: any StateCell) -> [IssuerKeys]
+    /// The keys that issuers publish elsewhere, as a sandbox has them.
+    func remoteKeys(in cell: any StateCell) -> [RemoteKeys]
     /// Does a drill with the keys of an issuer; a pair is needed unless the issuer has one to spare.
     func perform(
         _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox, cell: any StateCell
@@ -126,6 +128,8 @@ public enum ExchangeStep: Sendable {
     case finished(Response, ExchangeRecord)
     /// Something must be waited for; afterwards it goes on.
     case waiting(@Sendable () async -> Void, then: @Sendable () -> ExchangeStep)
+    /// Published keys must be asked for; with what comes of it, it goes on.
+    case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
 
     /// The step with its response and record changed, now or once they are there.
     func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
@@ -134,6 +138,7 @@ public enum ExchangeStep: Sendable {
             change(&response, &record)
             return .finished(response, record)
         case .waiting(let job, let then): return .waiting(job) { then().amended(change) }
+        case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
         }
     }
 }
@@ -152,6 +157,8 @@ public struct TokenExplanation: Sendable {
     public let response: Response?
     /// Every check.
     public let findings: [Finding]
+    /// What the vendor's clients would do with the token, by their names.
+    public let clients: [(name: String, verdict: CheckerVerdict)]
 }
 
 extension TokenExplanation {
@@ -166,6 +173,7 @@ extension TokenExplanation {
         return [
             "vendor": .string(vendor), "kind": JSON(kind), "account": JSON(account), "accepted": .bool(failure == nil),
             "failure": JSON(failure), "answer": answer, "findings": .array(findings.map(\.json)),
+            "clients": .array(clients.map { $0.verdict.json(of: $0.name) }),
         ]
     }
 }

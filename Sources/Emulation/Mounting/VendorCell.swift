@@ -65,6 +65,17 @@ public final class VendorCell<V: Vendor>: StateCell {
         }
     }
 
+    /// What authentication may know of the state, for the vendor of that desk.
+    @inlinable
+    func standing(at desk: ExchangeDesk<V>) -> V.Standing {
+        // Most vendors know nothing of it, and then the lock is not taken.
+        if let nothing = () as? V.Standing { return nothing }
+        return content.withLock { content in
+            if content.desk !== desk { _ = content.catchUp(with: desk) }
+            return desk.vendor.standing(in: content.state)
+        }
+    }
+
     /// Changes the state as the vendor of that desk or of a later one.
     func change<Value: Sendable>(at desk: ExchangeDesk<V>, _ change: (V, inout V.State) -> Value) -> Value {
         content.withLock { content in
@@ -88,7 +99,7 @@ public final class VendorCell<V: Vendor>: StateCell {
         content.withLock { content in
             // Compared here, so that the usual case costs one comparison and no call.
             if content.desk !== desk, !content.catchUp(with: desk) { return .outdated(content.desk) }
-            call.vendor.authorize(&call, content.state)
+            call.vendor.authorize(&call, &content.state)
             if let failure = call.findings.failure { return .refused(Refusal(failure)) }
             do throws(Refusal<V.Failure>) {
                 return .replied(try call.route.handler(&call, &content.state))

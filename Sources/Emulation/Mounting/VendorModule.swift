@@ -4,6 +4,8 @@ public struct VendorModule: SwitchDeclaring, Sendable {
     public let identity: VendorIdentity
     /// Its switches.
     public let switchDeclarations: [SwitchDeclaration]
+    /// Rules of its clients by which a token can be judged without a server.
+    public let checkers: [TokenChecker]
     @usableFromInline let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
 
     /// The module of a vendor's type.
@@ -11,6 +13,7 @@ public struct VendorModule: SwitchDeclaring, Sendable {
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity
         switchDeclarations = V.Switches.declarations
+        checkers = V.checkers
         read = { (store) throws(FixtureProblem) in try VendorMount(type, fixtures: store) }
     }
 

@@ -9,6 +9,12 @@ extension VendorMount {
         return content.desk.vendor.issuers(in: content.state)
     }
 
+    /// The keys that issuers publish elsewhere, as a sandbox has them.
+    public func remoteKeys(in cell: any StateCell) -> [RemoteKeys] {
+        let content = VendorCell<V>.typed(cell).snapshot(at: desk)
+        return content.desk.vendor.remoteKeys(in: content.state)
+    }
+
     /// Does a drill with the keys of an issuer.
     public func perform(
         _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox, cell: any StateCell

@@ -109,7 +109,8 @@ extension VendorMount {
         }
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
-            failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all)
+            failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
+            clients: V.checkers.map { ($0.name, $0.verdict(on: CompactToken(token), at: moment)) })
     }
 
     /// The state with the vendor that it belongs to.

@@ -14,12 +14,18 @@ public final class Arrival<V: Vendor>: Sendable {
     public let moment: Moment
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
+    /// What authentication may know of the state.
+    public let standing: V.Standing
+    /// How asking for published keys went that this request has waited for; `nil` when it has not.
+    public let keyFetch: KeyFetchReport?
 
     /// An arrival of these parts.
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
-        switches: V.Switches
+        switches: V.Switches, standing: V.Standing, keyFetch: KeyFetchReport? = nil
     ) {
+        self.standing = standing
+        self.keyFetch = keyFetch
         self.vendor = vendor
         self.route = route
         self.request = request
@@ -39,6 +45,8 @@ public struct Call<V: Vendor>: Sendable {
     public let identifiers: IdentifierSource
     /// Every check so far; a handler may add its own.
     public var findings: Findings<V.Failure>
+    /// How asking for the published keys went for which the handler waited; `nil` before.
+    public internal(set) var keyFetch: KeyFetchReport?
 
     /// A call of these parts.
     public init(

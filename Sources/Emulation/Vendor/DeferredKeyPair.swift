@@ -9,13 +9,13 @@ public import Tokens
 public final class DeferredKeyPair: Sendable {
     private enum Stage {
         case unmade
-        case inMaking([CheckedContinuation<Void, Never>])
+        case inMaking
         case made(Result<SigningKey, KeyError>)
     }
 
     private static let workshop = DispatchQueue(label: "understudy.key-pairs", qos: .utility)
     private let stage: Mutex<Stage>
-
+    private let gate = Gate()
     private let kind: KeyKind
 
     /// A pair of that kind that will be made when needed.
@@ -48,40 +48,24 @@ public final class DeferredKeyPair: Sendable {
 
     /// Returns once the pair is there; several callers share one making.
     public func make() async {
-        await withCheckedContinuation { continuation in
-            let next = stage.withLock { stage -> Next in
-                switch stage {
-                case .made: return .resume
-                case .unmade:
-                    stage = .inMaking([continuation])
-                    return .begin
-                case .inMaking(let waiting):
-                    stage = .inMaking(waiting + [continuation])
-                    return .wait
-                }
-            }
-            switch next {
-            case .resume: continuation.resume()
-            case .begin: Self.workshop.async { self.work() }
-            case .wait: break
+        let (isMade, isFirst) = stage.withLock { stage in
+            switch stage {
+            case .made: return (true, false)
+            case .inMaking: return (false, false)
+            case .unmade:
+                stage = .inMaking
+                return (false, true)
             }
         }
-    }
-
-    private enum Next {
-        case resume
-        case begin
-        case wait
+        if isMade { return }
+        if isFirst { Self.workshop.async { self.work() } }
+        await gate.passage()
     }
 
     private func work() {
         let result = Result { () throws(KeyError) in try generate() }
-        let waiting = stage.withLock { stage -> [CheckedContinuation<Void, Never>] in
-            defer { stage = .made(result) }
-            if case .inMaking(let waiting) = stage { return waiting }
-            return []
-        }
-        for continuation in waiting { continuation.resume() }
+        stage.withLock { $0 = .made(result) }
+        gate.open()
     }
 
     private func generate() throws(KeyError) -> SigningKey {

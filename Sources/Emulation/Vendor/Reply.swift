@@ -9,6 +9,9 @@ public enum Reply: Sendable {
     /// Work to wait for. No thread is held; afterwards the handler runs again, with the same moment and journal entry.
     /// A handler that waits must not have changed any state.
     case wait(@Sendable () async -> Void)
+    /// Published keys to ask for. Afterwards the handler runs again as after a wait, with ``Call/keyFetch`` set, and has
+    /// ``RemoteKeys/take(_:_:)`` take over what came of it.
+    case fetchKeys(RemoteKeys)
 
     /// A response with compact JSON.
     public static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Reply {

@@ -16,6 +16,8 @@ public protocol Vendor: Sendable {
     associatedtype Access: Sendable
     /// What authentication makes of a request's credentials.
     associatedtype Credentials: Sendable
+    /// What authentication may know of the state, such as issuers that were registered while the server runs.
+    associatedtype Standing: Sendable = Void
 
     /// Name, owned paths and path rules.
     static var identity: VendorIdentity { get }
@@ -28,6 +30,9 @@ public protocol Vendor: Sendable {
 
     /// What can happen to the state without a request of the client.
     static var actions: [VendorAction<Self>] { get }
+
+    /// Rules of the vendor's clients by which a token can be judged without a server.
+    static var checkers: [TokenChecker] { get }
 
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
@@ -55,7 +60,11 @@ public protocol Vendor: Sendable {
     /// that does not say otherwise keeps the state as it is.
     func adopt(_ state: State, startedFrom old: Self) -> State
 
-    /// Judges the presented credentials by every rule that needs no state, in the order of the vendor's checks.
+    /// What authentication may know of a state. Taken under the lock for each request, so it must be cheap to copy.
+    func standing(in state: State) -> Standing
+
+    /// Judges the presented credentials by every rule that needs no more of the state than its standing, in the order of
+    /// the vendor's checks.
     ///
     /// It answers nothing, and runs outside any lock.
     func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) -> Credentials
@@ -63,8 +72,16 @@ public protocol Vendor: Sendable {
     /// What the presented token says of itself, trusted or not; `nil` without a readable one.
     func claims(of credentials: Credentials) -> JSONObject?
 
+    /// The published keys that have to be asked for before these credentials can be judged; `nil` when nothing is missing.
+    ///
+    /// The request waits for them, and is then authenticated anew with ``Arrival/keyFetch`` set; it is not asked again.
+    func awaitedKeys(of credentials: Credentials) -> KeyOrder?
+
     /// Judges what authentication could not, since it needs the state: who exists, who owns what.
-    func authorize(_ call: inout Call<Self>, _ state: State)
+    ///
+    /// It may note in the state that something was used, such as a token that is good for one request: also when the call
+    /// is refused in the end, and once more when its handler had to wait.
+    func authorize(_ call: inout Call<Self>, _ state: inout State)
 
     /// Adds what each answer of the vendor carries, whatever produced it.
     func finish(_ response: inout Response, to request: Request)
@@ -84,6 +101,15 @@ public protocol Vendor: Sendable {
     /// Stores the keys of an issuer of that name that something happened to.
     func store(_ keys: IssuerKeys, in state: inout State)
 
+    /// The keys that issuers publish elsewhere, as a sandbox has them.
+    func remoteKeys(in state: State) -> [RemoteKeys]
+
+    /// Stores the keys of an issuer of that name that were asked for.
+    func store(_ keys: RemoteKeys, in state: inout State)
+
+    /// How long published keys are kept, and how often they are asked for.
+    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy
+
     /// The secrets that are shared with those who sign.
     var sharedSecrets: [SharedSecret] { get }
 
@@ -97,6 +123,21 @@ public protocol Vendor: Sendable {
 extension Vendor {
     /// A vendor to whose state nothing happens but by requests.
     public static var actions: [VendorAction<Self>] { [] }
+
+    /// A vendor whose clients judge no tokens.
+    public static var checkers: [TokenChecker] { [] }
+
+    /// A vendor that has all keys at hand.
+    public func awaitedKeys(of credentials: Credentials) -> KeyOrder? { nil }
+
+    /// A vendor that asks nobody for keys.
+    public func remoteKeys(in state: State) -> [RemoteKeys] { [] }
+
+    /// Does nothing; a vendor that asks for keys has something to store.
+    public func store(_ keys: RemoteKeys, in state: inout State) {}
+
+    /// The standard policy.
+    public func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
 
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}
@@ -118,6 +159,12 @@ extension Vendor {
 
     /// Keeps the state as it is.
     public func adopt(_ state: State, startedFrom old: Self) -> State { state }
+}
+
+extension Vendor where Standing == Void {
+    /// A vendor that authenticates without a look at the state.
+    @inlinable
+    public func standing(in state: State) {}
 }
 
 /// Who a vendor is and which paths are its own.

@@ -22,6 +22,10 @@ public struct SwitchDeclaration: Sendable {
         case choice([String])
         /// A whole number that is not negative, or, where a word is given, that word.
         case count(orWord: String?)
+        /// A whole number in this range.
+        case number(ClosedRange<Int>)
+        /// Names or addresses of hosts without ports, by commas; may be empty.
+        case hosts
     }
 
     /// The kebab-case name without the vendor.
@@ -71,6 +75,8 @@ public struct SwitchDeclaration: Sendable {
         switch domain {
         case .choice(let words): words.contains(value)
         case .count(let word): value == word || Int(value).map { $0 >= 0 } == true
+        case .number(let range): Int(value).map(range.contains) == true
+        case .hosts: Self.hosts(value).allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(Self.isHostByte) }
         }
     }
 
@@ -79,6 +85,24 @@ public struct SwitchDeclaration: Sendable {
         switch domain {
         case .choice(let words): words.joined(separator: ", ")
         case .count(let word): "a whole number from 0" + (word.map { " or \($0)" } ?? "")
+        case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
+        case .hosts: "names of hosts without ports, by commas"
+        }
+    }
+
+    /// The names in a list of hosts.
+    static func hosts(_ value: String) -> [String] {
+        value.isEmpty ? [] : value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// Letters, digits, and what stands between them in names and in addresses of both kinds.
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: ":"),
+            UInt8(ascii: "_"):
+            true
+        default: false
         }
     }
 }
@@ -102,6 +126,9 @@ public struct SwitchValues: Sendable, Hashable {
 
     /// The value of a counting switch; `nil` when it is set to its word.
     public func count(_ name: String) -> Int? { Int(self[name]) }
+
+    /// The value of a switch that is a list of hosts, in lower case, since names of hosts have no case.
+    public func hosts(_ name: String) -> [String] { SwitchDeclaration.hosts(self[name]).map { $0.lowercased() } }
 }
 
 extension VendorSwitches {

@@ -32,7 +32,11 @@ extension ControlAPI {
                 ]
             }
         }
-        return .ready(.json(["issuers": .array(issuers), "secrets": .array(secrets)]))
+        let fetched = vendors.enumerated().flatMap { index, vendor in
+            vendor.remoteKeys(in: call.sandbox.cell(index)).map { json($0, of: vendor) }
+        }
+        return .ready(
+            .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
     }
 
     @Sendable static func drillKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -82,6 +86,16 @@ extension ControlAPI {
         case .needsPair: return nil
         case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) has gone.")
         }
+    }
+
+    private static func json(_ keys: RemoteKeys, of vendor: any MountedVendor) -> JSON {
+        [
+            "vendor": .string(vendor.identity.id), "issuer": .string(keys.issuer), "url": .string(keys.url),
+            "kids": .array(keys.keys.map { JSON($0.id) }), "fetches": JSON(keys.fetchCount),
+            "fetched_at": keys.fetchedAt.map { JSON($0.wholeSeconds) } ?? .null,
+            "expires_at": keys.expiresAt.map { JSON($0.wholeSeconds) } ?? .null,
+            "problem": JSON(keys.lastReport?.problem?.description),
+        ]
     }
 
     private static func json(_ keys: IssuerKeys, of vendor: any MountedVendor) -> JSON {

@@ -42,7 +42,12 @@ struct LocalAuthority {
     /// Whom a client of ours trusts: the system's authorities and the local one, if there is one.
     static func trust(_ sources: OptionSources) throws -> TLSTrust {
         // A machine without a place for the authority has none to trust.
-        guard let folder = try? folder(nil, sources) else { return .system }
+        try trust(in: try? folder(nil, sources))
+    }
+
+    /// The system's authorities and the one that lies in the folder, if there is one.
+    static func trust(in folder: String?) throws -> TLSTrust {
+        guard let folder else { return .system }
         let path = folder + "/" + certificateName
         guard let text = try? Data(contentsOf: URL(filePath: path)) else { return .system }
         return try Misuse.rephrase(in: path) { () throws(TLSIdentityError) in try TLSTrust(alsoIn: [UInt8](text)) }

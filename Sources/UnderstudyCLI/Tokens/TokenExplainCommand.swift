@@ -76,6 +76,12 @@ struct TokenExplainCommand: ParsableCommand {
         }
         Output.line()
         FindingList.show(verdict["findings"]?.array ?? [])
+        for client in verdict["clients"]?.array ?? [] {
+            Output.line()
+            let name = client["client"]?.string ?? ""
+            Output.line("\(name) \(client["usable"] == true ? "would send it" : "would not send it"):")
+            FindingList.show(client["findings"]?.array ?? [])
+        }
     }
 }
 

@@ -102,8 +102,8 @@ extension Bloomreach {
     ) throws(ActionRefusal) -> JSON {
         let project = try call.namedProject().token
         let records = state.projects[project] ?? BloomreachRecords()
-        var customers = records.customers.all
-        if call.members["customer"] != nil { customers = [try call.namedCustomer(state).customer] }
+        let isOfOne = call.members["customer"] != nil
+        let customers = isOfOne ? [try call.namedCustomer(state).customer] : records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
         let expectation: BloomreachEventExpectation
         do {
@@ -112,7 +112,7 @@ extension Bloomreach {
         } catch {
             throw ActionRefusal(error.description)
         }
-        let clicks = call.members["customer"] == nil ? records.clicks : []
+        let clicks = isOfOne ? [] : records.clicks
         return try expectation.verdict(on: customers, of: records.customers, clicks: clicks)
     }
 }
@@ -157,7 +157,7 @@ extension ActionCall<Bloomreach> {
             let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
             let hint = Nearest.names(to: ids.hard.first?.value ?? ids.cookie ?? "", among: known, count: 1).first
             let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
-            throw ActionRefusal("nobody in project \(project.token) has one of the ids \(ids.json.text)\(advice)")
+            throw ActionRefusal("nobody in \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
         return (customer, project.token)
     }

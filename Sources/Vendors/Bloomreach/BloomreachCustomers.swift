@@ -192,11 +192,14 @@ struct BloomreachCustomers: Sendable {
         }
     }
 
+    /// Whether a sandbox may keep as much.
+    var isWithinBounds: Bool { made.count <= Self.capacity && byteCount <= Self.maximumBytes }
+
     /// Keeps within the bounds: forgets customers whom calls made, the oldest first, but not that one.
     ///
     /// - Returns: the numbers of those who are gone.
     mutating func shrink(sparing number: Int) -> [Int] {
-        guard made.count > Self.capacity || byteCount > Self.maximumBytes else { return [] }
+        guard !isWithinBounds else { return [] }
         var gone: [Int] = []
         // A hundredth at once: taking single elements off the front would move all the others each time.
         let enough = max(1, made.count / 100)

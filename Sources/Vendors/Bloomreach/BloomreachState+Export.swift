@@ -44,6 +44,11 @@ extension Bloomreach {
             var records = BloomreachRecords(
                 customers: extent == .whole
                     ? changes.whole(start) : state.projects[token, default: .init()].customers.with(changes))
+            guard records.customers.isWithinBounds else {
+                throw node.problem(
+                    "the customers of \(token) are more than \(BloomreachCustomers.capacity), or take more than "
+                        + "\(BloomreachCustomers.maximumBytes) bytes")
+            }
             try records.read(entry)
             state.projects[token] = records
         }

@@ -4,7 +4,7 @@ import Tokens
 
 /// What only the state can tell: who the customer is, and for RUA the key and the session too.
 extension Rezolve {
-    func authorize(_ call: inout RezolveCall, _ state: RezolveState) {
+    func authorize(_ call: inout RezolveCall, _ state: inout RezolveState) {
         switch call.route.access {
         case .customer:
             let partner = RezolveOwnership.Presented.value(call.parameters["partner"])

@@ -32,12 +32,25 @@ extension NamedSchema {
                         ])),
             ]))
 
+    private static let fetched = Schema.answer(
+        "The keys that an issuer publishes at a URL.",
+        [
+            "vendor": Schema.string("The vendor's id."), "issuer": Schema.string("The issuer's name."),
+            "url": Schema.string("Where they are published; {self} is this server."),
+            "kids": Schema.list("The names of the usable keys.", of: Schema.nullable(Schema.string("A key's name."))),
+            "fetches": Schema.integer("How often the URL was asked.", from: 0),
+            "fetched_at": Schema.nullable(Schema.integer("When the keys came, in Unix seconds.")),
+            "expires_at": Schema.nullable(Schema.integer("When they are to be asked for anew, in Unix seconds.")),
+            "problem": Schema.nullable(Schema.string("Why the last attempt brought none.")),
+        ])
+
     static let keys = NamedSchema(
         "Keys",
         Schema.answer(
             "What the vendors' tokens are signed with.",
             [
                 "issuers": Schema.list("The issuers that publish keys.", of: issuer.reference),
+                "fetched": Schema.list("The keys that are published elsewhere, as this sandbox has them.", of: fetched),
                 "secrets": Schema.list(
                     "The secrets that are shared with those who sign; never themselves.",
                     of: Schema.answer(

@@ -70,8 +70,18 @@ extension NamedSchema {
                             "failure": Schema.nullable(Schema.string("The failure's name.")),
                             "answer": verdictAnswer,
                             "findings": Schema.list("Every check.", of: finding.reference),
+                            "clients": Schema.list("What the vendor's clients would do with it.", of: client),
                         ]))
             ]))
+
+    private static let client = Schema.answer(
+        "What a client would do with the token before it sends it.",
+        [
+            "client": Schema.string("The name of the client's rules."),
+            "usable": Schema.boolean("Whether it would send the token."),
+            "result": Schema.object("The result in the client's own terms."),
+            "findings": Schema.list("Every check.", of: finding.reference),
+        ])
 
     private static let verdictAnswer = Schema.nullable(
         Schema.answer(

@@ -1,0 +1,73 @@
+public import HTTPTypes
+
+/// A request for the keys that an issuer publishes.
+///
+/// Only a station of the pipeline sends it: vendors say what they need, and never open a connection.
+public struct KeyRequest: Sendable, Hashable {
+    /// The text with which a URL begins that points at this server, in the sandbox of whoever asks.
+    public static let ownServer = "{self}"
+    /// What the answer may take in all, by the machine's clock.
+    public static let timeLimit = Duration.seconds(5)
+    /// The largest content of an answer in bytes.
+    public static let longestBody = 256 * 1024
+
+    /// An absolute URL, or a path on this server behind ``ownServer``.
+    public let url: String
+
+    /// A request for that URL.
+    public init(url: String) {
+        self.url = url
+    }
+
+    /// The target on this server; `nil` for a URL that leads elsewhere.
+    public var ownTarget: String? {
+        url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil
+    }
+
+    /// The fields of the request.
+    public var fields: HTTPFields { [.accept: "application/json"] }
+}
+
+/// What came of a request for keys.
+public enum KeyAnswer: Sendable {
+    /// A complete answer, whatever its status.
+    case answered(HTTPResponse.Status, cacheControl: [String], body: [UInt8])
+    /// No answer.
+    case failed(KeyFetchProblem)
+}
+
+/// Why a request for keys brought none.
+public enum KeyFetchProblem: Error, Sendable, Hashable {
+    /// No connection, no TLS, or no HTTP; the phrase says what.
+    case unreachable(String)
+    /// The answer was not complete in time.
+    case slow
+    /// The answer has more bytes than ``KeyRequest/longestBody``.
+    case tooLarge
+    /// The answer sends elsewhere, which is not followed.
+    case redirected(Int)
+    /// The answer has another status than 200.
+    case status(Int)
+    /// The content is no JSON; the phrase says why.
+    case notJSON(String)
+    /// The content is JSON of another form; the phrase says what is expected.
+    case otherForm(String)
+    /// The content is of the right form, and no key in it can be used.
+    case noUsableKey
+}
+
+extension KeyFetchProblem: CustomStringConvertible {
+    /// What was found and what would be right.
+    public var description: String {
+        switch self {
+        case .unreachable(let what): what
+        case .slow: "the answer was not complete within \(Int(KeyRequest.timeLimit.inSeconds)) s"
+        case .tooLarge: "the answer has more than \(KeyRequest.longestBody) bytes"
+        case .redirected(let status): "status \(status) sends elsewhere; redirects are not followed"
+        case .status(let status): "status \(status); expected 200"
+        case .notJSON(let why): "the content is no JSON: \(why)"
+        case .otherForm(let expected): "the content is JSON of another form; expected \(expected)"
+        case .noUsableKey: "no key in the answer can be used"
+        }
+    }
+}

@@ -1,0 +1,69 @@
+import Emulation
+import HTTPEngine
+import HTTPTypes
+import Wire
+
+/// Asking for the keys that issuers publish: here or elsewhere, and never more than the request allows.
+extension Pipeline {
+    /// Asks for keys.
+    ///
+    /// A task of its own, since others may wait for what this one brings when its client has gone.
+    func fetch(_ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
+        await Task { await send(request, in: sandbox) }.value
+    }
+
+    private func send(_ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
+        if let target = request.ownTarget { return await ask(target, request, in: sandbox) }
+        do throws(ClientError) {
+            let response = try await HTTPClient.send(
+                url: request.url, fields: request.fields, trust: emulator.keyTrust(), within: KeyRequest.timeLimit,
+                maximumBody: KeyRequest.longestBody)
+            return .answered(
+                response.status, cacheControl: response.fields.values(of: .cacheControl), body: response.body)
+        } catch {
+            return .failed(KeyFetchProblem(error))
+        }
+    }
+
+    /// Asks this server, in the sandbox of whoever wants the keys: an exchange like any other, with its entry in the journal.
+    private func ask(_ target: String, _ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
+        let fields = FieldLines(request.fields.map { ($0.name.rawName, $0.value) })
+        let inner = Request(method: .get, target: target, authority: "localhost", fields: fields)
+        let response = await vendorResponse(to: inner, in: sandbox)
+        if let problem = await problem(of: response) { return .failed(problem) }
+        if response.body.count > KeyRequest.longestBody { return .failed(.tooLarge) }
+        let cacheControl = response.fields.filter { $0.name == .cacheControl }.map(\.value)
+        return .answered(response.status, cacheControl: cacheControl, body: response.body)
+    }
+
+    /// What a client would meet to whom the response is sent as it asks for, after the time that it would take.
+    private func problem(of response: Response) async -> KeyFetchProblem? {
+        let transmission = response.transmission
+        var time = transmission.delay
+        if case .drip(let bytes, let interval)? = transmission.fault {
+            time += interval * (response.body.count / bytes)
+        }
+        // Nobody cancels the task, and if somebody did, the wait would only be shorter.
+        if time > .zero { try? await Task.sleep(for: min(time, KeyRequest.timeLimit)) }
+        if time >= KeyRequest.timeLimit { return .slow }
+        switch transmission.fault {
+        case nil, .drip?: return nil
+        case .reset?, .empty?, .truncated?: return KeyFetchProblem(.connectionLost)
+        case .garbage?: return KeyFetchProblem(.malformedAnswer)
+        }
+    }
+}
+
+extension KeyFetchProblem {
+    /// Why the client brought no answer.
+    fileprivate init(_ error: ClientError) {
+        self =
+            switch error {
+            case .timedOut: .slow
+            case .tooLarge: .tooLarge
+            case .invalidURL, .unknownHost, .notReachable, .notTrusted, .tlsFailed, .connectionLost, .malformedAnswer,
+                .cancelled:
+                .unreachable(error.description)
+            }
+    }
+}

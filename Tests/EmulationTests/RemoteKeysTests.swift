@@ -1,0 +1,129 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Testing
+import Tokens
+
+@Suite("Remote keys")
+struct RemoteKeysTests {
+    private let policy = KeyFetchPolicy()
+    private let start = Moment(unixSeconds: 1_800_000_000)
+
+    private static let first = Result { () throws(KeyError) in try SigningKey.generateEC(.p256, id: "first") }
+
+    private func set(_ keys: [JSON]) -> [UInt8] { JSON.object(["keys": .array(keys)]).bytes }
+
+    private func publicKey(_ change: (inout JSONObject) -> Void = { _ in }) throws -> JSON {
+        var members = try #require(try Self.first.get().publicJWK(algorithm: .es256)?.object)
+        change(&members)
+        return .object(members)
+    }
+
+    private func remote(_ form: RemoteKeys.Form = .keySet) -> RemoteKeys {
+        RemoteKeys(issuer: "i", url: "https://keys.example/jwks", form: form, algorithm: .es256)
+    }
+
+    private func report(
+        _ body: [UInt8], status: HTTPResponse.Status = .ok, cacheControl: [String] = [],
+        form: RemoteKeys.Form = .keySet
+    ) -> KeyFetchReport {
+        remote(form).report(of: .answered(status, cacheControl: cacheControl, body: body), at: start)
+    }
+
+    @Test(
+        "live as long as Cache-Control says, within bounds",
+        arguments: [
+            ([], 600), (["max-age=60"], 60), (["public, Max-Age=60, must-revalidate"], 60), (["max-age=\"60\""], 60),
+            (["no-store"], 30), (["max-age=600, no-cache"], 30), (["max-age=5"], 30), (["max-age=0"], 30),
+            (["max-age=99999999"], 86_400), (["max-age=99999999999999999999"], 86_400), (["max-age=soon"], 30),
+            (["max-age=-1"], 30), (["public"], 600), (["public", "max-age=90"], 90), (["max-age"], 30),
+        ] as [([String], Int)])
+    func lifetime(_ values: [String], _ seconds: Int) throws {
+        var keys = remote()
+        keys.take(report(set([try publicKey()]), cacheControl: values), policy)
+        #expect(keys.expiresAt == start + .seconds(seconds))
+        #expect(keys.fetchedAt == start)
+    }
+
+    @Test("leave out what cannot be used, and say why")
+    func skipped() throws {
+        let small = try publicKey { $0["use"] = "enc" }
+        let other = try publicKey { $0["alg"] = "ES384" }
+        let secret: JSON = ["kty": "oct", "k": "AAAA", "kid": "secret"]
+        let report = report(set([small, other, secret, 7, try publicKey(), try publicKey()]))
+        #expect(report.problem == nil)
+        #expect(report.keys.map(\.id) == ["first"])
+        #expect(report.skipped.count == 5, "\(report.skipped)")
+        #expect(report.finding.outcome == .passed)
+        #expect(report.finding.note?.contains("“secret”: a private key") == true)
+    }
+
+    @Test("are not replaced by an answer without a usable key")
+    func problems() throws {
+        func problem(_ text: String, _ status: HTTPResponse.Status = .ok) -> String? {
+            report(Array(text.utf8), status: status).problem?.description
+        }
+        #expect(problem("<html>")?.hasPrefix("the content is no JSON: ") == true)
+        #expect(
+            problem("[]") == "the content is JSON of another form; expected an object with an array “keys” (RFC 7517)")
+        #expect(problem(#"{"keys":[]}"#) == "no key in the answer can be used")
+        #expect(problem("", .found) == "status 302 sends elsewhere; redirects are not followed")
+        #expect(problem("", .created) == "status 201; expected 200")
+        #expect(problem("", .internalServerError) == "status 500; expected 200")
+        var keys = remote()
+        keys.take(report(set([try publicKey()])), policy)
+        keys.take(report([]), policy)
+        keys.take(keys.report(of: .failed(.slow), at: start), policy)
+        #expect(keys.keys.map(\.id) == ["first"])
+        #expect(keys.fetchCount == 3)
+        #expect(keys.lastReport?.problem?.description == "the answer was not complete within 5 s")
+        #expect(keys.lastReport?.status == nil)
+    }
+
+    @Test("may be certificates by name; anything else than PEM texts is another form")
+    func certificates() {
+        #expect(
+            report(Array(#"{"a":7}"#.utf8), form: .certificates).problem?.description
+                == "the content is JSON of another form; expected an object of key ids and PEM certificates")
+        let report = report(Array(#"{"a":"-----BEGIN CERTIFICATE-----"}"#.utf8), form: .certificates)
+        #expect(report.problem == .noUsableKey)
+        #expect(report.skipped.count == 1)
+    }
+
+    @Test("are needed anew when they are over, or lack a name, and not within the cool-down")
+    func need() throws {
+        func isFetch(_ keys: RemoteKeys, _ name: String?, _ seconds: Int) -> Bool {
+            if case .fetch = keys.need(naming: name, at: start + .seconds(seconds), policy) { return true }
+            return false
+        }
+        var keys = remote()
+        #expect(isFetch(keys, nil, 0))
+        keys.take(report(set([try publicKey()])), policy)
+        #expect(!isFetch(keys, "first", 0))
+        #expect(!isFetch(keys, nil, 599))
+        #expect(isFetch(keys, "first", 600))
+        #expect(!isFetch(keys, "other", 29))
+        #expect(isFetch(keys, "other", 30))
+        // A clock that was set back by more than the cool-down.
+        #expect(isFetch(keys, "other", -31))
+        keys.take(keys.report(of: .failed(.slow), at: start + .seconds(600)), policy)
+        #expect(!isFetch(keys, "first", 629))
+        #expect(isFetch(keys, "first", 630))
+    }
+
+    @Test("serve beyond their lifetime for as long as the policy has it, and then not")
+    func staleness() throws {
+        var keys = remote()
+        func count(_ seconds: Int) -> Int? {
+            guard case .use(let keys) = keys.keysInNeed(at: start + .seconds(seconds), policy) else { return nil }
+            return keys.count
+        }
+        #expect(count(0) == nil)
+        keys.take(report(set([try publicKey()])), policy)
+        #expect(count(600 + 86_399) == 1)
+        #expect(count(600 + 86_400) == nil)
+        keys.forget()
+        #expect(count(0) == nil)
+        #expect(keys.fetchCount == 1)
+    }
+}

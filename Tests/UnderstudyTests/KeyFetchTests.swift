@@ -1,0 +1,198 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Testing
+import Tokens
+import Understudy
+
+@Suite("Published keys")
+struct KeyFetchTests {
+    private func world(
+        _ depth: Depth = .pipeline, _ urls: [String: String] = ["own": "{self}/notary/plain/jwks"]
+    ) async throws -> World {
+        let folder = try Subscriber.fixtures(urls)
+        let emulator = try Emulator(
+            fixtures: FixtureStore(layers: [folder.path]),
+            modules: [VendorModule(Notary.self), VendorModule(Subscriber.self)])
+        return try await World(depth, on: Stage(emulator))
+    }
+
+    private func read(_ token: String, _ world: World, _ issuer: String = "own") async throws -> ReceivedAnswer {
+        try await world.call(.get, "/subscriber/\(issuer)", [("authorization", "Bearer " + token)])
+    }
+
+    private func fetches(_ world: World, _ issuer: String = "own") async throws -> Int? {
+        let listing = try await world.control(.get, "keys").json
+        return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
+    }
+
+    private func unknown(_ world: World) async throws -> String {
+        let key = try SigningKey.generateEC(.p256, id: "unknown")
+        let draft = TokenDraft(header: ["alg": "ES256", "kid": "unknown"], claims: [:])
+        let moment = Moment(unixSeconds: Double(World.exampleMoment))
+        return try MintedToken(draft, key: key, algorithm: .es256, defect: nil, at: moment).token
+    }
+
+    @Test("are asked for before the first use, in the same sandbox, and kept", arguments: Depth.allCases)
+    func firstUse(_ depth: Depth) async throws {
+        let world = try await world(depth)
+        let token = try await world.mint("notary/seal")
+        #expect(try await fetches(world) == 0)
+        let first = try await read(token, world)
+        #expect(first.status == 200)
+        let finding = first.findings.first { $0.check == "keys-fetched" }
+        #expect(finding?.outcome == .passed)
+        #expect(finding?.found == .text("200, 1 key: first"))
+        #expect(world.sandbox.journal.entries().map(\.record.route) == ["jwks", "read"])
+        let second = try await read(token, world)
+        #expect(second.status == 200)
+        #expect(second.outcome(of: "keys-fetched") == nil)
+        #expect(try await fetches(world) == 1)
+        let listed = try await world.control(.get, "keys").json["fetched"]?[0]
+        #expect(
+            listed == [
+                "vendor": "subscriber", "issuer": "own", "url": "{self}/notary/plain/jwks", "kids": ["first"],
+                "fetches": 1, "fetched_at": 1_800_000_000, "expires_at": 1_800_000_600, "problem": nil,
+            ])
+    }
+
+    @Test("are asked for once, whatever number of requests name a key that is not there", arguments: Depth.allCases)
+    func stampede(_ depth: Depth) async throws {
+        let world = try await world(depth)
+        #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
+        try await world.advance("30s")
+        let token = try await unknown(world)
+        let count = depth == .pipeline ? 2000 : 200
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<count { group.addTask { try await read(token, world).status } }
+            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+        }
+        #expect(statuses == [401: count])
+        #expect(try await fetches(world) == 2)
+    }
+
+    @Test("of an unknown name are not asked for again before the cool-down is over")
+    func coolDown() async throws {
+        let world = try await world()
+        let old = try await world.mint("notary/seal")
+        #expect(try await read(old, world).status == 200)
+        try await world.control(.post, "keys/notary/plain/overlap")
+        let new = try await world.mint("notary/seal")
+        let early = try await read(new, world)
+        #expect(early.status == 401)
+        #expect(early.failure == "key-unknown")
+        try await world.advance("29s")
+        #expect(try await read(new, world).status == 401)
+        #expect(try await fetches(world) == 1)
+        try await world.advance("1s")
+        #expect(try await read(new, world).status == 200)
+        #expect(try await read(old, world).status == 200)
+        #expect(try await fetches(world) == 2)
+    }
+
+    @Test("without a cool-down are asked for once for each request, and no more")
+    func noCoolDown() async throws {
+        let world = try await world()
+        try await world.set("subscriber.cool-down", "0")
+        let token = try await unknown(world)
+        for number in 1...3 {
+            #expect(try await read(token, world).failure == "key-unknown")
+            #expect(try await fetches(world) == number)
+        }
+        try await world.control(.post, "keys/notary/plain/break")
+        try await world.advance("700s")
+        #expect(try await read(token, world).failure == "key-unknown")
+        #expect(try await fetches(world) == 4)
+    }
+
+    @Test("that cannot be had are a failure of their own, until they can be had again", arguments: Depth.allCases)
+    func broken(_ depth: Depth) async throws {
+        let world = try await world(depth)
+        let token = try await world.mint("notary/seal")
+        try await world.control(.post, "keys/notary/plain/break")
+        let first = try await read(token, world)
+        #expect(first.status == 503)
+        #expect(first.text == #"{"code":"keys-unavailable"}"#)
+        #expect(first.findings.first?.found == .text("status 500; expected 200"))
+        #expect(try await read(token, world).failure == "keys-unavailable")
+        #expect(try await fetches(world) == 1)
+        try await world.control(.post, "keys/notary/plain/repair")
+        try await world.advance("30s")
+        #expect(try await read(token, world).status == 200)
+        #expect(try await fetches(world) == 2)
+    }
+
+    @Test("serve for a day beyond their lifetime while fresh ones cannot be had")
+    func stale() async throws {
+        let world = try await world()
+        let token = try await world.mint("notary/seal")
+        #expect(try await read(token, world).status == 200)
+        try await world.control(.post, "keys/notary/plain/break")
+        try await world.advance("600s")
+        let stale = try await read(token, world)
+        #expect(stale.status == 200)
+        #expect(stale.outcome(of: "keys-fetched") == .noted)
+        try await world.advance("86400s")
+        #expect(try await read(token, world).failure == "keys-unavailable")
+        #expect(try await fetches(world) == 3)
+    }
+
+    @Test(
+        "are not had when what is armed at their route cuts the answer short", arguments: ["reset", "empty", "garbage"])
+    func faults(_ fault: String) async throws {
+        let world = try await world()
+        let token = try await world.mint("notary/seal")
+        let answer = try await world.control(
+            .put, "faults", #"{"vendor":"notary","route":"jwks","fault":{"\#(fault)":true}}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try await read(token, world).failure == "keys-unavailable")
+    }
+
+    @Test("are asked for over HTTP where the URL leads elsewhere, and where nobody listens the reason says so")
+    func elsewhere() async throws {
+        let stage = try Stage.shared()
+        let world = try await world(
+            .pipeline,
+            ["nobody": "http://127.0.0.1:1/jwks", "text": "http://127.0.0.1:\(stage.port)/_understudy/health"])
+        let token = try await unknown(world)
+        let refused = try await read(token, world, "nobody")
+        #expect(refused.failure == "keys-unavailable")
+        let found = refused.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
+        #expect(found.contains("127.0.0.1:1 cannot be reached"), "\(found)")
+        let other = try await read(token, world, "text")
+        #expect(other.failure == "keys-unavailable")
+        let form = other.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
+        #expect(form.contains("expected an object with an array “keys”"), "\(form)")
+    }
+
+    @Test("can be asked for by a handler, which goes on with what came", arguments: Depth.allCases)
+    func handler(_ depth: Depth) async throws {
+        let world = try await world(depth)
+        let answer = try await world.call(.post, "/subscriber/own/ask")
+        #expect(answer.text == #"{"problem":null,"kids":["first"],"skipped":[]}"#)
+        #expect(answer.outcome(of: "keys-fetched") == .passed)
+        #expect(try await fetches(world) == 1)
+        #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
+        #expect(try await fetches(world) == 1)
+    }
+
+    @Test("are forgotten with the sandbox's state")
+    func reset() async throws {
+        let world = try await world()
+        #expect(try await read(try await world.mint("notary/seal"), world).status == 200)
+        try await world.control(.post, "reset")
+        #expect(try await fetches(world) == 0)
+    }
+
+    @Test("A client's own rules are shown beside the server's verdict")
+    func clients() async throws {
+        let world = try await world()
+        let answer = try await world.control(.post, "tokens/explain", #"{"token":"x","vendor":"subscriber"}"#)
+        let client = answer.json["verdicts"]?[0]?["clients"]?[0]
+        #expect(client?["client"] == "subscriber-app")
+        #expect(client?["usable"] == false)
+        #expect(client?["result"] == ["margin": 60])
+        #expect(client?["findings"]?.array?.isEmpty == false)
+    }
+}

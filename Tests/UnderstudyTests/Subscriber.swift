@@ -1,0 +1,167 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Synchronization
+import Tokens
+import Wire
+
+/// A vendor of the tests' own that verifies tokens by keys which somebody else publishes.
+final class Subscriber: Vendor {
+    enum Failure: String, VendorFailure {
+        case nothingHere = "nothing-here"
+        case keyUnknown = "key-unknown"
+        case keysUnavailable = "keys-unavailable"
+        case signatureWrong = "signature-wrong"
+    }
+
+    typealias Access = Void
+    typealias Standing = [RemoteKeys]
+
+    struct State: Sendable {
+        var keys: [RemoteKeys]
+        var usesOfOneToken = 0
+    }
+
+    struct Switches: VendorSwitches {
+        static let declarations = [
+            SwitchDeclaration(
+                "cool-down", .number(0...3600), documented: "30", observed: "30", about: "x", source: "tests")
+        ]
+        let coolDown: Duration
+        init(_ values: SwitchValues) { coolDown = .seconds(values.count("cool-down") ?? 30) }
+    }
+
+    struct Credentials: Sendable {
+        var token: CompactToken?
+        var order: KeyOrder?
+    }
+
+    static let identity = VendorIdentity(
+        id: "subscriber", title: "Subscriber", prefixes: ["/subscriber"],
+        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+    static let unrouted = UnroutedFailures<Failure>(
+        routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
+    static let tokenKinds: [TokenKind] = []
+
+    static let checkers = [
+        TokenChecker(name: "subscriber-app", about: "for tests", standardMargin: .seconds(60)) { token, _, margin in
+            CheckerVerdict(
+                isUsable: token.claims != nil, result: ["margin": JSON(Int(margin.inSeconds))],
+                findings: token.structure)
+        }
+    ]
+
+    static let routes: [Route<Subscriber>] = [
+        Route("read", .get("/subscriber/{issuer}"), access: (), evidence: .ours, source: "tests") {
+            (call, state) throws(Refusal<Failure>) in .json(["uses": JSON(state.usesOfOneToken)])
+        },
+        Route("ask", .post("/subscriber/{issuer}/ask"), access: (), evidence: .ours, source: "tests") {
+            (call, state) throws(Refusal<Failure>) in
+            guard let index = state.keys.firstIndex(where: { $0.issuer == call.parameters["issuer"] }) else {
+                throw Refusal(.nothingHere)
+            }
+            guard let report = call.keyFetch else { return .fetchKeys(state.keys[index]) }
+            state.keys[index].take(report, call.vendor.keyFetchPolicy(call.switches))
+            return .json([
+                "problem": JSON(report.problem?.description), "kids": .array(report.keys.map { JSON($0.id) }),
+                "skipped": .array(report.skipped.map(JSON.string)),
+            ])
+        },
+    ]
+
+    /// The URLs of the issuers, by name.
+    let initialState: State
+
+    init(fixtures: VendorFixtures) throws(FixtureProblem) {
+        var keys: [RemoteKeys] = []
+        for (name, url) in try fixtures.document("accounts.yaml").members() {
+            keys.append(
+                RemoteKeys(
+                    issuer: name, url: try url.string(), form: name.hasPrefix("certificates") ? .certificates : .keySet,
+                    algorithm: name.hasSuffix("rsa") ? .rs256 : .es256))
+        }
+        initialState = State(keys: keys)
+    }
+
+    func standing(in state: State) -> [RemoteKeys] { state.keys }
+    func remoteKeys(in state: State) -> [RemoteKeys] { state.keys }
+    func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy(coolDown: switches.coolDown) }
+
+    func store(_ keys: RemoteKeys, in state: inout State) {
+        if let index = state.keys.firstIndex(where: { $0.issuer == keys.issuer }) { state.keys[index] = keys }
+    }
+
+    func awaitedKeys(of credentials: Credentials) -> KeyOrder? { credentials.order }
+
+    func authenticate(_ arrival: Arrival<Subscriber>, _ findings: inout Findings<Failure>) -> Credentials {
+        guard arrival.route.id == "read",
+            let remote = arrival.standing.first(where: { $0.issuer == arrival.parameters["issuer"] }),
+            let text = arrival.request.fields[.authorization]
+        else { return Credentials() }
+        let token = CompactToken(String(text.dropFirst("Bearer ".count)))
+        let kid = token.header?["kid"]?.string
+        if let fetch = arrival.keyFetch { findings.note(fetch.finding) }
+        let policy = keyFetchPolicy(arrival.switches)
+        let need =
+            arrival.keyFetch == nil
+            ? remote.need(naming: kid, at: arrival.moment, policy) : remote.keysInNeed(at: arrival.moment, policy)
+        switch need {
+        case .fetch: return Credentials(token: token, order: KeyOrder(of: remote.issuer, naming: kid))
+        case .unavailable:
+            findings.add(Finding("keys", .failed, source: "tests"), orFail: .keysUnavailable)
+        case .use(let keys):
+            guard let key = keys.first(where: { $0.id == kid }) else {
+                findings.add(Finding("kid", .failed, source: "tests"), orFail: .keyUnknown)
+                break
+            }
+            findings.add(token.signature(by: key, algorithm: remote.algorithm), orFail: .signatureWrong)
+        }
+        return Credentials(token: token)
+    }
+
+    func claims(of credentials: Credentials) -> JSONObject? { credentials.token?.claims }
+
+    func authorize(_ call: inout Call<Subscriber>, _ state: inout State) {
+        if call.credentials.token != nil { state.usesOfOneToken += 1 }
+    }
+
+    func export(_ state: State, _ extent: StateExtent) -> JSON? { nil }
+
+    func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
+    { current }
+
+    func mint(_ order: MintOrder, in setting: TokenSetting<Subscriber>) throws(MintRefusal) -> MintedToken {
+        throw MintRefusal("somebody else signs")
+    }
+
+    func explain(
+        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Subscriber>
+    ) -> TokenVerdict<Failure> { TokenVerdict(kind: nil, account: nil, findings: Findings()) }
+
+    var samples: [SampleCredential] { [] }
+
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+        SampleRequest(endpoint: .get("/subscriber/own"), fields: [], body: "")
+    }
+
+    // MARK: - Fixtures
+
+    /// The fixtures of a subscriber with these URLs, and those of a notary beside it.
+    static func fixtures(_ urls: [String: String]) throws -> TemporaryFolder {
+        func failures(_ list: [(String, Int)]) -> String {
+            "failures:\n"
+                + list.map { name, status in
+                    "  \(name): { about: \"x\", status: \(status), body: { code: \"\(name)\" }, evidence: ours, source: \"tests\" }\n"
+                }.joined()
+        }
+        return try TemporaryFolder([
+            "notary/accounts.yaml": "motto: \"x\"\n",
+            "notary/failures.yaml": failures([("nothing-here", 404), ("token-wrong", 401), ("keys-broken", 500)]),
+            "subscriber/accounts.yaml": urls.map { "\($0.key): \"\($0.value)\"\n" }.sorted().joined(),
+            "subscriber/failures.yaml": failures([
+                ("nothing-here", 404), ("key-unknown", 401), ("keys-unavailable", 503), ("signature-wrong", 401),
+            ]),
+        ])
+    }
+}
