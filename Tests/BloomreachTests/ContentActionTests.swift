@@ -82,13 +82,13 @@ struct ContentActionTests {
         let other = #"{"project":"demo-project-2",\#(Self.ana),\#(Self.message)}"#
         let refused = try await world.act("add-inbox-message", other)
         #expect(refused.status == 400)
-        #expect(refused.text.contains("nobody in demo-project-2 has one of the ids"))
+        #expect(refused.text.contains("nobody in project demo-project-2 has one of the ids"))
     }
 
     @Test(
         "a wrong order is refused with what is wrong, and changes nothing",
         arguments: [
-            ("add-inbox-message", #"{"customer":"nobody",\#(message)}"#, "nobody in demo-project-1"),
+            ("add-inbox-message", #"{"customer":"nobody",\#(message)}"#, "nobody in project demo-project-1"),
             ("add-inbox-message", #"{"customer":{"a":1},\#(message)}"#, "no map of ids"),
             ("add-inbox-message", #"{\#(message)}"#, "customer"),
             (
@@ -126,6 +126,11 @@ struct ContentActionTests {
             ("read-inbox-message", #"{\#(ana)}"#, "message"),
             ("clear-inbox", #"{"customer":"nobody"}"#, "nobody"),
             ("set-segments", #"{\#(ana),"segments":{"content":[{"id":1}]}}"#, "content[0].id"),
+            (
+                "set-segments",
+                #"{\#(ana),"segments":{"content":[{"id":"\#(String(repeating: "x", count: 17_000))"}]}}"#,
+                "expected at most 16384"
+            ),
             ("set-consent", #"{\#(ana),"category":"x","value":true}"#, "no consent category x"),
             ("set-consent", #"{\#(ana),"category":"newsletter","value":1}"#, "expected true or false"),
         ])

@@ -1,4 +1,3 @@
-import Emulation
 import JSON
 import Support
 import Testing
