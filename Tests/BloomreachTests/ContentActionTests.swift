@@ -126,6 +126,11 @@ struct ContentActionTests {
             ("read-inbox-message", #"{\#(ana)}"#, "message"),
             ("clear-inbox", #"{"customer":"nobody"}"#, "nobody"),
             ("set-segments", #"{\#(ana),"segments":{"content":[{"id":1}]}}"#, "content[0].id"),
+            (
+                "set-segments",
+                #"{\#(ana),"segments":{"content":[{"id":"\#(String(repeating: "x", count: 17_000))"}]}}"#,
+                "expected at most 16384"
+            ),
             ("set-consent", #"{\#(ana),"category":"x","value":true}"#, "no consent category x"),
             ("set-consent", #"{\#(ana),"category":"newsletter","value":1}"#, "expected true or false"),
         ])

@@ -107,6 +107,10 @@ struct SyncTokenTests {
             (Content.ofAna(#""message_ids":"m""#), "Field 'message_ids' is invalid.", "invalid-field"),
             (Content.ofAna(#""message_ids":[]"#), "Field 'message_ids' is invalid.", "invalid-field"),
             (Content.ofAna(#""message_ids":["m",1]"#), "Field 'message_ids' is invalid.", "invalid-field"),
+            (
+                Content.ofAna(#""message_ids":[\#(String(repeating: "\"m\",", count: 200))"m"]"#),
+                "Field 'message_ids' is invalid.", "invalid-field"
+            ),
             (Content.ofAna(#""message_ids":["m"]"#), "Field 'sync_token' is required.", "missing-field"),
             (Content.ofAna(#""message_ids":["m"],"sync_token":1"#), "Field 'sync_token' is invalid.", "invalid-field"),
         ])

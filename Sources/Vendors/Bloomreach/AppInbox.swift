@@ -37,7 +37,10 @@ extension Bloomreach {
         let body = try call.bodyObject()
         let ids = try call.customerIDs(of: body)
         let messages = try body.requiredTexts("message_ids")
-        if messages.isEmpty { throw .invalidField("message_ids", because: "message_ids is empty") }
+        // ours: no inbox has more messages, and the SDKs send a list of one.
+        guard (1...Inbox.capacity).contains(messages.count) else {
+            throw .invalidField("message_ids", because: "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
+        }
         let token = try body.requiredText("sync_token")
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {

@@ -157,7 +157,7 @@ extension ActionCall<Bloomreach> {
             let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
             let hint = Nearest.names(to: ids.hard.first?.value ?? ids.cookie ?? "", among: known, count: 1).first
             let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
-            throw ActionRefusal("nobody in \(project.token) has one of the ids \(ids.json.text)\(advice)")
+            throw ActionRefusal("nobody in project \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
         return (customer, project.token)
     }

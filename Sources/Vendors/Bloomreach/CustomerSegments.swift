@@ -21,9 +21,16 @@ struct CustomerSegments: Sendable, Hashable {
     /// All categories, also empty ones.
     var record: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
 
+    /// The most that the segments of a customer may have, in bytes of text (ours).
+    static let byteLimit = 16 * 1024
+
     /// Reads the member `segments`, from fixtures, an action or an export.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         try Self.shape.check(node)
+        let length = try node.json().bytes.count
+        guard length <= Self.byteLimit else {
+            throw node.problem("the segments have \(length) bytes; expected at most \(Self.byteLimit)")
+        }
         for (category, list) in try node.members() { segments[category] = try list.json().array ?? [] }
     }
 
