@@ -1,3 +1,4 @@
+import Bloomreach
 public import Emulation
 import IMS
 import Rezolve
@@ -6,6 +7,8 @@ import Rezolve
 public enum Catalog {
     /// One line a vendor; outside of its own folders nothing else names it.
     public static let vendors: [VendorModule] = [
-        .rezolve, .ims,
+        .rezolve,
+        .ims,
+        .bloomreach,
     ]
 }

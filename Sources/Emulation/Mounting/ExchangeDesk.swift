@@ -105,6 +105,8 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         case .replied(.fetchKeys(let keys)):
             call.findings.rewind(to: judged)
             return fetch(keys, exchange, call, in: cell)
+        case .replied(.openSocket(let order)):
+            return open(order, exchange, record(of: call), in: cell)
         case .refused(let refusal):
             return finish(exchange, refusal, record(of: call), in: cell)
         case .outdated(let later):
@@ -158,7 +160,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     @inlinable
     func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) -> ExchangeStep {
         var response = response
-        vendor.finish(&response, to: exchange.request)
+        vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers)
         return .finished(response, record)
     }
 }

@@ -60,9 +60,14 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     /// Ids and public keys of the sample accounts.
     public var samples: [SampleCredential] { desk.vendor.samples }
 
-    /// A fresh state for a sandbox.
-    public func makeCell(_ settings: Settings) -> any StateCell {
-        VendorCell<V>(desk: desk, settings: settings)
+    /// A fresh state for the sandbox of that alarm, in which the vendor has that index.
+    public func makeCell(_ settings: Settings, _ alarm: Alarm, _ index: Int) -> any StateCell {
+        VendorCell<V>(desk: desk, settings: settings, alarm: alarm, index: index)
+    }
+
+    /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
+    public func passDeadlines(in sandbox: Sandbox, cell: any StateCell) {
+        VendorCell<V>.typed(cell).passDeadlines(in: sandbox, at: desk)
     }
 
     /// Makes a sandbox's state what the fixtures give.
