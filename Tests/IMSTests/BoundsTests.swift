@@ -20,15 +20,16 @@ struct BoundsTests {
 
     @Test("uses that are over make room, and beyond the bound the earliest go")
     func manyUses() {
-        var uses = IMSTokenUses()
+        let capacity = 4000
+        var uses = IMSTokenUses(capacity: capacity)
         for number in 0..<2000 { _ = uses.use("j\(number)", of: "i", by: "", until: 100, at: Double(number / 20)) }
         for number in 0..<2000 { _ = uses.use("k\(number)", of: "i", by: "", until: 300, at: 150) }
         #expect(uses.count < 3000)
-        for number in 0..<(IMSTokenUses.capacity * 2) {
+        for number in 0..<(capacity * 2) {
             _ = uses.use("l\(number)", of: "i", by: "", until: 300, at: 200)
         }
-        #expect(uses.count <= IMSTokenUses.capacity)
-        #expect(uses.use("l\(IMSTokenUses.capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200) == "")
+        #expect(uses.count <= capacity)
+        #expect(uses.use("l\(capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200) == "")
         #expect(uses.use("l0", of: "i", by: "", until: 300, at: 200) == nil)
     }
 
@@ -94,21 +95,22 @@ struct BoundsTests {
 
     @Test("users beyond the bound push out those who were enrolled first, and never the fixtures'")
     func users() throws {
-        var users = IMSUsers()
+        let capacity = 300
+        var users = IMSUsers(capacity: capacity)
         var first = IMSUser(
             number: 1, tenant: "t", activationID: "first", email: "first@b.test", created: .init(unixSeconds: 1))
         first.enterpriseID = "first"
         users.put(first, isOfFixtures: true)
         let identifiers = IdentifierSource(seed: 1)
-        for number in 0...IMSUsers.capacity {
+        for number in 0...capacity {
             let enrollment = IMSEnrollment(tenant: "t", email: "\(number)@b.test")
             _ = users.enroll(enrollment, identifiers, at: .init(unixSeconds: 1))
         }
         #expect(users[1] != nil)
         #expect(users[2] == nil)
         #expect(users.user(of: "t", activationID: "0@b.test") == nil)
-        #expect(users.user(of: "t", activationID: "\(IMSUsers.capacity)@b.test") != nil)
-        #expect(users.enrolled.count <= IMSUsers.capacity)
+        #expect(users.user(of: "t", activationID: "\(capacity)@b.test") != nil)
+        #expect(users.enrolled.count <= capacity)
     }
 
     @Test("a thousand issuers, and the next one is refused")

@@ -117,16 +117,16 @@ struct ScenarioTests {
         #expect(try await world.control(.get, "state/ims").text == before)
     }
 
-    @Test("two thousand requests at once with an unknown kid cause one fetch, and so do those before the first")
+    @Test("two thousand requests at once with an unknown kid cause one fetch, and so do a hundred before the first")
     func stampede() async throws {
         let world = try await World()
         let tokens = try [Forged(.rotating), Forged(.rotating).header("kid", "nope")].map { try $0.text() }
         for (number, token) in tokens.enumerated() {
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
-                for _ in 0..<2000 { group.addTask { try await world.me(token).status } }
+                for _ in 0..<(number == 0 ? 100 : 2000) { group.addTask { try await world.me(token).status } }
                 return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
             }
-            #expect(statuses == [number == 0 ? 200 : 401: 2000])
+            #expect(statuses == [number == 0 ? 200 : 401: number == 0 ? 100 : 2000])
             #expect(try await world.fetches() == number + 1)
             try await world.advance("30s")
         }

@@ -29,6 +29,19 @@ struct TokenRuleTests {
         if let failure { answer.expectRefusal(401, failure, field: field) } else { answer.expect(200) }
     }
 
+    @Test("that a row of checks holds is told alike by the row and by its findings", arguments: claims)
+    func groups(_ name: String, _ value: JSON?, _ failure: String?, _ field: String?) throws {
+        let changed = Forged(.uat, [(name, value)])
+        for text in [
+            try changed.text(), try changed.header("kid", value).text(), try changed.header("crit", value).text(),
+        ] {
+            let token = IMSToken(text + (value == nil ? "=" : ""))
+            for group: any CheckGroup in [IMSForm(of: token), IMSLocators(of: token), IMSClaims(of: token)] {
+                #expect(group.holds == !group.findings.contains { $0.outcome == .failed }, "\(group.findings)")
+            }
+        }
+    }
+
     @Test("an infinite exp is no number", arguments: ["1e400", "-1e400"])
     func infinite(_ number: String) async throws {
         let payload = #"{"iss":"https://auth.example.test/uat","sub":"EMP-0001","iat":1800000000,"exp":\#(number)}"#

@@ -5,9 +5,7 @@ import Tokens
 /// Rows 8 to 12: what the claims say.
 extension IMSTokenJudge {
     func judgeClaims(of token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
-        for check in token.claims {
-            findings.add(check.finding, orFail: check.failure, with: ["field": .string(check.field)])
-        }
+        findings.add(IMSClaims(of: token))
         judgePresenceOfBeginning(of: token, &findings)
         judgeTimes(of: token, issuer, &findings)
         guard let issuer else { return }

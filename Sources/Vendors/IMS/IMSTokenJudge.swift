@@ -26,10 +26,10 @@ struct IMSTokenJudge {
 
     /// Judges a token by every rule, in the order of the rows.
     func judge(_ token: IMSToken, _ findings: inout Findings<IMSFailure>) -> Outcome {
-        findings.add(token.form, orFail: .tokenMalformed)
+        findings.add(IMSForm(of: token), orFail: .tokenMalformed)
         let issuer = token.issuer.flatMap(issuers.issuer)
         judgeHeader(of: token, issuer, &findings)
-        for check in token.locators { add(check, &findings) }
+        findings.add(IMSLocators(of: token))
         findings.add(
             Finding(
                 "issuer-registered", token.issuer == nil ? .notJudged : issuer == nil ? .failed : .passed,
@@ -47,13 +47,10 @@ struct IMSTokenJudge {
         return Outcome(issuer: issuer)
     }
 
-    private func add(_ check: IMSCheck, _ findings: inout Findings<IMSFailure>) {
-        findings.add(check.finding, orFail: check.failure, with: ["field": .string(check.field)])
-    }
-
     /// Row 3.
     private func judgeHeader(of token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
-        findings.add(token.algorithm, orFail: .algNotAllowed)
+        findings.add(
+            token.compact.algorithm(is: .rs256, source: "seed, JWT Claims: alg"), orFail: .algNotAllowed)
         if let diagnosis = symmetricDiagnosis(of: token, issuer) { findings.note(diagnosis) }
         findings.add(
             token.compact.type(

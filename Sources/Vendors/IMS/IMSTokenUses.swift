@@ -5,7 +5,7 @@ import JSON
 /// Source: replay protection is the documented purpose of `jti` (seed); the modes and bounds are ours.
 struct IMSTokenUses: Sendable {
     /// ours: bounds of the memory; beyond them the earliest uses are forgotten, so that replays of those are accepted.
-    static let capacity = 20_000
+    private let capacity: Int
     static let byteCapacity = 8 * 1024 * 1024
 
     /// A token id of an issuer.
@@ -31,6 +31,11 @@ struct IMSTokenUses: Sendable {
     private var lastNumber = 0
     /// The number of uses at which it is worth looking for those that are over.
     private var nextSweep = 1000
+
+    /// Nothing was used yet.
+    init(capacity: Int = 20_000) {
+        self.capacity = capacity
+    }
 
     /// All uses, the earliest first.
     var all: [(key: Key, use: Use)] {
@@ -71,9 +76,9 @@ struct IMSTokenUses: Sendable {
     /// Forgets what is over, and where that is not enough, the earliest tenth.
     private mutating func sweep(at moment: Double) {
         for (key, use) in uses where use.end <= moment { remove(key) }
-        if uses.count >= Self.capacity || byteCount > Self.byteCapacity {
+        if uses.count >= capacity || byteCount > Self.byteCapacity {
             for (key, _) in all.prefix(uses.count / 10 + 1) { remove(key) }
         }
-        nextSweep = min(max(1000, uses.count * 2), Self.capacity)
+        nextSweep = min(max(1000, uses.count * 2), capacity)
     }
 }

@@ -4,8 +4,7 @@ import JSON
 /// The users of a sandbox, found by id, and within a tenant by what is unique there.
 struct IMSUsers: Sendable {
     /// Users beyond this number push out the ones that were enrolled first; users of the fixtures stay.
-    /// ours: a bound, so that a load test cannot fill the machine.
-    static let capacity = 50_000
+    private let capacity: Int
     /// ours: numbers that leave room for counting on.
     static let numbers = 1...1_000_000_000
 
@@ -24,6 +23,13 @@ struct IMSUsers: Sendable {
     private(set) var enrolled: [Int] = []
     /// The largest number that was given out.
     private(set) var lastNumber = 0
+
+    /// Nobody yet.
+    ///
+    /// - Parameter capacity: ours, a bound, so that a load test cannot fill the machine.
+    init(capacity: Int = 50_000) {
+        self.capacity = capacity
+    }
 
     /// All users, in the order of their numbers.
     var all: [IMSUser] { users.values.sorted { $0.number < $1.number } }
@@ -112,9 +118,9 @@ extension IMSUsers {
         store(user)
         guard isNew, !isOfFixtures else { return }
         enrolled.append(user.number)
-        guard enrolled.count > Self.capacity else { return }
+        guard enrolled.count > capacity else { return }
         // A hundredth at once: taking single elements off the front would move all the others each time.
-        let oldest = enrolled.prefix(Self.capacity / 100)
+        let oldest = enrolled.prefix(capacity / 100)
         for number in oldest { forget(number) }
         enrolled.removeFirst(oldest.count)
     }

@@ -97,7 +97,6 @@ extension Call<IMS> {
         let switches = switches
         let reader = IMSKeyReader(
             fixtures: accounts.fixtures, obstacle: { $0.obstacle(switches, named: accounts.namedHosts) })
-        // The members before and behind the keys are judged first: they are cheap.
         let (source, keys) = try reader.read(try body.requiredObject("keys"))
         return (try IMSIssuerRecord(body, source: source, created: created), keys)
     }
