@@ -57,7 +57,7 @@ final class Bloomreach: Vendor {
 
     static let routes: [Route<Bloomreach>] = trackingRoutes + dataRoutes + contentRoutes
 
-    func authorize(_ call: inout BloomreachCall, _ state: BloomreachState) {}
+    func authorize(_ call: inout BloomreachCall, _ state: inout BloomreachState) {}
 
     /// Answers say `application/json` and no more, and each has an id of its own (documented sample).
     func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource) {
