@@ -8,9 +8,9 @@ import Wire
 struct FailureTemplate: Sendable {
     let about: String
     let status: HTTPResponse.Status
-    let fields: HTTPFields
     let evidence: Evidence
     let source: String
+    private let fields: [Field]
     private let defaults: JSONObject
     private let content: Content?
     private let variants: [(condition: FailureCondition, status: HTTPResponse.Status, content: Content?)]
@@ -25,11 +25,11 @@ struct FailureTemplate: Sendable {
             "about", "status", "headers", "parameters", "body", "text", "variants", "evidence", "source")
         about = try entry.required("about").string()
         status = try HTTPResponse.Status(entry.required("status"))
-        fields = try Self.fields(entry["headers"])
         evidence = try entry.required("evidence").choice(of: Evidence.self)
         source = try entry.required("source").string()
         defaults = try Self.defaults(entry["parameters"])
         let names = defaults.map(\.name)
+        fields = try Self.fields(entry["headers"], names)
         content = try Self.content(of: entry, names)
         var variants: [(FailureCondition, HTTPResponse.Status, Content?)] = []
         for variant in try entry["variants"]?.elements() ?? [] {
@@ -58,6 +58,7 @@ struct FailureTemplate: Sendable {
     ) -> (HTTPResponse.Status, HTTPFields, Answer) {
         var values = defaults
         for parameter in parameters { values[parameter.name] = parameter.value }
+        let fields = HTTPFields(fields.map { HTTPField(name: $0.name, value: $0.text(values)) })
         if let variant = variants.first(where: { $0.condition.holds(in: situation) }) {
             return (variant.status, fields, Self.answer(variant.content, values))
         }
@@ -90,13 +91,29 @@ struct FailureTemplate: Sendable {
         return defaults
     }
 
-    private static func fields(_ node: FixtureNode?) throws(FixtureProblem) -> HTTPFields {
-        var fields = HTTPFields()
-        for (name, value) in try node?.members() ?? [] {
-            guard let name = HTTPField.Name(name) else { throw value.nameProblem("“\(name)” is no field name") }
-            fields.append(HTTPField(name: name, value: try value.string()))
-        }
+    private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field] {
+        var fields: [Field] = []
+        for (name, value) in try node?.members() ?? [] { fields.append(try Field(name, value, parameters)) }
         return fields
+    }
+
+    /// A field of the answer, whose value may name parameters.
+    private struct Field: Sendable {
+        let name: HTTPField.Name
+        private let value: String
+        /// `nil` for the usual value, which names nothing.
+        private let template: TextTemplate?
+
+        init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
+            guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is no field name") }
+            self.name = name
+            value = try node.string()
+            template =
+                value.contains("{{")
+                ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
+        }
+
+        func text(_ values: JSONObject) -> String { template?.text(values) ?? value }
     }
 }
 

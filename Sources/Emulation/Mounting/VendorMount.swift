@@ -60,9 +60,14 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     /// Ids and public keys of the sample accounts.
     public var samples: [SampleCredential] { desk.vendor.samples }
 
-    /// A fresh state for a sandbox.
-    public func makeCell(_ settings: Settings) -> any StateCell {
-        VendorCell<V>(desk: desk, settings: settings)
+    /// A fresh state for the sandbox of that alarm, in which the vendor has that index.
+    public func makeCell(_ settings: Settings, _ alarm: Alarm, _ index: Int) -> any StateCell {
+        VendorCell<V>(desk: desk, settings: settings, alarm: alarm, index: index)
+    }
+
+    /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
+    public func passDeadlines(in sandbox: Sandbox, cell: any StateCell) {
+        VendorCell<V>.typed(cell).passDeadlines(in: sandbox, at: desk)
     }
 
     /// Makes a sandbox's state what the fixtures give.
@@ -104,13 +109,16 @@ extension VendorMount {
         let (vendor, setting) = setting(cell, moment)
         let verdict = vendor.explain(token, knowing: context, in: setting)
         let switches = VendorCell<V>.typed(cell).switchValues
-        let response = verdict.findings.failure.map {
-            desk.catalog.response($0, route: nil, switches: switches)
+        let response = verdict.findings.refusal.map {
+            desk.catalog.response($0.failure, $0.parameters, route: nil, switches: switches)
         }
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
             failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
-            clients: V.checkers.map { ($0.name, $0.verdict(on: CompactToken(token), at: moment)) })
+            clients: V.checkers.map { checker in
+                let token = CompactToken(token)
+                return (checker.name, checker.verdict(on: token, at: moment, margin: V.margin(setting.switches)))
+            })
     }
 
     /// The state with the vendor that it belongs to.
