@@ -80,14 +80,41 @@ struct RemoteKeysTests {
         #expect(keys.lastReport?.status == nil)
     }
 
+    @Test("take no report twice, and none of another URL")
+    func strangeReports() throws {
+        var keys = remote()
+        let report = report(set([try publicKey()]))
+        keys.take(report, policy)
+        keys.take(report, policy)
+        #expect(keys.fetchCount == 1)
+        var other = RemoteKeys(issuer: "i", url: "https://keys.example/other", form: .keySet, algorithm: .es256)
+        other.take(report, policy)
+        #expect(other.fetchCount == 0 && other.keys.isEmpty)
+    }
+
+    @Test("of a set without end are bounded, and so is what is told of it")
+    func endless() throws {
+        let names = (0..<300).map { "key-\($0)" + String(repeating: "x", count: 300) }
+        let many = try names.map { name in try publicKey { $0["kid"] = .string(name) } }
+        let report = report(set(many + [JSON](repeating: [:], count: 5000)))
+        #expect(report.keys.count == 100)
+        #expect(report.skipped.count == 100)
+        let told = "\(report.finding)"
+        #expect(told.utf8.count < 5000, "\(told.utf8.count)")
+        #expect(told.contains("and 90 more"))
+    }
+
     @Test("may be certificates by name; anything else than PEM texts is another form")
-    func certificates() {
+    func certificates() throws {
+        // A bare key is none: whoever rotates certificates says by them until when they hold.
+        let bare = JSON.object(["a": JSON(try Self.first.get().publicPEM)]).bytes
+        #expect(report(bare, form: .certificates).problem == .noUsableKey)
         #expect(
             report(Array(#"{"a":7}"#.utf8), form: .certificates).problem?.description
                 == "the content is JSON of another form; expected an object of key ids and PEM certificates")
-        let report = report(Array(#"{"a":"-----BEGIN CERTIFICATE-----"}"#.utf8), form: .certificates)
-        #expect(report.problem == .noUsableKey)
-        #expect(report.skipped.count == 1)
+        let broken = report(Array(#"{"a":"-----BEGIN CERTIFICATE-----"}"#.utf8), form: .certificates)
+        #expect(broken.problem == .noUsableKey)
+        #expect(broken.skipped.count == 1)
     }
 
     @Test("are needed anew when they are over, or lack a name, and not within the cool-down")
@@ -122,8 +149,5 @@ struct RemoteKeysTests {
         keys.take(report(set([try publicKey()])), policy)
         #expect(count(600 + 86_399) == 1)
         #expect(count(600 + 86_400) == nil)
-        keys.forget()
-        #expect(count(0) == nil)
-        #expect(keys.fetchCount == 1)
     }
 }

@@ -185,6 +185,56 @@ struct KeyFetchTests {
         #expect(try await fetches(world) == 0)
     }
 
+    /// Returns once so many exchanges have begun, those for keys included.
+    private func begun(_ count: Int, _ world: World) async {
+        while world.sandbox.exchanges < count { await Task.yield() }
+    }
+
+    @Test("that were on their way when the state was replaced are asked for again", arguments: ["reset", "state"])
+    func replaced(_ what: String) async throws {
+        let world = try await world()
+        let token = try await world.mint("notary/seal")
+        let forged = try await forged("first", world)
+        try await world.control(
+            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"200ms"}}"#)
+        async let good = read(token, world)
+        async let bad = read(forged, world)
+        await begun(3, world)
+        let subscriber = try #require(world.emulator.vendors.firstIndex { $0.identity.id == "subscriber" })
+        let cell = world.sandbox.cell(subscriber)
+        // A reset of the sandbox would take the notary's delay along.
+        world.emulator.vendors[subscriber].reset(cell)
+        if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }
+        #expect(try await good.status == 200)
+        let refused = try await bad
+        #expect(refused.status == 401)
+        #expect(refused.text == #"{"code":"signature-wrong"}"#)
+        #expect(try await fetches(world) == 1)
+    }
+
+    private func forged(_ kid: String, _ world: World) async throws -> String {
+        let key = try SigningKey.generateEC(.p256, id: kid)
+        let draft = TokenDraft(header: ["alg": "ES256", "kid": .string(kid)], claims: [:])
+        let moment = Moment(unixSeconds: Double(World.exampleMoment))
+        return try MintedToken(draft, key: key, algorithm: .es256, defect: nil, at: moment).token
+    }
+
+    @Test("that several handlers want at once are asked for once for all of them")
+    func handlersShare() async throws {
+        let world = try await world()
+        try await world.control(
+            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
+        let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<10 {
+                group.addTask { try await world.call(.post, "/subscriber/own/ask").status }
+            }
+            return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+        }
+        #expect(statuses == [200: 10])
+        // One that came late on a busy machine may have asked anew.
+        #expect(try await fetches(world) ?? 0 <= 2)
+    }
+
     @Test("A client's own rules are shown beside the server's verdict")
     func clients() async throws {
         let world = try await world()

@@ -1,7 +1,10 @@
+import Synchronization
 public import Tokens
 
 /// How a request for an issuer's keys went.
 public struct KeyFetchReport: Sendable {
+    /// Tells this report from all others.
+    let number = Self.numbers.add(1, ordering: .relaxed).newValue
     /// What was asked.
     public let url: String
     /// When it was asked, by the sandbox's clock.
@@ -16,19 +19,31 @@ public struct KeyFetchReport: Sendable {
     public let problem: KeyFetchProblem?
     /// The lifetime that the answer asks for; `nil` when it says nothing of it.
     let lifetime: CacheLifetime?
+    /// The report as a finding of the exchange that caused the request, or waited for it. Made once: thousands may wait.
+    public let finding: Finding
 
-    /// The report as a finding of the exchange that caused the request, or waited for it.
-    public var finding: Finding {
-        Finding(
+    private static let numbers = Atomic(0)
+    /// ours: so many names and phrases tell enough, and a set of thousands of keys must not fill every journal.
+    private static let mostTold = 10
+
+    init(
+        url: String, moment: Moment, status: Int?, keys: [VerificationKey], skipped: [String],
+        problem: KeyFetchProblem?, lifetime: CacheLifetime?
+    ) {
+        (self.url, self.moment, self.status, self.keys) = (url, moment, status, keys)
+        (self.skipped, self.problem, self.lifetime) = (skipped, problem, lifetime)
+        let names = keys.map { $0.id.map { String($0.prefix(100)) } ?? "without kid" }
+        let summary =
+            problem?.description
+            ?? "\(status.map(String.init) ?? ""), \(keys.count) key\(keys.count == 1 ? "" : "s"): \(Self.list(names, ", "))"
+        finding = Finding(
             "keys-fetched", problem == nil ? .passed : .noted, expected: .text("GET \(url): 200 and a usable key"),
-            found: .text(summary), note: skipped.isEmpty ? nil : "Left out: \(skipped.joined(separator: "; ")).")
+            found: .text(summary), note: skipped.isEmpty ? nil : "Left out: \(Self.list(skipped, "; ")).")
     }
 
-    /// What came, in a phrase.
-    private var summary: String {
-        if let problem { return problem.description }
-        let names = keys.map { $0.id ?? "without kid" }.joined(separator: ", ")
-        return "\(status.map(String.init) ?? ""), \(keys.count) key\(keys.count == 1 ? "" : "s"): \(names)"
+    private static func list(_ phrases: [String], _ separator: String) -> String {
+        let told = phrases.prefix(mostTold).joined(separator: separator)
+        return phrases.count > mostTold ? told + separator + "and \(phrases.count - mostTold) more" : told
     }
 }
 

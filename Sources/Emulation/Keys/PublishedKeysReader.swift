@@ -7,7 +7,12 @@ struct PublishedKeysReader {
     let algorithm: Algorithm
 
     private(set) var keys: [VerificationKey] = []
+    /// Why others were left out; of a set without end no more than anybody reads.
     private(set) var skipped: [String] = []
+
+    /// ours: bounds of one set; providers publish two or three keys.
+    private static let mostKeys = 100
+    private static let mostSkipped = 100
 
     init(form: RemoteKeys.Form, algorithm: Algorithm) {
         self.form = form
@@ -38,7 +43,9 @@ struct PublishedKeysReader {
         } catch {
             throw .otherForm("an object with an array “keys” (RFC 7517)")
         }
-        skipped = set.skipped.map { "key \($0.index)\($0.id.map { " “\($0)”" } ?? ""): \($0.reason)" }
+        for key in set.skipped {
+            skip("key \(key.index)\(key.id.map { " “\($0.prefix(100))”" } ?? ""): \(key.reason)")
+        }
         for key in set.keys { take(key) }
     }
 
@@ -50,22 +57,31 @@ struct PublishedKeysReader {
             do throws(KeyError) {
                 // What follows the first certificate is its chain, which nobody checks.
                 let keys = try VerificationKey.pem(member.value.string ?? "", id: member.name)
-                if let key = keys.first { take(key) }
+                guard let key = keys.first else { continue }
+                if key.validity == nil { skip("\(key): no certificate") } else { take(key) }
             } catch {
-                skipped.append("“\(member.name)”: \(error)")
+                skip("“\(member.name.prefix(100))”: \(error)")
             }
         }
     }
 
     private mutating func take(_ key: VerificationKey) {
         guard key.algorithms.contains(algorithm) else {
-            skipped.append("\(key): not for \(algorithm.rawValue)")
+            skip("\(key): not for \(algorithm.rawValue)")
             return
         }
         if let id = key.id, keys.contains(where: { $0.id?.hasSameBytes(as: id) == true }) {
-            skipped.append("\(key): the name has been given already")
+            skip("\(key): the name has been given already")
+            return
+        }
+        guard keys.count < Self.mostKeys else {
+            skip("\(key): there are \(Self.mostKeys) before it")
             return
         }
         keys.append(key.limited(to: [algorithm]))
+    }
+
+    private mutating func skip(_ phrase: String) {
+        if skipped.count < Self.mostSkipped { skipped.append(phrase) }
     }
 }

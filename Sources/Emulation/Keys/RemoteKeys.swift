@@ -1,3 +1,4 @@
+import JSON
 public import Tokens
 
 /// The keys that an issuer publishes at a URL, as one sandbox has them: kept for their lifetime, asked for anew when needed.
@@ -116,7 +117,10 @@ extension RemoteKeys {
     }
 
     /// Takes over what came of an attempt; one that failed leaves the keys as they are.
+    ///
+    /// A report of another URL, or one that has been taken already, changes nothing.
     public mutating func take(_ report: KeyFetchReport, _ policy: KeyFetchPolicy) {
+        guard report.url.hasSameBytes(as: url), report.number != lastReport?.number else { return }
         fetchCount += 1
         lastReport = report
         guard report.problem == nil else { return }
@@ -125,11 +129,9 @@ extension RemoteKeys {
         expiresAt = report.moment + policy.lifetime(of: report.lifetime)
     }
 
-    /// Forgets the keys and every attempt; the number of requests stays.
-    public mutating func forget() {
-        let count = fetchCount
-        self = RemoteKeys(issuer: issuer, url: url, form: form, algorithm: algorithm)
-        fetchCount = count
+    /// What somebody is told who has waited for keys that are gone now.
+    func reportOfNothing(at moment: Moment) -> KeyFetchReport {
+        report(of: .failed(.unreachable("the issuer was replaced while its keys were asked for")), at: moment)
     }
 }
 
@@ -141,9 +143,4 @@ extension KeyFetchPolicy {
         case nil: standardLifetime
         }
     }
-}
-
-/// A request for keys that is on its way, and those who wait for its end.
-final class KeyFlight: Sendable {
-    let gate = Gate()
 }

@@ -3,7 +3,7 @@ internal import Synchronization
 /// The few threads on which exchanges of the client run; each ends when nothing is left to do.
 final class ClientThreads: Sendable {
     /// The threads of this process.
-    static let shared = ClientThreads(maximum: 8)
+    static let shared = ClientThreads(maximum: 32)
 
     private struct State {
         var running = 0
