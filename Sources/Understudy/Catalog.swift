@@ -1,3 +1,4 @@
+import Comapi
 public import Emulation
 import Rezolve
 
@@ -5,6 +6,7 @@ import Rezolve
 public enum Catalog {
     /// One line a vendor; outside of its own folders nothing else names it.
     public static let vendors: [VendorModule] = [
-        .rezolve
+        .rezolve,
+        .comapi,
     ]
 }

@@ -22,7 +22,7 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var answer: @Sendable (Exchange, Destination) -> ExchangeStep { get }
 
     /// A fresh state for a sandbox.
-    func makeCell(_ settings: Settings) -> any StateCell
+    func makeCell(_ settings: Settings, in sandbox: SandboxIdentity) -> any StateCell
     /// Makes a sandbox's state what the fixtures give.
     func reset(_ cell: any StateCell)
     /// What a sandbox holds, as JSON that ``read(_:_:for:)`` reads; `nil` when there is nothing of that extent.

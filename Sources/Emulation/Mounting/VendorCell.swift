@@ -38,7 +38,11 @@ public final class VendorCell<V: Vendor>: StateCell {
     @usableFromInline let content: Mutex<Content>
     @usableFromInline let behaviour: Mutex<Behaviour>
 
-    init(desk: ExchangeDesk<V>, settings: Settings) {
+    /// Where the state belongs.
+    let sandbox: SandboxIdentity
+
+    init(desk: ExchangeDesk<V>, settings: Settings, sandbox: SandboxIdentity) {
+        self.sandbox = sandbox
         content = Mutex(Content(desk: desk, state: desk.vendor.initialState))
         behaviour = Mutex(Self.behaviour(settings))
     }
@@ -122,7 +126,8 @@ public final class VendorCell<V: Vendor>: StateCell {
         return try content.withLock { (content) throws(ActionRefusal) in
             _ = content.catchUp(with: desk)
             let call = ActionCall<V>(
-                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers)
+                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers,
+                switches: switches)
             return try action.body(call, &content.state)
         }
     }

@@ -61,13 +61,13 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     public var samples: [SampleCredential] { desk.vendor.samples }
 
     /// A fresh state for a sandbox.
-    public func makeCell(_ settings: Settings) -> any StateCell {
-        VendorCell<V>(desk: desk, settings: settings)
+    public func makeCell(_ settings: Settings, in sandbox: SandboxIdentity) -> any StateCell {
+        VendorCell<V>(desk: desk, settings: settings, sandbox: sandbox)
     }
 
     /// Makes a sandbox's state what the fixtures give.
     public func reset(_ cell: any StateCell) {
-        VendorCell<V>.typed(cell).replace(desk.vendor.initialState, madeAt: desk)
+        VendorCell<V>.typed(cell).replace(desk.vendor.stateAfterReset, madeAt: desk)
     }
 
     /// A request that works at that moment.
@@ -118,7 +118,7 @@ extension VendorMount {
         let cell = VendorCell<V>.typed(cell)
         let content = cell.snapshot(at: desk)
         return (
-            content.desk.vendor, TokenSetting(state: content.state, moment: moment, switches: cell.switches)
+            content.desk.vendor, TokenSetting(state: content.state, moment: moment, switches: cell.switches, sandbox: cell.sandbox)
         )
     }
 }

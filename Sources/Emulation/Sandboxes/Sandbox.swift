@@ -17,8 +17,8 @@ public final class Sandbox: Sendable {
         var exchanges = 0
     }
 
-    /// The sandbox's name.
-    public let name: String
+    /// Its name, and the start of the program that it belongs to.
+    public let identity: SandboxIdentity
     /// When the sandbox came into being, by the machine's clock.
     public let created: Moment
     /// What happened here.
@@ -35,23 +35,26 @@ public final class Sandbox: Sendable {
     private let mayExpire: Atomic<Bool>
 
     init(
-        name: String, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
+        _ identity: SandboxIdentity, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
         machine: @escaping @Sendable () -> Moment
     ) {
-        self.name = name
+        self.identity = identity
         self.journal = journal
         self.machine = machine
         created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
         self.mounting = mounting
-        cells = mounting.edition.vendors.map { $0.makeCell(settings) }
+        cells = mounting.edition.vendors.map { $0.makeCell(settings, in: identity) }
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
                 clock: SandboxClock(seed: settings.seed), settings: settings,
                 interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
     }
+
+    /// The sandbox's name.
+    public var name: String { identity.name }
 
     /// The state of the vendor at that index.
     public func cell(_ vendor: Int) -> any StateCell { cells[vendor] }

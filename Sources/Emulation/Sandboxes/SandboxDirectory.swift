@@ -13,6 +13,7 @@ public final class SandboxDirectory: Sendable {
     private let journalTotal = Journal.Total()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
+    private let start = SandboxIdentity.drawStart()
     /// The sandbox of requests that name none; it is never dropped.
     public let standard: Sandbox
 
@@ -34,7 +35,7 @@ public final class SandboxDirectory: Sendable {
         self.machine = machine
         let journal = Journal(limits: journalLimits, total: journalTotal)
         standard = Sandbox(
-            name: SandboxName.standard, mounting: mounting, settings: settings, journal: journal, timeToLive: nil,
+            SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings, journal: journal, timeToLive: nil,
             machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
@@ -47,7 +48,7 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            name: name, mounting: mounting, settings: settings,
+            SandboxIdentity(name: name, start: start), mounting: mounting, settings: settings,
             journal: Journal(limits: journalLimits, total: journalTotal), timeToLive: limits.timeToLive,
             machine: machine)
         return sandboxes.withLock { sandboxes in
