@@ -28,6 +28,8 @@ public final class Journal: Sendable {
         var count = 0
         var bytes = 0
         var lastID = 0
+        /// Counts what somebody may wait for: new entries, and news in old ones.
+        var changes = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
     }
@@ -58,13 +60,26 @@ public final class Journal: Sendable {
             state.lastID += 1
             entry.id = state.lastID
             let dropped = push(entry, &state)
-            defer { state.waiters = [:] }
-            return (state.lastID, state.waiters.isEmpty ? [] : Array(state.waiters.values), dropped)
+            return (state.lastID, Self.change(&state), dropped)
         }
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
         return id
+    }
+
+    /// Has those look again who wait, since something was added to an entry.
+    func noteChange() {
+        let waiters = state.withLock { Self.change(&$0) }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Counts a change, and gives back who waits for one.
+    private static func change(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
+        state.changes += 1
+        if state.waiters.isEmpty { return [] }
+        defer { state.waiters = [:] }
+        return Array(state.waiters.values)
     }
 
     /// The entries that a filter admits, the oldest first.
@@ -150,13 +165,13 @@ extension Journal {
 
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
-    /// It is asked now and behind each new entry.
+    /// It is asked now, behind each new entry, and behind each message of a socket.
     public func first<Found>(
         within duration: Duration, _ read: () -> Found, where isEnough: (Found) -> Bool
     ) async -> Found {
         let deadline = ContinuousClock.now + duration
         while true {
-            let seen = state.withLock { $0.lastID }
+            let seen = state.withLock { $0.changes }
             let found = read()
             if isEnough(found) || ContinuousClock.now >= deadline || Task.isCancelled { return found }
             await nextAppend(after: seen, until: deadline)
@@ -181,7 +196,7 @@ extension Journal {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isDue = state.withLock { state in
-                    if state.lastID != seen || Task.isCancelled { return true }
+                    if state.changes != seen || Task.isCancelled { return true }
                     state.waiters[id] = continuation
                     return false
                 }

@@ -20,6 +20,8 @@ public struct ExchangeRecord: Sendable {
     public var intervention: String?
     /// Body members that are masked when somebody reads the entry.
     public var secrets: Set<String> = []
+    /// What passes through the socket that the exchange opened; `nil` when it opened none.
+    public internal(set) var socket: SocketLog?
 
     /// A record of nothing yet.
     public init() {}
@@ -57,6 +59,7 @@ public struct JournalEntry: Sendable {
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
                 + response.body.count + record.checks.byteCount
                 // A vendor's own fields are few and short; what a rule gives may be anything.
+                + (record.socket == nil ? 0 : SocketLog.byteLimit)
                 + (record.intervention == nil ? 0 : response.fields.reduce(0) { $0 + $1.value.utf8.count })
         }
     }
@@ -119,6 +122,7 @@ extension JournalEntry {
         let response = JSON.object(responseJSON)
         entry["response"] =
             record.intervention == nil ? response : Echoes(of: request, secrets: record.secrets).hidden(in: response)
+        entry["socket"] = record.socket?.json(body)
         return .object(entry)
     }
 

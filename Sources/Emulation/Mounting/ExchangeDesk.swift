@@ -106,6 +106,8 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         case .replied(.fetchKeys(let keys)):
             call.findings.rewind(to: judged)
             return fetch(keys, exchange, call, in: cell)
+        case .replied(.openSocket(let order)):
+            return open(order, exchange, record(of: call), in: cell)
         case .refused(let refusal):
             return finish(exchange, refusal, record(of: call), in: cell)
         case .outdated(let later):

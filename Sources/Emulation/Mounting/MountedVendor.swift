@@ -21,8 +21,12 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     /// Answers an exchange whose path leads to the vendor.
     var answer: @Sendable (Exchange, Destination) -> ExchangeStep { get }
 
-    /// A fresh state for a sandbox.
-    func makeCell(_ settings: Settings, in sandbox: SandboxIdentity) -> any StateCell
+    /// A fresh state for a sandbox, whose alarm it is, and in which the vendor has that index.
+    func makeCell(
+        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int
+    ) -> any StateCell
+    /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
+    func passDeadlines(in sandbox: Sandbox, cell: any StateCell)
     /// Makes a sandbox's state what the fixtures give.
     func reset(_ cell: any StateCell)
     /// What a sandbox holds, as JSON that ``read(_:_:for:)`` reads; `nil` when there is nothing of that extent.
@@ -61,6 +65,8 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
 public protocol StateCell: AnyObject, Sendable {
     /// Takes over changed settings.
     func apply(_ settings: Settings)
+    /// Closes its sockets and forgets deadlines, for good.
+    func end()
 }
 
 /// One route as lists show it.

@@ -1,5 +1,6 @@
 import JSON
 public import Synchronization
+import Wire
 
 /// One vendor's state in one sandbox, behind its lock.
 public final class VendorCell<V: Vendor>: StateCell {
@@ -8,6 +9,7 @@ public final class VendorCell<V: Vendor>: StateCell {
     struct Content: Sendable {
         @usableFromInline var desk: ExchangeDesk<V>
         @usableFromInline var state: V.State
+        @usableFromInline var live: LiveState<V>
 
         /// Moves the state on to a vendor that was read later; `false`, and nothing is done, when it is ahead of that one.
         @usableFromInline
@@ -16,6 +18,7 @@ public final class VendorCell<V: Vendor>: StateCell {
             guard desk.generation > self.desk.generation else { return false }
             state = desk.vendor.adopt(state, startedFrom: self.desk.vendor)
             self.desk = desk
+            lookAhead()
             return true
         }
     }
@@ -27,6 +30,14 @@ public final class VendorCell<V: Vendor>: StateCell {
         case refused(Refusal<V.Failure>)
         /// The state belongs to a vendor that was read later than the one which judged the call; nothing was done.
         case outdated(ExchangeDesk<V>)
+
+        /// Whether the vendor has answered, and so means what it has changed and what it tells.
+        @usableFromInline var isAnswer: Bool {
+            switch self {
+            case .replied(.respond), .replied(.openSocket): true
+            case .replied(.wait), .replied(.fetchKeys), .refused, .outdated: false
+            }
+        }
     }
 
     @usableFromInline
@@ -37,14 +48,20 @@ public final class VendorCell<V: Vendor>: StateCell {
 
     @usableFromInline let content: Mutex<Content>
     @usableFromInline let behaviour: Mutex<Behaviour>
+    /// The vendor's index among those of the sandbox.
+    let index: Int
 
     /// Where the state belongs.
     let sandbox: SandboxIdentity
 
-    init(desk: ExchangeDesk<V>, settings: Settings, sandbox: SandboxIdentity) {
+    init(
+        desk: ExchangeDesk<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, index: Int
+    ) {
         self.sandbox = sandbox
-        content = Mutex(Content(desk: desk, state: desk.vendor.initialState))
+        content = Mutex(
+            Content(desk: desk, state: desk.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
         behaviour = Mutex(Self.behaviour(settings))
+        self.index = index
     }
 
     private static func behaviour(_ settings: Settings) -> Behaviour {
@@ -84,16 +101,20 @@ public final class VendorCell<V: Vendor>: StateCell {
     func change<Value: Sendable>(at desk: ExchangeDesk<V>, _ change: (V, inout V.State) -> Value) -> Value {
         content.withLock { content in
             _ = content.catchUp(with: desk)
+            defer { content.lookAhead() }
             return change(content.desk.vendor, &content.state)
         }
     }
 
-    /// Replaces the state by one that the vendor of that desk made.
+    /// Replaces the state by one that the vendor of that desk made; sockets of the old one are closed.
     func replace(_ state: V.State, madeAt desk: ExchangeDesk<V>) {
         content.withLock { content in
             let latest = content.desk
-            content = Content(desk: desk, state: state)
+            content.live.clear(WebSocketClosure(.goingAway, reason: "the state was replaced"))
+            (content.desk, content.state) = (desk, state)
             _ = content.catchUp(with: latest)
+            // Whatever the alarm was set for, the clock may be another one too.
+            content.live.name(content.desk.vendor.nextDeadline(in: content.state))
         }
     }
 
@@ -103,13 +124,32 @@ public final class VendorCell<V: Vendor>: StateCell {
         content.withLock { content in
             // Compared here, so that the usual case costs one comparison and no call.
             if content.desk !== desk, !content.catchUp(with: desk) { return .outdated(content.desk) }
-            call.vendor.authorize(&call, &content.state)
-            if let failure = call.findings.failure { return .refused(Refusal(failure)) }
-            do throws(Refusal<V.Failure>) {
-                return .replied(try call.route.handler(&call, &content.state))
-            } catch {
-                return .refused(error)
+            if content.live.armed != nil {
+                content.passDeadlines(until: call.moment, call.identifiers, call.switches)
             }
+            let outcome = Self.work(&call, &content.state)
+            if !call.outbox.isEmpty {
+                content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
+            }
+            // Most vendors name none, and then nothing is compared.
+            let deadline = call.vendor.nextDeadline(in: content.state)
+            if deadline != nil || content.live.named != nil { content.follow(deadline) }
+            if case .replied(.openSocket(var order)) = outcome {
+                order.era = content.live.era
+                return .replied(.openSocket(order))
+            }
+            return outcome
+        }
+    }
+
+    @inlinable
+    static func work(_ call: inout Call<V>, _ state: inout V.State) -> Outcome {
+        call.vendor.authorize(&call, &state)
+        if let failure = call.findings.failure { return .refused(Refusal(failure)) }
+        do throws(Refusal<V.Failure>) {
+            return .replied(try call.route.handler(&call, &state))
+        } catch {
+            return .refused(error)
         }
     }
 
@@ -118,6 +158,7 @@ public final class VendorCell<V: Vendor>: StateCell {
         _ name: String, _ members: JSONObject, as desk: ExchangeDesk<V>, at moment: Moment,
         _ identifiers: IdentifierSource
     ) throws(ActionRefusal) -> JSON {
+        let switches = switches
         guard let action = V.actions.first(where: { $0.listing.name == name }) else {
             let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
             throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
@@ -125,10 +166,15 @@ public final class VendorCell<V: Vendor>: StateCell {
         if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
         return try content.withLock { (content) throws(ActionRefusal) in
             _ = content.catchUp(with: desk)
+            content.passDeadlines(until: moment, identifiers, switches)
             let call = ActionCall<V>(
                 vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers,
                 switches: switches)
-            return try action.body(call, &content.state)
+            var outbox = Outbox()
+            let told = try action.body(call, &content.state, &outbox)
+            content.settle(&outbox, isRefused: false, at: moment)
+            content.lookAhead()
+            return told
         }
     }
 

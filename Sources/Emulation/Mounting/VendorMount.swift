@@ -60,9 +60,16 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     /// Ids and public keys of the sample accounts.
     public var samples: [SampleCredential] { desk.vendor.samples }
 
-    /// A fresh state for a sandbox.
-    public func makeCell(_ settings: Settings, in sandbox: SandboxIdentity) -> any StateCell {
-        VendorCell<V>(desk: desk, settings: settings, sandbox: sandbox)
+    /// A fresh state for a sandbox, whose alarm it is, and in which the vendor has that index.
+    public func makeCell(
+        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int
+    ) -> any StateCell {
+        VendorCell<V>(desk: desk, settings: settings, sandbox: sandbox, alarm: alarm, index: index)
+    }
+
+    /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
+    public func passDeadlines(in sandbox: Sandbox, cell: any StateCell) {
+        VendorCell<V>.typed(cell).passDeadlines(in: sandbox, at: desk)
     }
 
     /// Makes a sandbox's state what the fixtures give.

@@ -12,6 +12,8 @@ public final class Sandbox: Sendable {
         var initialScenarios: [String] = []
         /// Calls that are still being answered.
         var pins = 0
+        /// Sockets that are open.
+        var sockets = 0
         var lastUsed: Moment
         var timeToLive: Duration?
         var exchanges = 0
@@ -36,8 +38,9 @@ public final class Sandbox: Sendable {
 
     init(
         _ identity: SandboxIdentity, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
-        machine: @escaping @Sendable () -> Moment
+        timer: DeadlineTimer, machine: @escaping @Sendable () -> Moment
     ) {
+        let alarm = Alarm(timer)
         self.identity = identity
         self.journal = journal
         self.machine = machine
@@ -45,12 +48,15 @@ public final class Sandbox: Sendable {
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
         self.mounting = mounting
-        cells = mounting.edition.vendors.map { $0.makeCell(settings, in: identity) }
+        cells = mounting.edition.vendors.enumerated().map { $1.makeCell(settings, in: identity, alarm, $0) }
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
                 clock: SandboxClock(seed: settings.seed), settings: settings,
                 interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
+        alarm.attach(to: self)
+        // A state may begin with something to come.
+        passDeadlines()
     }
 
     /// The sandbox's name.
@@ -106,21 +112,24 @@ public final class Sandbox: Sendable {
         guard mayExpire.load(ordering: .relaxed) else { return false }
         let moment = moment()
         return control.withLock { control in
-            control.pins == 0 && control.timeToLive.map { control.lastUsed + $0 <= moment } ?? false
+            control.pins == 0 && control.sockets == 0
+                && control.timeToLive.map { control.lastUsed + $0 <= moment } ?? false
         }
     }
 
     /// The clock.
     public var clock: SandboxClock { control.withLock { $0.clock } }
 
-    /// Changes the clock.
+    /// Changes the clock; what is due by what it shows then has happened when the call returns.
     public func adjustClock<Failure: Error>(
         _ change: (inout SandboxClock) throws(Failure) -> Void
     ) throws(Failure) -> SandboxClock {
-        try control.withLock { (control) throws(Failure) in
+        let clock = try control.withLock { (control) throws(Failure) in
             try change(&control.clock)
             return control.clock
         }
+        passDeadlines()
+        return clock
     }
 
     /// The settings.
@@ -133,8 +142,8 @@ public final class Sandbox: Sendable {
     public func adjustSettings<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) -> Settings {
-        try control.withLock { (control) throws(Failure) in
-            let old = control.settings
+        let (settings, isClockChanged) = try control.withLock { (control) throws(Failure) in
+            let (old, clock) = (control.settings, control.clock)
             try change(&control.settings)
             if control.settings.seed != old.seed {
                 identifiers.reseed(control.settings.seed)
@@ -142,12 +151,14 @@ public final class Sandbox: Sendable {
                 if control.clock.isMachineTime { control.clock = SandboxClock(seed: control.settings.seed) }
             }
             for cell in cells { cell.apply(control.settings) }
-            return control.settings
+            return (control.settings, control.clock != clock)
         }
+        if isClockChanged { passDeadlines() }
+        return settings
     }
 
     /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again; its time to
-    /// live and the count of its exchanges stay, which no answer depends on.
+    /// live and the count of its exchanges stay, which no answer depends on. Its sockets are closed.
     public func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
@@ -160,6 +171,36 @@ public final class Sandbox: Sendable {
         for (vendor, cell) in zip(mounting.edition.vendors, cells) { vendor.reset(cell) }
         journal.clear(restartNumbers: true)
     }
+}
+
+// MARK: - Sockets and deadlines
+
+extension Sandbox {
+    /// The vendor at that index, as the fixtures make it now.
+    func vendor(_ index: Int) -> any MountedVendor { mounting.vendor(index) }
+
+    /// How many sockets are open.
+    public var sockets: Int { control.withLock { $0.sockets } }
+
+    /// Keeps the sandbox from growing old while a socket is open.
+    func pinSocket() { control.withLock { $0.sockets += 1 } }
+
+    /// Lets it grow old again, from now on.
+    func unpinSocket() {
+        control.withLock { control in
+            control.sockets -= 1
+            control.lastUsed = machine()
+        }
+    }
+
+    /// Lets the deadlines pass that are due by the clock as it is now.
+    func passDeadlines() { for index in cells.indices { passDeadlines(of: index) } }
+
+    /// Lets the deadlines of the vendor at that index pass.
+    func passDeadlines(of index: Int) { vendor(index).passDeadlines(in: self, cell: cells[index]) }
+
+    /// Closes all sockets, since nobody can name the sandbox any more.
+    func end() { for cell in cells { cell.end() } }
 }
 
 // MARK: - Faults and scenarios

@@ -11,6 +11,7 @@ public final class SandboxDirectory: Sendable {
     private let journalLimits: Journal.Limits
     private let machine: @Sendable () -> Moment
     private let journalTotal = Journal.Total()
+    private let timer = DeadlineTimer()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
     private let start = SandboxIdentity.drawStart()
@@ -35,8 +36,8 @@ public final class SandboxDirectory: Sendable {
         self.machine = machine
         let journal = Journal(limits: journalLimits, total: journalTotal)
         standard = Sandbox(
-            SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings, journal: journal, timeToLive: nil,
-            machine: machine)
+            SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings,
+            journal: journal, timeToLive: nil, timer: timer, machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
 
@@ -50,13 +51,16 @@ public final class SandboxDirectory: Sendable {
         let fresh = Sandbox(
             SandboxIdentity(name: name, start: start), mounting: mounting, settings: settings,
             journal: Journal(limits: journalLimits, total: journalTotal), timeToLive: limits.timeToLive,
-            machine: machine)
-        return sandboxes.withLock { sandboxes in
-            if let sandbox = sandboxes[name], !sandbox.isExpired(at: machine()) { return sandbox }
-            if sandboxes.count >= limits.capacity { Self.dropOldest(&sandboxes) }
+            timer: timer, machine: machine)
+        let (sandbox, dropped) = sandboxes.withLock { sandboxes in
+            let old = sandboxes[name]
+            if let old, !old.isExpired(at: machine()) { return (old, [Sandbox]()) }
+            let dropped = sandboxes.count >= limits.capacity ? Self.dropOldest(&sandboxes) : []
             sandboxes[name] = fresh
-            return fresh
+            return (fresh, old.map { dropped + [$0] } ?? dropped)
         }
+        for sandbox in dropped { sandbox.end() }
+        return sandbox
     }
 
     /// The sandbox of that name, if it exists and its time is not over.
@@ -93,7 +97,10 @@ public final class SandboxDirectory: Sendable {
             return true
         }
         guard let removed = sandboxes.withLock({ $0.removeValue(forKey: name) }) else { return false }
-        return !removed.isExpired(at: machine())
+        // Asked first: an open socket keeps it from having expired.
+        let wasThere = !removed.isExpired(at: machine())
+        removed.end()
+        return wasThere
     }
 
     /// Looks after the bound of all journals together; called once an entry was added.
@@ -110,10 +117,10 @@ public final class SandboxDirectory: Sendable {
     }
 
     /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every newcomer.
-    private static func dropOldest(_ sandboxes: inout [String: Sandbox]) {
+    private static func dropOldest(_ sandboxes: inout [String: Sandbox]) -> [Sandbox] {
         let oldest = sandboxes.values.map { (name: $0.name, lastUsed: $0.lastUsed) }
             .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100))
-        for sandbox in oldest { sandboxes[sandbox.name] = nil }
+        return oldest.compactMap { sandboxes.removeValue(forKey: $0.name) }
     }
 }
 
@@ -142,7 +149,7 @@ extension SandboxDirectory {
             for sandbox in expired { sandboxes[sandbox.name] = nil }
             return expired
         }
-        withExtendedLifetime(expired) {}
+        for sandbox in expired { sandbox.end() }
     }
 
     /// Sweeps every few seconds from now on, for as long as the directory lives; one timer for all sandboxes.

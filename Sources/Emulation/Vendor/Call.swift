@@ -50,6 +50,8 @@ public struct Call<V: Vendor>: Sendable {
     public var findings: Findings<V.Failure>
     /// How asking for the published keys went for which the handler waited; `nil` before.
     public internal(set) var keyFetch: KeyFetchReport?
+    /// What open sockets are told, unless the call is refused or has to wait.
+    public var outbox = Outbox()
 
     /// A call of these parts.
     public init(

@@ -12,6 +12,8 @@ public enum Reply: Sendable {
     /// Published keys to ask for. Afterwards the handler runs again as after a wait, with ``Call/keyFetch`` set, and has
     /// ``RemoteKeys/take(_:_:)`` take over what came of it.
     case fetchKeys(RemoteKeys)
+    /// A handshake that is accepted, by ``Call/openSocket(_:_:)``.
+    case openSocket(SocketOrder)
 
     /// A response with compact JSON.
     public static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Reply {

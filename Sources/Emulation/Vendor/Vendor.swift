@@ -18,6 +18,8 @@ public protocol Vendor: Sendable {
     associatedtype Credentials: Sendable
     /// What authentication may know of the state, such as issuers that were registered while the server runs.
     associatedtype Standing: Sendable = Void
+    /// What the vendor wants to know of a socket again, such as the id of its session; ``Never`` for a vendor without sockets.
+    associatedtype SocketLabel: Sendable = Never
 
     /// Name, owned paths and path rules.
     static var identity: VendorIdentity { get }
@@ -86,6 +88,30 @@ public protocol Vendor: Sendable {
     /// is refused in the end, and once more when its handler had to wait.
     func authorize(_ call: inout Call<Self>, _ state: inout State)
 
+    /// Greets a socket that a handler has opened; always its first event.
+    ///
+    /// Since the handshake other calls may have changed the state, so that there is nothing to be open for any more.
+    func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State)
+
+    /// Deals with a message of a client.
+    func socketReceived(_ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State)
+
+    /// Deals with the end of a socket, by whomever; always its last event.
+    ///
+    /// Sockets that are closed since their whole state was replaced, as by a reset, are not told of.
+    func socketClosed(_ closure: WebSocketClosure, _ call: inout SocketCall<Self>, _ state: inout State)
+
+    /// When something happens to the state by itself, such as a session's end; `nil` for never.
+    ///
+    /// Asked under the lock behind everything that may have changed the state, so it must be at hand and not searched for.
+    func nextDeadline(in state: State) -> Moment?
+
+    /// Does what is due at the call's moment, by the sandbox's clock.
+    ///
+    /// It comes when a running clock shows the deadline, at once when the clock is moved there, and in any case before a
+    /// call, a frame or an action with that or a later moment. The next deadline must be a later one.
+    func deadlinePassed(_ call: inout DeadlineCall<Self>, _ state: inout State)
+
     /// Adds what each answer of the vendor carries, whatever produced it.
     func finish(_ response: inout Response, to request: Request)
 
@@ -141,6 +167,26 @@ extension Vendor {
 
     /// A vendor to whom a reset is a new beginning.
     public var stateAfterReset: State { initialState }
+
+    /// Says nothing.
+    public func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State) {}
+
+    /// Listens to nothing.
+    public func socketReceived(
+        _ message: WebSocketMessage, _ call: inout SocketCall<Self>, _ state: inout State
+    ) {}
+
+    /// Does nothing; most vendors remember nothing of sockets.
+    public func socketClosed(
+        _ closure: WebSocketClosure, _ call: inout SocketCall<Self>, _ state: inout State
+    ) {}
+
+    /// A vendor to whose state nothing happens by itself.
+    @inlinable
+    public func nextDeadline(in state: State) -> Moment? { nil }
+
+    /// Does nothing; a vendor that names deadlines has something to do.
+    public func deadlinePassed(_ call: inout DeadlineCall<Self>, _ state: inout State) {}
 
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}

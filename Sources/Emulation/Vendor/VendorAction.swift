@@ -6,13 +6,23 @@ public import JSON
 public struct VendorAction<V: Vendor>: Sendable {
     /// What happens: it checks first and changes state last, and returns what a person may want to know of it.
     public typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
+    /// The same for an action that has something to tell to open sockets.
+    public typealias TellingBody =
+        @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
 
     /// The name and the members, for lists.
     public let listing: ActionListing
-    let body: Body
+    let body: TellingBody
 
     /// An action of these parts.
     public init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
+        self.init(name, about: about, members: members) { (call, state, _) throws(ActionRefusal) in
+            try body(call, &state)
+        }
+    }
+
+    /// An action of these parts that has something to tell to open sockets.
+    public init(_ name: String, about: String, members: [ActionMember], body: @escaping TellingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         self.body = body
     }

@@ -69,17 +69,19 @@ extension ControlAPI {
 
     private static func json(_ sandbox: Sandbox, at moment: Moment) -> JSON {
         let idle = moment.unixSeconds - sandbox.lastUsed.unixSeconds
-        let (clock, timeToLive) = (sandbox.clock, sandbox.timeToLive?.inSeconds)
+        let (clock, timeToLive, sockets) = (sandbox.clock, sandbox.timeToLive?.inSeconds, sandbox.sockets)
+        let rest = sockets > 0 ? nil : timeToLive.map { ($0 - idle).rounded() }
         return [
             "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
             // The machine's clock can be set back.
             "age_seconds": JSON(max(0, Int(moment.unixSeconds - sandbox.created.unixSeconds))),
             "idle_seconds": JSON(max(0, Int(idle))),
             "ttl_seconds": timeToLive.map { .number(JSONNumber($0)) } ?? .null,
-            "expires_in_seconds": timeToLive.map { .number(JSONNumber(($0 - idle).rounded())) } ?? .null,
+            "expires_in_seconds": rest.map { .number(JSONNumber($0)) } ?? .null,
             "clock": .string(clock.isFrozen ? "frozen" : clock.isMachineTime ? "machine" : "moved"),
             "now": .string(clock.now.rfc3339), "seed": seedJSON(of: sandbox.settings),
-            "exchanges": JSON(sandbox.exchanges), "journal_entries": JSON(sandbox.journal.count),
+            "exchanges": JSON(sandbox.exchanges), "sockets": JSON(sockets),
+            "journal_entries": JSON(sandbox.journal.count),
             "journal_bytes": JSON(sandbox.journal.bytes),
         ]
     }

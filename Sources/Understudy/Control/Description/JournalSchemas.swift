@@ -2,7 +2,7 @@ import JSON
 
 // The journal and the findings in it.
 extension NamedSchema {
-    static let journals = [finding, recordedRequest, journalEntry, journal]
+    static let journals = [finding, recordedRequest, recordedFrame, recordedSocket, journalEntry, journal]
 
     static let finding = NamedSchema(
         "Finding",
@@ -37,10 +37,42 @@ extension NamedSchema {
                 "headers": headers, "body": body,
             ]))
 
+    static let recordedFrame = NamedSchema(
+        "RecordedFrame",
+        Schema.answer(
+            "A message of a WebSocket as the journal shows it.",
+            [
+                "from": Schema.word("Who sent it.", ["client", "server"]),
+                "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
+                "message": Schema.any(
+                    "JSON as JSON, text as a string; the number of bytes of others and of long ones. Secrets are masked."
+                ),
+                "findings": Schema.list("What the vendor remarked on it.", of: finding.reference),
+            ]))
+
+    static let recordedSocket = NamedSchema(
+        "RecordedSocket",
+        Schema.answer(
+            "What passed through the WebSocket that an exchange opened.",
+            [
+                "received": Schema.integer("How many messages the client sent.", from: 0),
+                "sent": Schema.integer("How many messages the server sent.", from: 0),
+                "closed": Schema.nullable(
+                    Schema.answer(
+                        "How it ended; null while it has not.",
+                        [
+                            "code": Schema.integer("The close code of RFC 6455.", from: 1000, to: 4999),
+                            "reason": Schema.string("The reason."),
+                            "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
+                        ])),
+                "frames": Schema.list(
+                    "The newest messages in order, as many as there is room for.", of: recordedFrame.reference),
+            ]))
+
     static let journalEntry = NamedSchema(
         "JournalEntry",
         Schema.answer(
-            "One exchange, and why it came out as it did.", optional: ["intervention", "nearest_routes"],
+            "One exchange, and why it came out as it did.", optional: ["intervention", "nearest_routes", "socket"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "sandbox": Schema.string("The sandbox."),
@@ -56,6 +88,7 @@ extension NamedSchema {
                 "request": recordedRequest.reference,
                 "response": Schema.answer(
                     "The response.", ["status": status, "headers": headers, "body": body]),
+                "socket": recordedSocket.reference,
             ]))
 
     static let nearestRoutes = Schema.list(

@@ -16,13 +16,15 @@ extension NamedSchema {
                 "idle_seconds": Schema.integer("How long nobody has used it.", from: 0),
                 "ttl_seconds": Schema.nullable(
                     Schema.number("How long it may lie unused; null: for as long as there is room.", from: 0)),
-                "expires_in_seconds": Schema.nullable(Schema.number("When it goes, if nobody uses it until then.")),
+                "expires_in_seconds": Schema.nullable(
+                    Schema.number("When it goes, if nobody uses it until then; null: while a socket is open, never.")),
                 "clock": Schema.word(
                     "Whether it shows the machine's time, runs beside it, or stands still.",
                     ["machine", "moved", "frozen"]),
                 "now": Schema.string("What its clock shows."),
                 "seed": Schema.nullable(Schema.integer("The seed of ids and times.", from: 0)),
                 "exchanges": Schema.integer("How many exchanges it has seen.", from: 0),
+                "sockets": Schema.integer("How many WebSockets are open.", from: 0),
                 "journal_entries": Schema.integer("How many entries its journal keeps.", from: 0),
                 "journal_bytes": Schema.integer("An estimate of the memory they take.", from: 0),
             ]))

@@ -1,0 +1,108 @@
+import Wire
+
+// Sockets and deadlines: what happens to a state without a request.
+extension VendorCell.Content {
+    /// Ends the work of a vendor on the state: tells sockets what it has to tell, and looks when the next deadline is.
+    ///
+    /// - Parameter isRefused: whether nobody is to be told anything.
+    @usableFromInline
+    mutating func settle(_ outbox: inout Outbox, isRefused: Bool, at moment: Moment) {
+        if !isRefused { live.registry.commit(outbox, from: nil, at: moment) }
+        outbox = Outbox()
+    }
+
+    /// Has the alarm follow what the vendor names.
+    @usableFromInline
+    mutating func follow(_ deadline: Moment?) { if deadline != live.named { live.name(deadline) } }
+
+    /// Looks at what the vendor names now.
+    mutating func lookAhead() { follow(desk.vendor.nextDeadline(in: state)) }
+
+    /// Lets the deadlines pass that are due by then.
+    @usableFromInline
+    mutating func passDeadlines(
+        until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches
+    ) {
+        // ours: a vendor that names one deadline behind the other must not keep everybody else from the state.
+        for _ in 0..<1000 {
+            guard let deadline = live.armed, deadline <= moment else { return }
+            var call = DeadlineCall<V>(
+                vendor: desk.vendor, deadline: deadline, moment: moment, identifiers: identifiers, switches: switches)
+            desk.vendor.deadlinePassed(&call, &state)
+            live.registry.commit(call.outbox, from: nil, at: moment)
+            let next = desk.vendor.nextDeadline(in: state)
+            live.named = next
+            // One that does not move on would be due for ever; it counts again once the vendor names another.
+            live.arm(next.flatMap { $0 > deadline ? $0 : nil })
+        }
+    }
+}
+
+extension VendorCell {
+    /// Lets the deadlines pass that are due, and sets the alarm anew by the clock as it is now.
+    func passDeadlines(in sandbox: Sandbox, at desk: ExchangeDesk<V>) {
+        let switches = switches
+        content.withLock { content in
+            _ = content.catchUp(with: desk)
+            content.lookAhead()
+            guard content.live.armed != nil else { return }
+            content.passDeadlines(until: sandbox.now, sandbox.identifiers, switches)
+            content.live.arm(content.live.armed)
+        }
+    }
+
+    /// Closes all sockets for good and forgets deadlines.
+    public func end() { content.withLock { $0.live.end() } }
+
+    /// Takes in a socket whose handshake is answered, and lets the vendor greet it.
+    func open(_ socket: WebSocket, _ connection: SocketConnection<V>) {
+        work(connection) { content, call in
+            guard connection.era == content.live.era, !content.live.isOver else {
+                return socket.close(WebSocketClosure(.goingAway, reason: "the sandbox was reset"))
+            }
+            content.live.registry.add(
+                socket,
+                .init(addresses: connection.opening.addresses, label: connection.opening.label, log: connection.log))
+            content.desk.vendor.socketOpened(&call, &content.state)
+            content.live.registry.commit(call.outbox, from: socket, at: call.moment)
+        }
+    }
+
+    /// Lets the vendor deal with a message.
+    func receive(_ message: WebSocketMessage, on socket: WebSocket, _ connection: SocketConnection<V>) {
+        work(connection) { content, call in
+            // It may cross the server's own farewell.
+            guard content.live.registry.seats[socket]?.isClosing == false else { return }
+            content.desk.vendor.socketReceived(message, &call, &content.state)
+            connection.log.received(message, call.notes, at: call.moment)
+            content.live.registry.commit(call.outbox, from: socket, at: call.moment)
+        }
+    }
+
+    /// Forgets a socket that has ended.
+    func forget(_ socket: WebSocket, _ closure: WebSocketClosure, _ connection: SocketConnection<V>) {
+        work(connection) { content, call in
+            connection.log.closed(closure, at: call.moment)
+            guard content.live.registry.remove(socket) != nil else { return }
+            content.desk.vendor.socketClosed(closure, &call, &content.state)
+            content.live.registry.commit(call.outbox, from: nil, at: call.moment)
+        }
+    }
+
+    private func work(
+        _ connection: SocketConnection<V>, _ work: (inout Content, inout SocketCall<V>) -> Void
+    ) {
+        let (switches, identifiers, desk) = (switches, connection.sandbox.identifiers, connection.desk)
+        content.withLock { content in
+            _ = content.catchUp(with: desk)
+            // Read under the lock, so that the moments have the order of what happens.
+            let moment = connection.sandbox.now
+            content.passDeadlines(until: moment, identifiers, switches)
+            var call = SocketCall<V>(
+                vendor: content.desk.vendor, label: connection.opening.label, moment: moment,
+                identifiers: identifiers, switches: switches)
+            work(&content, &call)
+            content.lookAhead()
+        }
+    }
+}

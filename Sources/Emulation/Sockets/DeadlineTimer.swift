@@ -1,0 +1,134 @@
+import Dispatch
+import Synchronization
+
+/// Wakes sandboxes when something is due in them: one timer for all, and no thread while nothing is due.
+final class DeadlineTimer: Sendable {
+    private struct Key: Hashable {
+        let alarm: ObjectIdentifier
+        let vendor: Int
+    }
+
+    private struct Booking {
+        let number: Int
+        let alarm: Alarm
+    }
+
+    private struct State {
+        var due = DueHeap()
+        /// What is booked, by whom; an entry of the heap with another number was taken back.
+        var bookings: [Key: Booking] = [:]
+        var keys: [Int: Key] = [:]
+        var lastNumber = 0
+        var source: (any DispatchSourceTimer)?
+        /// What the source waits for.
+        var armed: Moment?
+    }
+
+    private static let queue = DispatchQueue(label: "understudy.deadlines", qos: .userInitiated)
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    deinit { state.withLock { $0.source }?.cancel() }
+
+    /// Rings the alarm for the vendor at that moment by the machine's clock, and no more at an earlier one; `nil` for not
+    /// at all.
+    func set(_ moment: Moment?, for alarm: Alarm, _ vendor: Int) {
+        let key = Key(alarm: ObjectIdentifier(alarm), vendor: vendor)
+        state.withLock { state in
+            if let old = state.bookings.removeValue(forKey: key) { state.keys[old.number] = nil }
+            guard let moment else { return }
+            state.lastNumber += 1
+            state.bookings[key] = Booking(number: state.lastNumber, alarm: alarm)
+            state.keys[state.lastNumber] = key
+            state.due.insert(moment, state.lastNumber)
+            // Those taken back are kept until their time, unless they become the most.
+            if state.due.count > 2 * state.keys.count + 64 { state.due.keep { state.keys[$0] != nil } }
+            arm(&state)
+        }
+    }
+
+    /// Waits for the first, if that is earlier than what is waited for.
+    private func arm(_ state: inout State) {
+        guard let first = state.due.first, state.armed.map({ first < $0 }) ?? true else { return }
+        let source = state.source ?? makeSource()
+        state.source = source
+        state.armed = first
+        // Beyond a day it looks again: a moment may be any.
+        let wait = min(max(0, first.unixSeconds - SandboxClock.machine.unixSeconds), 86_400)
+        // By the wall clock, since the machine's time is what sandboxes show, also when it is set.
+        source.schedule(wallDeadline: .now() + wait, leeway: .milliseconds(1))
+    }
+
+    private func makeSource() -> any DispatchSourceTimer {
+        let source = DispatchSource.makeTimerSource(queue: Self.queue)
+        source.setEventHandler { [weak self] in self?.fire() }
+        source.activate()
+        return source
+    }
+
+    private func fire() {
+        let now = SandboxClock.machine
+        let due = state.withLock { state in
+            var due: [(Alarm, Int)] = []
+            state.armed = nil
+            while let number = state.due.removeFirst(until: now) {
+                guard let key = state.keys.removeValue(forKey: number),
+                    let booking = state.bookings.removeValue(forKey: key)
+                else { continue }
+                due.append((booking.alarm, key.vendor))
+            }
+            arm(&state)
+            return due
+        }
+        // Not under the lock: whoever is woken books again.
+        for (alarm, vendor) in due { alarm.ring(vendor) }
+    }
+}
+
+/// Numbers by the moments at which they are due, the earliest first.
+struct DueHeap {
+    private var entries: [(moment: Moment, number: Int)] = []
+
+    var count: Int { entries.count }
+
+    var first: Moment? { entries.first?.moment }
+
+    mutating func insert(_ moment: Moment, _ number: Int) {
+        entries.append((moment, number))
+        var index = entries.count - 1
+        while index > 0, entries[index].moment < entries[(index - 1) / 2].moment {
+            entries.swapAt(index, (index - 1) / 2)
+            index = (index - 1) / 2
+        }
+    }
+
+    /// Takes the first one out if it is due by then.
+    mutating func removeFirst(until moment: Moment) -> Int? {
+        guard let first = entries.first, first.moment <= moment else { return nil }
+        entries.swapAt(0, entries.count - 1)
+        entries.removeLast()
+        sink(from: 0)
+        return first.number
+    }
+
+    /// Drops all others.
+    mutating func keep(_ isKept: (Int) -> Bool) {
+        let kept = entries.filter { isKept($0.number) }
+        entries = []
+        for entry in kept { insert(entry.moment, entry.number) }
+    }
+
+    private mutating func sink(from start: Int) {
+        var index = start
+        while true {
+            let children = [2 * index + 1, 2 * index + 2].filter { $0 < entries.count }
+            guard let least = children.min(by: { entries[$0].moment < entries[$1].moment }),
+                entries[least].moment < entries[index].moment
+            else { return }
+            entries.swapAt(index, least)
+            index = least
+        }
+    }
+}

@@ -1,0 +1,43 @@
+public import Wire
+
+/// What an exchange, a frame, an action or a deadline has to tell to open sockets.
+///
+/// It is committed under the lock of the state, in its order, and only when the work was not refused: so what sockets are
+/// told has the order of the state's changes.
+public struct Outbox: Sendable {
+    /// Something to be told.
+    @usableFromInline
+    enum Order: Sendable {
+        case send(WebSocketMessage, [SocketAddress])
+        case close(WebSocketClosure, SocketAddress)
+        /// To the socket whose frame is being dealt with.
+        case reply(WebSocketMessage)
+        /// At the socket whose frame is being dealt with.
+        case hangUp(WebSocketClosure)
+    }
+
+    @usableFromInline private(set) var orders: [Order]
+
+    /// Nothing to tell.
+    @inlinable
+    public init() {
+        orders = []
+    }
+
+    /// Whether nobody is told anything.
+    @inlinable var isEmpty: Bool { orders.isEmpty }
+
+    /// Sends a message to every socket that has one of these addresses, once to each.
+    public mutating func send(_ message: WebSocketMessage, to addresses: [SocketAddress]) {
+        orders.append(.send(message, addresses))
+    }
+
+    /// Closes every socket that has this address; what was sent before still arrives, and nothing is sent behind it.
+    public mutating func close(_ closure: WebSocketClosure, at address: SocketAddress) {
+        orders.append(.close(closure, address))
+    }
+
+    mutating func reply(_ message: WebSocketMessage) { orders.append(.reply(message)) }
+
+    mutating func hangUp(_ closure: WebSocketClosure) { orders.append(.hangUp(closure)) }
+}

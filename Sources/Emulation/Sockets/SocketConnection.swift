@@ -1,0 +1,44 @@
+import Wire
+
+/// What leads the events of one socket to the state that it belongs to.
+final class SocketConnection<V: Vendor>: WebSocketHandler {
+    let sandbox: Sandbox
+    let opening: SocketOpening<V>
+    /// Which state the handshake was judged by.
+    let era: Int
+    let log = SocketLog()
+    private let cell: VendorCell<V>
+    private let origin: ExchangeDesk<V>
+
+    init(
+        _ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, cell: VendorCell<V>, at desk: ExchangeDesk<V>
+    ) {
+        self.opening = opening
+        self.era = era
+        self.sandbox = sandbox
+        self.cell = cell
+        origin = desk
+    }
+
+    /// The desk in force: a socket may outlive the fixtures under which it was opened.
+    var desk: ExchangeDesk<V> { (sandbox.vendor(cell.index) as? VendorMount<V>)?.desk ?? origin }
+
+    func opened(_ socket: WebSocket) {
+        // Pinned before it can be told anything: from here on the end comes for certain.
+        sandbox.pinSocket()
+        cell.open(socket, self)
+        sandbox.journal.noteChange()
+    }
+
+    func received(_ message: WebSocketMessage, on socket: WebSocket) {
+        sandbox.touch()
+        cell.receive(message, on: socket, self)
+        sandbox.journal.noteChange()
+    }
+
+    func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {
+        cell.forget(socket, closure, self)
+        sandbox.unpinSocket()
+        sandbox.journal.noteChange()
+    }
+}

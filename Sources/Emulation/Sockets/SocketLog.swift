@@ -1,0 +1,122 @@
+import JSON
+import Synchronization
+public import Tokens
+public import Wire
+
+/// What passed through a socket, for the journal entry of the exchange that opened it; the newest frames within bounds.
+public final class SocketLog: Sendable {
+    /// A message that came or went.
+    public struct Frame: Sendable {
+        /// Whether the client sent it.
+        public let isReceived: Bool
+        /// The moment by the sandbox's clock.
+        public let moment: Moment
+        /// The message; `nil` when it was too long to be kept.
+        public let message: WebSocketMessage?
+        /// Its length in bytes.
+        public let byteCount: Int
+        /// What the vendor remarked on it.
+        public let notes: [Finding]
+    }
+
+    private struct Content {
+        var frames: [Frame] = []
+        var bytes = 0
+        var received = 0
+        var sent = 0
+        var closure: (WebSocketClosure, Moment)?
+    }
+
+    /// A longer message is counted and not kept. ours.
+    private static let longestMessage = 1024
+    /// What the frames of one socket may take, in bytes; an entry counts it in full. ours.
+    static let byteLimit = 8 * 1024
+    /// What a frame takes besides its text, and each of its notes.
+    private static let frameCost = 96
+    private static let noteCost = 256
+
+    private let content = Mutex(Content())
+
+    init() {}
+
+    /// The newest messages, the oldest of them first.
+    public var frames: [Frame] { content.withLock { $0.frames } }
+
+    /// How it ended; `nil` while it is open, and while the answer to the handshake is on its way.
+    public var closure: WebSocketClosure? { content.withLock { $0.closure?.0 } }
+
+    func received(_ message: WebSocketMessage, _ notes: [Finding], at moment: Moment) {
+        add(message, isReceived: true, notes, moment)
+    }
+
+    func sent(_ message: WebSocketMessage, at moment: Moment) { add(message, isReceived: false, [], moment) }
+
+    func closed(_ closure: WebSocketClosure, at moment: Moment) {
+        content.withLock { $0.closure = ($0.closure ?? (closure, moment)) }
+    }
+
+    private func add(_ message: WebSocketMessage, isReceived: Bool, _ notes: [Finding], _ moment: Moment) {
+        let count = message.byteCount
+        let frame = Frame(
+            isReceived: isReceived, moment: moment, message: count > Self.longestMessage ? nil : message,
+            byteCount: count, notes: Array(notes.prefix(8)))
+        content.withLock { content in
+            if isReceived { content.received += 1 } else { content.sent += 1 }
+            content.frames.append(frame)
+            content.bytes += Self.cost(frame)
+            var surplus = 0
+            while content.bytes > Self.byteLimit, surplus < content.frames.count {
+                content.bytes -= Self.cost(content.frames[surplus])
+                surplus += 1
+            }
+            content.frames.removeFirst(surplus)
+        }
+    }
+
+    private static func cost(_ frame: Frame) -> Int {
+        frameCost + (frame.message == nil ? 0 : frame.byteCount) + noteCost * frame.notes.count
+    }
+}
+
+extension SocketLog {
+    /// The log for programs.
+    ///
+    /// - Parameter body: how bytes of an exchange are shown.
+    func json(_ body: ([UInt8]) -> JSON) -> JSON {
+        let content = content.withLock { $0 }
+        let closed = content.closure.map { closure, moment -> JSON in
+            [
+                "code": JSON(Int(closure.code.rawValue)), "reason": .string(closure.reason),
+                "at": .string(moment.rfc3339),
+            ]
+        }
+        return [
+            "received": JSON(content.received), "sent": JSON(content.sent), "closed": closed ?? .null,
+            "frames": .array(content.frames.map { $0.json(body) }),
+        ]
+    }
+}
+
+extension SocketLog.Frame {
+    fileprivate func json(_ body: ([UInt8]) -> JSON) -> JSON {
+        let shown: JSON =
+            switch message {
+            case .text(let text)?: body(Array(text.utf8))
+            case .binary?, nil: .string("(\(byteCount) bytes)")
+            }
+        return [
+            "from": .string(isReceived ? "client" : "server"), "at": .string(moment.rfc3339), "message": shown,
+            "findings": .array(notes.map(\.json)),
+        ]
+    }
+}
+
+extension WebSocketMessage {
+    /// The length of its content.
+    var byteCount: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .binary(let bytes): bytes.count
+        }
+    }
+}

@@ -1,0 +1,47 @@
+public import HTTPTypes
+public import Wire
+
+/// How a vendor takes a socket that a handshake asks for.
+public struct SocketOpening<V: Vendor>: Sendable {
+    /// Under which addresses something is sent to the socket.
+    public let addresses: [SocketAddress]
+    /// What the vendor wants to know of the socket again, such as the id of its session.
+    public let label: V.SocketLabel
+    /// The subprotocol that was chosen among those of the handshake.
+    public let subprotocol: String?
+    /// The largest message in bytes; a larger one closes with 1009.
+    public let maximumMessageBytes: Int
+    /// How long the client may send nothing at all, pings included, before the server closes with 1001.
+    public let silence: Duration
+    /// Fields of the answer besides those of RFC 6455.
+    public let fields: HTTPFields
+
+    /// An opening of these parts.
+    public init(
+        addresses: [SocketAddress], label: V.SocketLabel, subprotocol: String? = nil,
+        maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600), fields: HTTPFields = [:]
+    ) {
+        self.addresses = addresses
+        self.label = label
+        self.subprotocol = subprotocol
+        self.maximumMessageBytes = maximumMessageBytes
+        self.silence = silence
+        self.fields = fields
+    }
+}
+
+/// A socket that a handler opens; ``Call/openSocket(_:_:)`` makes it, so that the label fits the vendor.
+public struct SocketOrder: Sendable {
+    let handshake: WebSocketHandshake
+    /// A `SocketOpening` of the vendor whose call made the order.
+    let opening: any Sendable
+    /// Which state the handler saw: after a reset it is another one. Set behind the handler, under the lock.
+    @usableFromInline var era = 0
+}
+
+extension Call {
+    /// Accepts a handshake. The socket is open, and greeted by ``Vendor/socketOpened(_:_:)``, once the answer is sent.
+    public func openSocket(_ handshake: WebSocketHandshake, _ opening: SocketOpening<V>) -> Reply {
+        .openSocket(SocketOrder(handshake: handshake, opening: opening))
+    }
+}

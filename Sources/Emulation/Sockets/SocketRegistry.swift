@@ -1,0 +1,78 @@
+import Wire
+
+/// The open sockets of a vendor in one sandbox, and where they are to be found.
+struct SocketRegistry<V: Vendor>: Sendable {
+    /// A socket that is open.
+    struct Seat: Sendable {
+        let addresses: [SocketAddress]
+        let label: V.SocketLabel
+        let log: SocketLog
+        /// Whether the server has closed it, and only waits for the client to do the same.
+        var isClosing = false
+    }
+
+    private(set) var seats: [WebSocket: Seat] = [:]
+    private var sockets: [SocketAddress: Set<WebSocket>] = [:]
+
+    /// Takes in a socket that has opened.
+    mutating func add(_ socket: WebSocket, _ seat: Seat) {
+        seats[socket] = seat
+        for address in seat.addresses { sockets[address, default: []].insert(socket) }
+    }
+
+    /// Forgets a socket that has ended.
+    ///
+    /// - Returns: what was known of it; `nil` when it was forgotten before.
+    mutating func remove(_ socket: WebSocket) -> Seat? {
+        guard let seat = seats.removeValue(forKey: socket) else { return nil }
+        hide(socket, at: seat.addresses)
+        return seat
+    }
+
+    /// Forgets all sockets, and gives them back.
+    mutating func removeAll() -> [WebSocket] {
+        defer { self = SocketRegistry() }
+        return Array(seats.keys)
+    }
+
+    /// Tells open sockets what an outbox holds, in its order.
+    ///
+    /// - Parameter own: the socket whose frame is being dealt with, if it is that.
+    mutating func commit(_ outbox: Outbox, from own: WebSocket?, at moment: Moment) {
+        for order in outbox.orders {
+            switch order {
+            case .send(let message, let addresses): send(message, to: audience(of: addresses), moment)
+            case .reply(let message): send(message, to: own.map { [$0] } ?? [], moment)
+            case .close(let closure, let address): for socket in audience(of: [address]) { close(socket, closure) }
+            case .hangUp(let closure): if let own { close(own, closure) }
+            }
+        }
+    }
+
+    private func audience(of addresses: [SocketAddress]) -> Set<WebSocket> {
+        guard addresses.count != 1 else { return sockets[addresses[0]] ?? [] }
+        return addresses.reduce(into: []) { $0.formUnion(sockets[$1] ?? []) }
+    }
+
+    private func send(_ message: WebSocketMessage, to audience: Set<WebSocket>, _ moment: Moment) {
+        for socket in audience {
+            guard let seat = seats[socket], !seat.isClosing else { continue }
+            socket.send(message)
+            seat.log.sent(message, at: moment)
+        }
+    }
+
+    private mutating func close(_ socket: WebSocket, _ closure: WebSocketClosure) {
+        guard let seat = seats[socket], !seat.isClosing else { return }
+        seats[socket]?.isClosing = true
+        hide(socket, at: seat.addresses)
+        socket.close(closure)
+    }
+
+    private mutating func hide(_ socket: WebSocket, at addresses: [SocketAddress]) {
+        for address in addresses {
+            sockets[address]?.remove(socket)
+            if sockets[address]?.isEmpty == true { sockets[address] = nil }
+        }
+    }
+}
