@@ -125,7 +125,8 @@ extension VendorMount {
         let cell = VendorCell<V>.typed(cell)
         let content = cell.snapshot(at: desk)
         return (
-            content.desk.vendor, TokenSetting(state: content.state, moment: moment, switches: cell.switches, sandbox: cell.sandbox)
+            content.desk.vendor,
+            TokenSetting(state: content.state, moment: moment, switches: cell.switches, sandbox: cell.sandbox)
         )
     }
 }

@@ -82,7 +82,8 @@ struct ComapiAppToken: Sendable {
             orFail: .wrongAudience)
         if finding.outcome == .passed, found?.array != nil {
             claimed.note(
-                Finding("audience-array", .noted, note: "aud is an array; the vendor's samples send text.", source: source))
+                Finding(
+                    "audience-array", .noted, note: "aud is an array; the vendor's samples send text.", source: source))
         }
     }
 

@@ -181,7 +181,8 @@ struct ComapiSessionStanding {
         case .known: return nil
         case .adoptable:
             return token.mintMark == nil
-                ? "An earlier start of the program began it; it is taken over." : "The token was minted; the session begins."
+                ? "An earlier start of the program began it; it is taken over."
+                : "The token was minted; the session begins."
         case .unknown:
             if token.start == sandbox.start { return "This start of the program began it and has forgotten it." }
             return state.adoptsEarlierSessions

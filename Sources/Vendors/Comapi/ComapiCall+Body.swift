@@ -55,7 +55,7 @@ extension Call<Comapi> {
         let bare = current.replacing("\"", with: "")
         let hint = wanted.contains { $0.hasSameBytes(as: bare) } ? "; only the quotes are missing" : ""
         throw Refusal(
-            .eTagMismatch,
+            .etagMismatch,
             because: "If-Match is \(wanted.joined(separator: ", ").prefix(200)), the tag is \(current)\(hint)")
     }
 }

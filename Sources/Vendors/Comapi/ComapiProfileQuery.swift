@@ -109,12 +109,11 @@ struct ComapiProfileQuery: Sendable {
     }
 
     private static func compare(_ value: JSON, _ order: Order, _ wanted: String) -> Bool {
-        if let left = value.number, let right = number(wanted) {
-            return holds(order, isLess: left.isLess(than: right), isGreater: right.isLess(than: left))
+        if let number = value.number, let wanted = self.number(wanted) {
+            return holds(order, isLess: number.isLess(than: wanted), isGreater: wanted.isLess(than: number))
         }
-        guard let left = text(value) else { return false }
-        let (left, right) = (ComapiID(left), ComapiID(wanted))
-        return holds(order, isLess: left < right, isGreater: right < left)
+        guard let text = text(value).map({ ComapiID($0) }) else { return false }
+        return holds(order, isLess: text < ComapiID(wanted), isGreater: ComapiID(wanted) < text)
     }
 
     private static func holds(_ order: Order, isLess: Bool, isGreater: Bool) -> Bool {

@@ -60,12 +60,15 @@ extension Comapi {
                 call.note(
                     Finding(
                         "ignored-frame", .noted, expected: .text("a frame of the name echo"),
-                        found: .text(name ?? "no frame with a name"), source: "mock of the JS SDK; switch echoes-frames"))
+                        found: .text(name ?? "no frame with a name"), source: "mock of the JS SDK; switch echoes-frames"
+                    ))
             }
         }
     }
 
-    func socketClosed(_ call: inout SocketCall<Comapi>, _ state: inout ComapiState) {
+    func socketClosed(
+        _ closure: WebSocketClosure, _ call: inout SocketCall<Comapi>, _ state: inout ComapiState
+    ) {
         state.sessions.socketClosed(for: call.label.sessionID)
     }
 

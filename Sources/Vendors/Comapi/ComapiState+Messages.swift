@@ -123,7 +123,8 @@ extension ComapiConversation {
             return .object(payload)
         case .status(_, let moment):
             return [
-                "messageId": .string(event.messageID), "conversationId": id.json, "isPublicConversation": .bool(isPublic),
+                "messageId": .string(event.messageID), "conversationId": id.json,
+                "isPublicConversation": .bool(isPublic),
                 "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
             ]
         }

@@ -65,7 +65,8 @@ extension Comapi {
 
     /// The ids of the query and those of the body together; at least one.
     private static func idsToRemove(_ call: inout ComapiCall) throws(ComapiRefusal) -> Set<ComapiID> {
-        var ids = Set(call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
+        var ids = Set(
+            call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
         if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
             var faults = ComapiFaults()
             for (index, element) in try call.bodyArray().enumerated() {

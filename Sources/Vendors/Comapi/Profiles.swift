@@ -24,7 +24,8 @@ extension Comapi {
     /// Replaces everything but the id and the moment of creation.
     static func replaceProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
         let draft = try profileDraft(call)
-        return try write(&call, &state) { _ in JSONObject(draft.filter { !$0.value.isNull }.map { ($0.name, $0.value) }) }
+        return try write(&call, &state) { _ in JSONObject(draft.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
+        }
     }
 
     /// Sets the members that are named; `null` removes one (ours).
