@@ -16,8 +16,8 @@ public struct World: Sendable {
 
     /// The sandbox's name.
     public let name: String
-    private let depth: Depth
-    private let stage: Stage
+    let depth: Depth
+    let stage: Stage
 
     private static let created = Atomic(0)
 
@@ -38,6 +38,9 @@ public struct World: Sendable {
 
     /// The sandbox of the same name on another server.
     public func moved(to stage: Stage) -> World { World(name: name, depth: depth, stage: stage) }
+
+    /// The sandbox of another name on the same server.
+    public func named(_ name: String) -> World { World(name: name, depth: depth, stage: stage) }
 
     /// The emulator behind it.
     public var emulator: Emulator { stage.emulator }

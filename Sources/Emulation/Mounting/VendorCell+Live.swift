@@ -64,6 +64,7 @@ extension VendorCell {
                 socket,
                 .init(addresses: connection.opening.addresses, label: connection.opening.label, log: connection.log))
             content.desk.vendor.socketOpened(&call, &content.state)
+            connection.log.noted(call.notes)
             content.live.registry.commit(call.outbox, from: socket, at: call.moment)
         }
     }
@@ -85,6 +86,7 @@ extension VendorCell {
             connection.log.closed(closure, at: call.moment)
             guard content.live.registry.remove(socket) != nil else { return }
             content.desk.vendor.socketClosed(closure, &call, &content.state)
+            connection.log.noted(call.notes)
             content.live.registry.commit(call.outbox, from: nil, at: call.moment)
         }
     }

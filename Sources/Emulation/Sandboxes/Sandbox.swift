@@ -82,8 +82,8 @@ public final class Sandbox: Sendable {
     /// Marks the sandbox as used by something that is no exchange.
     public func touch() { control.withLock { $0.lastUsed = machine() } }
 
-    /// When the sandbox was last used, by the machine's clock.
-    public var lastUsed: Moment { control.withLock { $0.lastUsed } }
+    /// When the sandbox was last used, by the machine's clock; now, while a socket is open.
+    public var lastUsed: Moment { control.withLock { $0.sockets > 0 ? machine() : $0.lastUsed } }
 
     /// How many exchanges the sandbox has seen.
     public var exchanges: Int { control.withLock { $0.exchanges } }

@@ -25,6 +25,8 @@ public final class SocketLog: Sendable {
         var received = 0
         var sent = 0
         var closure: (WebSocketClosure, Moment)?
+        /// What the vendor remarked on opening and end.
+        var notes: [Finding] = []
     }
 
     /// A longer message is counted and not kept. ours.
@@ -34,6 +36,7 @@ public final class SocketLog: Sendable {
     /// What a frame takes besides its text, and each of its notes.
     private static let frameCost = 96
     private static let noteCost = 256
+    private static let mostNotes = 8
 
     private let content = Mutex(Content())
 
@@ -51,6 +54,15 @@ public final class SocketLog: Sendable {
 
     func sent(_ message: WebSocketMessage, at moment: Moment) { add(message, isReceived: false, [], moment) }
 
+    /// Adds remarks that are on no message.
+    func noted(_ notes: [Finding]) {
+        if notes.isEmpty { return }
+        content.withLock { content in content.notes += notes.prefix(Self.mostNotes - content.notes.count) }
+    }
+
+    /// What the vendor remarked on the opening and the end.
+    public var notes: [Finding] { content.withLock { $0.notes } }
+
     func closed(_ closure: WebSocketClosure, at moment: Moment) {
         content.withLock { $0.closure = ($0.closure ?? (closure, moment)) }
     }
@@ -59,7 +71,7 @@ public final class SocketLog: Sendable {
         let count = message.byteCount
         let frame = Frame(
             isReceived: isReceived, moment: moment, message: count > Self.longestMessage ? nil : message,
-            byteCount: count, notes: Array(notes.prefix(8)))
+            byteCount: count, notes: Array(notes.prefix(Self.mostNotes)))
         content.withLock { content in
             if isReceived { content.received += 1 } else { content.sent += 1 }
             content.frames.append(frame)
@@ -92,6 +104,7 @@ extension SocketLog {
         }
         return [
             "received": JSON(content.received), "sent": JSON(content.sent), "closed": closed ?? .null,
+            "findings": .array(content.notes.map(\.json)),
             "frames": .array(content.frames.map { $0.json(body) }),
         ]
     }

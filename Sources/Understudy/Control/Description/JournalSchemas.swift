@@ -65,6 +65,8 @@ extension NamedSchema {
                             "reason": Schema.string("The reason."),
                             "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
                         ])),
+                "findings": Schema.list(
+                    "What the vendor remarked on its opening and its end.", of: finding.reference),
                 "frames": Schema.list(
                     "The newest messages in order, as many as there is room for.", of: recordedFrame.reference),
             ]))

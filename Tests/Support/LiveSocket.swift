@@ -1,0 +1,120 @@
+import HTTPTypes
+import Synchronization
+public import Wire
+
+/// A client's end of a WebSocket, over TCP or in memory, which tells what it received in order.
+public final class LiveSocket: Sendable {
+    /// What a client meets.
+    public enum Event: Sendable, Hashable {
+        /// A message with text.
+        case text(String)
+        /// A message with bytes.
+        case binary([UInt8])
+        /// The server has closed, or the connection has ended (1006).
+        case closed(WebSocketClosure)
+    }
+
+    private let inbox: SocketInbox
+    private let end: any SocketEnd
+
+    init(_ inbox: SocketInbox, _ end: any SocketEnd) {
+        self.inbox = inbox
+        self.end = end
+    }
+
+    /// The next thing that the client meets, as soon as it is there.
+    public func next() async -> Event { await inbox.next() }
+
+    /// So many of the next things.
+    public func next(_ count: Int) async -> [Event] {
+        var events: [Event] = []
+        while events.count < count { events.append(await next()) }
+        return events
+    }
+
+    /// Sends a message.
+    public func send(_ message: WebSocketMessage) { end.send(message) }
+
+    /// Closes the client's direction; the server answers.
+    public func close(_ closure: WebSocketClosure = WebSocketClosure(.normal)) { end.close(closure) }
+}
+
+/// How a client's messages reach the server.
+protocol SocketEnd: Sendable {
+    func send(_ message: WebSocketMessage)
+    func close(_ closure: WebSocketClosure)
+}
+
+/// A handshake was refused, and this was the answer.
+public struct SocketRefused: Error {
+    /// The answer, with its entry in the journal.
+    public let answer: ReceivedAnswer
+}
+
+extension World {
+    private static let handshake: Fields = [
+        ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
+        ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
+    ]
+
+    /// Opens a WebSocket in this sandbox.
+    ///
+    /// - Throws: ``SocketRefused`` when the answer is another than 101.
+    public func openSocket(_ target: String, _ fields: Fields = []) async throws -> LiveSocket {
+        let fields = fields + [("X-Understudy-Sandbox", name)] + Self.handshake
+        switch depth {
+        case .socket: return try await TCPSocketEnd.open(target, fields, at: stage.port, of: self)
+        case .pipeline:
+            let response = await stage.pipeline.response(
+                to: Request(method: .get, target: target, authority: "127.0.0.1", fields: FieldLines(fields)))
+            guard let upgrade = response.upgrade else {
+                throw refusal(response.status.code, response.fields.map { ($0.name.rawName, $0.value) }, response.body)
+            }
+            return MemorySocketEnd.open(upgrade)
+        }
+    }
+
+    func refusal(_ status: Int, _ fields: [(String, String)], _ body: [UInt8]) -> SocketRefused {
+        SocketRefused(
+            answer: ReceivedAnswer(status: status, fields: fields, body: body, entry: sandbox.journal.entries().last))
+    }
+}
+
+/// What has arrived and nobody has taken, and who waits for more.
+final class SocketInbox: Sendable {
+    private struct State {
+        var events: [LiveSocket.Event] = []
+        var waiter: CheckedContinuation<LiveSocket.Event, Never>?
+        var hasEnded = false
+    }
+
+    private let state = Mutex(State())
+
+    init() {}
+
+    /// Adds what has arrived; behind the end nothing can.
+    func add(_ event: LiveSocket.Event) {
+        let waiter = state.withLock { state -> CheckedContinuation<LiveSocket.Event, Never>? in
+            if state.hasEnded { return nil }
+            if case .closed = event { state.hasEnded = true }
+            guard let waiter = state.waiter else {
+                state.events.append(event)
+                return nil
+            }
+            state.waiter = nil
+            return waiter
+        }
+        waiter?.resume(returning: event)
+    }
+
+    func next() async -> LiveSocket.Event {
+        await withCheckedContinuation { continuation in
+            let event = state.withLock { state -> LiveSocket.Event? in
+                if !state.events.isEmpty { return state.events.removeFirst() }
+                state.waiter = continuation
+                return nil
+            }
+            if let event { continuation.resume(returning: event) }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Dispatch
+import Synchronization
+import Wire
+
+/// The client of a WebSocket without a connection: does what the engine does for a handler, one event at a time and in order.
+final class MemorySocketEnd: SocketEnd {
+    private let handler: any WebSocketHandler
+    private let channel: Channel
+    /// In the place of the connection's loop.
+    private let queue = DispatchQueue(label: "understudy.tests.socket")
+
+    /// What the server holds of it. It is called under locks of the server, so nothing is called back from here.
+    private final class Channel: WebSocket.Channel {
+        let inbox: SocketInbox
+        let hasEnded = Atomic(false)
+        let ended = Mutex<(@Sendable (WebSocketClosure) -> Void)?>(nil)
+
+        init(_ inbox: SocketInbox) { self.inbox = inbox }
+
+        func send(_ message: WebSocketMessage) {
+            if hasEnded.load(ordering: .sequentiallyConsistent) { return }
+            switch message {
+            case .text(let text): inbox.add(.text(text))
+            case .binary(let bytes): inbox.add(.binary(bytes))
+            }
+        }
+
+        func close(_ closure: WebSocketClosure) {
+            guard !hasEnded.exchange(true, ordering: .sequentiallyConsistent) else { return }
+            inbox.add(.closed(closure))
+            ended.withLock { $0 }?(closure)
+        }
+    }
+
+    private init(_ handler: any WebSocketHandler, _ inbox: SocketInbox) {
+        self.handler = handler
+        channel = Channel(inbox)
+    }
+
+    static func open(_ upgrade: WebSocketUpgrade) -> LiveSocket {
+        let inbox = SocketInbox()
+        let end = MemorySocketEnd(upgrade.handler, inbox)
+        let (queue, channel, handler) = (end.queue, end.channel, end.handler)
+        channel.ended.withLock { ended in
+            ended = { [weak channel] closure in
+                guard let channel else { return }
+                queue.async { handler.closed(WebSocket(channel), closure) }
+            }
+        }
+        queue.async { handler.opened(WebSocket(channel)) }
+        return LiveSocket(inbox, end)
+    }
+
+    func send(_ message: WebSocketMessage) {
+        queue.async { [handler, channel] in
+            if !channel.hasEnded.load(ordering: .sequentiallyConsistent) {
+                handler.received(message, on: WebSocket(channel))
+            }
+        }
+    }
+
+    func close(_ closure: WebSocketClosure) {
+        queue.async { [channel] in channel.close(closure) }
+    }
+}

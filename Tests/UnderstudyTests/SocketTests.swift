@@ -1,0 +1,189 @@
+import Emulation
+import JSON
+import Support
+import Testing
+import Wire
+
+/// What vendors tell to open sockets.
+@Suite("WebSockets of vendors", .timeLimit(.minutes(5)))
+struct SocketTests {
+    @Test("a socket is greeted, answered, and remarked on in the entry of its handshake", arguments: Depth.allCases)
+    func conversation(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let socket = try await board.open("ada")
+        socket.send(.text("echo"))
+        #expect(await socket.next() == .text("echo"))
+        socket.send(.text(#"{"who":"me","secret":"s3cret"}"#))
+        socket.send(.text("motto"))
+        #expect(await socket.next() == .text("at your service"))
+        socket.send(.binary([1, 2]))
+        #expect(await socket.next() == .closed(WebSocketClosure(.unsupportedData, reason: "bytes")))
+        let entry = try #require(await board.handshakes { $0.first?.record.socket?.closure != nil }.first)
+        #expect(entry.response.status.code == 101)
+        let json = entry.json(routes: board.emulator.routes)
+        // A text that is no JSON may hold the secrets of the route anywhere, so it is not shown.
+        let expected: [JSON] = [
+            ["server", "(26 bytes)", 0], ["client", "(4 bytes)", 0], ["server", "(4 bytes)", 0],
+            ["client", ["who": "me", "secret": "***"], 1], ["client", "(5 bytes)", 0], ["server", "(15 bytes)", 0],
+            ["client", "(2 bytes)", 0],
+        ]
+        let frames = json["socket"]?["frames"]?.array ?? []
+        let shown = frames.map { frame -> JSON in
+            [frame["from"] ?? .null, frame["message"] ?? .null, JSON(frame["findings"]?.array?.count ?? -1)]
+        }
+        #expect(shown == expected)
+        #expect(frames[3]["findings"]?.array?.first?["check"] == "frame-ignored")
+        #expect(frames[3]["at"] == "2027-01-15T08:00:00.000Z")
+        #expect(json["socket"]?["findings"]?.array?.map { $0["check"] } == ["farewell"])
+        #expect(json["socket"]?["received"] == 4)
+        #expect(json["socket"]?["sent"] == 3)
+        #expect(json["socket"]?["closed"]?["code"] == 1003)
+    }
+
+    @Test("frames are no calls: filters and expectations count the handshake alone", arguments: Depth.allCases)
+    func counting(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let socket = try await board.open("ada")
+        for _ in 0..<5 { socket.send(.text("echo")) }
+        _ = await socket.next(5)
+        let verdict = try await board.world.control(
+            .post, "journal/verify", #"{"exactly":1,"where":{"route":"socket","status":101}}"#)
+        #expect(verdict.json["verified"] == true)
+        let list = try await board.world.control(.get, "journal?route=socket")
+        #expect(list.json["entries"]?.array?.first?["socket"]?["received"] == 5)
+        #expect(list.json["entries"]?.array?.first?["socket"]?["closed"] == JSON.null)
+        let sandboxes = try await board.world.control(.get, "sandboxes").json["sandboxes"]?.array
+        #expect(sandboxes?.first { $0["name"]?.string == board.world.name }?["sockets"] == 1)
+    }
+
+    @Test("a refused handshake is a plain answer, also when a fault refuses it", arguments: Depth.allCases)
+    func refusals(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let unknown = await #expect(throws: SocketRefused.self) {
+            _ = try await board.world.openSocket("/switchboard/sessions/nobody/socket")
+        }
+        #expect(unknown?.answer.status == 401)
+        #expect(unknown?.answer.text == #"{"code":"session-unknown"}"#)
+        #expect(unknown?.answer.failure == "session-unknown")
+        #expect(unknown?.answer.entry?.record.socket == nil)
+        _ = try await board.world.call(.post, "/switchboard/sessions/ada")
+        let plain = try await board.world.call(.get, "/switchboard/sessions/ada/socket")
+        #expect(plain.status == 426)
+        #expect(plain.failure == "upgrade-required")
+        try await board.world.arm("refused", at: "socket")
+        let armed = await #expect(throws: SocketRefused.self) {
+            _ = try await board.world.openSocket("/switchboard/sessions/ada/socket")
+        }
+        #expect(armed?.answer.failure == "refused")
+        _ = try await board.again("ada")
+    }
+
+    @Test("what 200 concurrent calls tell arrives everywhere in the order of the state", arguments: Depth.allCases)
+    func order(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let sockets = [try await board.open("ada"), try await board.open("bob"), try await board.again("bob")]
+        try await withThrowingTaskGroup(of: Int?.self) { group in
+            for _ in 0..<200 {
+                group.addTask { try await board.world.call(.post, "/switchboard/count").json["count"]?.int }
+            }
+            var counts: Set<Int?> = []
+            for try await count in group { counts.insert(count) }
+            #expect(counts == Set(1...200))
+        }
+        for socket in sockets { #expect(await socket.next(200) == (1...200).map { .text("\($0)") }) }
+    }
+
+    @Test("what a frame tells to others and to its own socket keeps its order", arguments: Depth.allCases)
+    func frames(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let (own, other) = (try await board.open("ada"), try await board.open("bob"))
+        for _ in 0..<3 { own.send(.text("count")) }
+        let expected = ["1", "counted", "2", "counted", "3", "counted"]
+        #expect(await own.next(6) == expected.map { .text($0) })
+        #expect(await other.next(3) == ["1", "2", "3"].map { .text($0) })
+    }
+
+    @Test("each is told once, whatever number of its addresses was meant, and nobody else", arguments: Depth.allCases)
+    func audience(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let (ada, bob, cy) = (try await board.open("ada"), try await board.open("bob"), try await board.open("cy"))
+        let second = try await board.again("bob")
+        try await board.tell("one", to: "bob")
+        try await board.tell("two", to: "ada,bob,bob")
+        try await board.tell("nobody", to: "none")
+        try await board.tell("all", to: "*")
+        #expect(await ada.next(2) == [.text("two"), .text("all")])
+        #expect(await bob.next(3) == [.text("one"), .text("two"), .text("all")])
+        #expect(await second.next(3) == [.text("one"), .text("two"), .text("all")])
+        #expect(await cy.next() == .text("all"))
+    }
+
+    @Test("a call that is refused tells nothing, and one that waits tells once", arguments: Depth.allCases)
+    func refusedCalls(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let socket = try await board.open("ada")
+        #expect(try await board.tell("refused", to: "ada", and: "refuse").failure == "refused")
+        #expect(try await board.tell("waited", to: "ada", and: "wait").status == 204)
+        try await board.tell("end", to: "ada")
+        #expect(await socket.next(2) == [.text("waited"), .text("end")])
+    }
+
+    @Test("a socket that has ended is forgotten, and the vendor is told once", arguments: Depth.allCases)
+    func forgetting(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let (first, second) = (try await board.open("ada"), try await board.again("ada"))
+        #expect(board.world.sandbox.sockets == 2)
+        first.close(WebSocketClosure(.normal))
+        #expect(await first.next() == .closed(WebSocketClosure(.normal)))
+        #expect(await board.sockets(1))
+        try await board.tell("still", to: "ada")
+        #expect(await second.next() == .text("still"))
+        #expect(try await board.state()["gone"] == ["ada 1000"])
+        let logs = await board.handshakes { _ in true }.compactMap(\.record.socket)
+        #expect(logs.map(\.closure) == [WebSocketClosure(.normal), nil])
+        #expect(logs[0].frames.count == 1, "nothing but the greeting")
+    }
+
+    @Test(
+        "actions send and close, a refused one does neither, and a scenario's rule can do them",
+        arguments: Depth.allCases)
+    func actions(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        let (ada, bob) = (try await board.open("ada"), try await board.open("bob"))
+        #expect(try await board.world.control(.post, "state/switchboard/drop", #"{"session":"ada"}"#).status == 200)
+        let dropped = WebSocketClosure(.normal, reason: "dropped")
+        #expect(await ada.next(2) == [.text("good bye"), .closed(dropped)])
+        #expect(await board.sockets(1))
+        #expect(try await board.state()["gone"] == ["ada 1000"])
+        _ = try await board.world.call(.post, "/switchboard/sessions/cy")
+        try await board.world.control(
+            .put, "faults", #"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
+        _ = try await board.world.call(.post, "/switchboard/count")
+        // The rule comes before the call's own doing.
+        #expect(await bob.next(2) == [.text("good bye"), .closed(dropped)])
+        let cy = try await board.again("cy")
+        try await board.world.control(.post, "state/switchboard/forget")
+        #expect(try await board.world.control(.post, "state/switchboard/drop", #"{"session":"cy"}"#).status == 400)
+        cy.send(.text("echo"))
+        #expect(await cy.next() == .text("echo"))
+    }
+
+    @Test("one message reaches 1,000 sockets, each once", arguments: Depth.allCases)
+    func thousand(_ depth: Depth) async throws {
+        let board = try await SwitchboardWorld(depth)
+        _ = try await board.world.call(.post, "/switchboard/sessions/ada")
+        let sockets = try await withThrowingTaskGroup(of: LiveSocket.self) { group in
+            for _ in 0..<1000 { group.addTask { try await board.again("ada") } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(board.world.sandbox.sockets == 1000)
+        try await board.tell("hear", to: "*")
+        try await board.tell("end", to: "ada")
+        for socket in sockets { #expect(await socket.next(2) == [.text("hear"), .text("end")]) }
+        try await board.world.control(.post, "reset")
+        for socket in sockets {
+            #expect(await socket.next() == .closed(WebSocketClosure(.goingAway, reason: "the state was replaced")))
+        }
+        #expect(await board.sockets(0))
+    }
+}

@@ -1,0 +1,210 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Tokens
+import Wire
+
+/// A vendor of the tests' own with WebSockets and with sessions that end by themselves.
+final class Switchboard: Vendor {
+    enum Failure: String, VendorFailure {
+        case nothingHere = "nothing-here"
+        case sessionUnknown = "session-unknown"
+        case upgradeRequired = "upgrade-required"
+        case refused
+    }
+
+    typealias Access = Void
+    typealias Credentials = Void
+    typealias SocketLabel = String
+
+    struct State: Sendable {
+        /// When each session ends.
+        var sessions: [String: Moment] = [:]
+        var count = 0
+        /// The sessions whose sockets have ended.
+        var gone: [String] = []
+        /// The deadlines that have passed.
+        var passed: [Moment] = []
+    }
+
+    struct Switches: VendorSwitches {
+        static let declarations: [SwitchDeclaration] = []
+        init(_ values: SwitchValues) {}
+    }
+
+    static let identity = VendorIdentity(
+        id: "switchboard", title: "Switchboard", prefixes: ["/switchboard"],
+        pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
+    static let unrouted = UnroutedFailures<Failure>(
+        routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
+    static let tokenKinds: [TokenKind] = []
+
+    static let everybody = SocketAddress("everybody")
+    static func address(_ session: String) -> SocketAddress { SocketAddress("session:\(session)") }
+
+    static let routes: [Route<Switchboard>] = [
+        Route(
+            "start", .post("/switchboard/sessions/{session}"), access: (), evidence: .ours, source: "tests",
+            handler: start),
+        Route(
+            "socket", .get("/switchboard/sessions/{session}/socket"), access: (), evidence: .ours, source: "tests",
+            secrets: ["secret"], handler: open),
+        Route("count", .post("/switchboard/count"), access: (), evidence: .ours, source: "tests") {
+            (call, state) throws(Refusal<Failure>) in
+            state.count += 1
+            call.outbox.send(.text("\(state.count)"), to: [everybody])
+            return .json(["count": JSON(state.count), "sessions": JSON(state.sessions.count)])
+        },
+        Route("tell", .post("/switchboard/tell"), access: (), evidence: .ours, source: "tests", handler: tell),
+    ]
+
+    /// Starts a session that lives for so many seconds.
+    private static func start(
+        _ call: inout Call<Switchboard>, _ state: inout State
+    ) throws(Refusal<Failure>) -> Reply {
+        let life = call.request.queryItems.first { $0.name == "life" }.flatMap { Double($0.value) } ?? 3600
+        state.sessions[call.parameters["session"]] = Moment(unixSeconds: call.moment.unixSeconds + life)
+        return .empty()
+    }
+
+    private static func open(
+        _ call: inout Call<Switchboard>, _ state: inout State
+    ) throws(Refusal<Failure>) -> Reply {
+        let session = call.parameters["session"]
+        guard state.sessions[session] != nil else { throw Refusal(.sessionUnknown) }
+        guard let handshake = try? WebSocketHandshake(call.request) else { throw Refusal(.upgradeRequired) }
+        return call.openSocket(
+            handshake, SocketOpening(addresses: [address(session), everybody], label: session))
+    }
+
+    /// Tells a text to the sessions in `to`, and then does as `and` says.
+    private static func tell(
+        _ call: inout Call<Switchboard>, _ state: inout State
+    ) throws(Refusal<Failure>) -> Reply {
+        let items = call.request.queryItems
+        let value = { (name: String) in items.first { $0.name == name }?.value ?? "" }
+        let addresses = value("to").split(separator: ",").map { address(String($0)) }
+        call.outbox.send(.text(value("text")), to: value("to") == "*" ? addresses + [everybody] : addresses)
+        switch value("and") {
+        case "refuse": throw Refusal(.refused)
+        case "wait" where state.count == 0:
+            state.count = 1
+            return .wait {}
+        default: return .empty()
+        }
+    }
+
+    static let actions: [VendorAction<Switchboard>] = [
+        VendorAction(
+            "drop", about: "Drops a session's sockets.",
+            members: [ActionMember("session", "the session", isRequired: true)]
+        ) { (call, state, outbox) throws(ActionRefusal) in
+            let session = try call.required("session")
+            outbox.send(.text("good bye"), to: [address(session)])
+            outbox.close(WebSocketClosure(.normal, reason: "dropped"), at: address(session))
+            if state.sessions[session] == nil { throw ActionRefusal("no session \(session)") }
+            return .null
+        },
+        VendorAction("forget", about: "Forgets all sessions.", members: []) {
+            (call, state) throws(ActionRefusal) in
+            state.sessions = [:]
+            return .null
+        },
+    ]
+
+    let initialState = State()
+    private let motto: String
+
+    init(fixtures: VendorFixtures) throws(FixtureProblem) {
+        motto = try fixtures.document("accounts.yaml").mapping("motto").required("motto").string()
+    }
+
+    // MARK: - Sockets
+
+    func socketOpened(_ call: inout SocketCall<Switchboard>, _ state: inout State) {
+        guard state.sessions[call.label] != nil else {
+            return call.close(WebSocketClosure(.policyViolation, reason: "no session"))
+        }
+        call.reply(.text("hello \(call.label), \(motto)"))
+    }
+
+    func socketReceived(
+        _ message: WebSocketMessage, _ call: inout SocketCall<Switchboard>, _ state: inout State
+    ) {
+        guard case .text(let text) = message else {
+            return call.close(WebSocketClosure(.unsupportedData, reason: "bytes"))
+        }
+        switch text {
+        case "echo": call.reply(message)
+        case "count":
+            state.count += 1
+            call.outbox.send(.text("\(state.count)"), to: [Self.everybody])
+            call.reply(.text("counted"))
+        case "motto": call.reply(.text(motto))
+        default: call.note(Finding("frame-ignored", .noted, found: .text(text), source: "tests"))
+        }
+    }
+
+    func socketClosed(
+        _ closure: WebSocketClosure, _ call: inout SocketCall<Switchboard>, _ state: inout State
+    ) {
+        call.note(Finding("farewell", .noted, source: "tests"))
+        state.gone.append("\(call.label) \(closure.code.rawValue)")
+    }
+
+    // MARK: - Deadlines
+
+    func nextDeadline(in state: State) -> Moment? { state.sessions.values.min() }
+
+    func deadlinePassed(_ call: inout DeadlineCall<Switchboard>, _ state: inout State) {
+        state.passed.append(call.deadline)
+        // One that is called so never goes, as if the vendor had forgotten to deal with it.
+        for (session, end) in state.sessions where end <= call.moment && session != "stuck" {
+            state.sessions[session] = nil
+            call.outbox.close(WebSocketClosure(.policyViolation, reason: "expired"), at: Self.address(session))
+        }
+    }
+
+    // MARK: - The rest
+
+    func export(_ state: State, _ extent: StateExtent) -> JSON? {
+        [
+            "count": JSON(state.count), "gone": .array(state.gone.map(JSON.string)),
+            "passed": JSON(state.passed.count), "sessions": .array(state.sessions.keys.sorted().map(JSON.string)),
+        ]
+    }
+
+    func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
+    { current }
+
+    func authenticate(_ arrival: Arrival<Switchboard>, _ findings: inout Findings<Failure>) {}
+    func claims(of credentials: Void) -> JSONObject? { nil }
+    func authorize(_ call: inout Call<Switchboard>, _ state: inout State) {}
+
+    func mint(_ order: MintOrder, in setting: TokenSetting<Switchboard>) throws(MintRefusal) -> MintedToken {
+        throw MintRefusal("there are no tokens")
+    }
+
+    func explain(
+        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Switchboard>
+    ) -> TokenVerdict<Failure> { TokenVerdict(kind: nil, account: nil, findings: Findings()) }
+
+    var samples: [SampleCredential] { [] }
+
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+        SampleRequest(endpoint: .post("/switchboard/count"), fields: [], body: "")
+    }
+
+    /// The fixtures of a switchboard with that motto.
+    static func fixtures(_ motto: String = "at your service") throws -> TemporaryFolder {
+        let failures = [("nothing-here", 404), ("session-unknown", 401), ("upgrade-required", 426), ("refused", 409)]
+            .map { name, status in
+                "  \(name): { about: \"x\", status: \(status), body: { code: \"\(name)\" }, evidence: ours, source: \"tests\" }"
+            }
+        return try TemporaryFolder([
+            "switchboard/accounts.yaml": "motto: \"\(motto)\"\n",
+            "switchboard/failures.yaml": "failures:\n" + failures.joined(separator: "\n") + "\n",
+        ])
+    }
+}
