@@ -138,7 +138,8 @@ final class Comapi: Vendor {
             source: "ours: the url of an upload must lead somewhere", handler: readContent),
         Route(
             "facebook.state", .post(space + "/channels/facebook/state"), access: .session, evidence: .observed,
-            source: "all SDKs", handler: stateForFacebook),
+            // ours: no client sends more than a few members, and they are ignored.
+            source: "all SDKs", bodyLimit: 4096, handler: stateForFacebook),
         Route(
             "socket.open", .get(space + "/socket"), access: .socket, evidence: .observed, source: "all SDKs",
             handler: openSocket),

@@ -33,7 +33,7 @@ extension Comapi {
         let draft = try profileDraft(call)
         return try write(&call, &state) { members in
             var members = members
-            for member in draft { members[member.name] = member.value.isNull ? nil : member.value }
+            for member in draft { members[member.name] = member.value.isNull ? JSON?.none : member.value }
             return members
         }
     }
