@@ -87,7 +87,17 @@ extension JSON {
         // By index: a search with a closure copies every value that it passes.
         case .array(let elements): elements.indices.contains { elements[$0].repeatsNames }
         case .object(let object):
-            object.repeatsName || object.members.indices.contains { object.members[$0].value.repeatsNames }
+            object.repeatsName
+                || object.members.indices.contains {
+                    object.members[$0].value.isContainer && object.members[$0].value.repeatsNames
+                }
+        }
+    }
+
+    private var isContainer: Bool {
+        switch self {
+        case .null, .bool, .number, .string: false
+        case .array, .object: true
         }
     }
 }

@@ -126,12 +126,18 @@ private struct JSONParser {
         let start = position
         // Counted in a variable of its own: the parser's would be written for each byte.
         var end = start
-        while end < text.count, !Self.endsPlainText(text[end]) { end += 1 }
+        var seen: UInt8 = 0
+        while end < text.count, !Self.endsPlainText(text[end]) {
+            seen |= text[end]
+            end += 1
+        }
         position = end
         switch peek() {
         case UInt8(ascii: "\""):
             position += 1
-            return try checkedString(UnsafeBufferPointer(rebasing: text[start..<end]), at: start)
+            let bytes = UnsafeBufferPointer(rebasing: text[start..<end])
+            // The usual string is ASCII, and for that the standard library's validation costs more than all the rest.
+            return seen < 0x80 ? String(decoding: bytes, as: UTF8.self) : try checkedString(bytes, at: start)
         case UInt8(ascii: "\\"): return try escapedString(from: start)
         case nil: throw error(.endOfText)
         default: throw unexpected()
@@ -257,8 +263,6 @@ private struct JSONParser {
     }
 
     private func checkedString(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) throws(JSONError) -> String {
-        // The usual string is ASCII, and for that the standard library's validation costs more than all the rest.
-        if bytes.allSatisfy({ $0 < 0x80 }) { return String(decoding: bytes, as: UTF8.self) }
         guard let string = String(validating: bytes, as: UTF8.self) else {
             throw JSONError(.invalidUTF8, at: start, in: text)
         }

@@ -19,4 +19,12 @@ extension String {
         // Texts that Foundation bridges on Apple's systems may have no contiguous storage.
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
+
+    /// Whether the text's UTF-8 bytes are these.
+    public func hasSameBytes(as bytes: ArraySlice<UInt8>) -> Bool {
+        let isSame = utf8.withContiguousStorageIfAvailable { own in
+            bytes.withUnsafeBufferPointer { own.hasSameBytes(as: $0) }
+        }
+        return isSame ?? utf8.elementsEqual(bytes)
+    }
 }

@@ -46,11 +46,18 @@ struct SandboxSelection {
     /// The label before `.localhost`; a port is no part of it.
     private static func hostName(_ authority: String?) -> String? {
         guard let authority else { return nil }
-        let host = authority.utf8.prefix { $0 != UInt8(ascii: ":") }
-        let domain = ".localhost".utf8
         // Compared among bytes: nearly every host is another one, and this is asked for each request.
-        guard host.count > domain.count, host.suffix(domain.count).elementsEqual(domain, by: { $0 | 0x20 == $1 | 0x20 })
-        else { return nil }
-        return Substring(host.dropLast(domain.count)).lowercased()
+        let length = authority.utf8.withContiguousStorageIfAvailable(nameLength) ?? nameLength(Array(authority.utf8))
+        return length.map { String(Substring(authority.utf8.prefix($0)).lowercased()) }
+    }
+
+    /// The bytes of the label, if one stands before `.localhost`.
+    private static func nameLength(_ authority: some RandomAccessCollection<UInt8>) -> Int? {
+        let host = authority.prefix { $0 != UInt8(ascii: ":") }
+        let domain: StaticString = ".localhost"
+        let length = host.count - domain.utf8CodeUnitCount
+        guard length > 0 else { return nil }
+        let isLocal = domain.withUTF8Buffer { host.dropFirst(length).elementsEqual($0) { $0 | 0x20 == $1 | 0x20 } }
+        return isLocal ? length : nil
     }
 }

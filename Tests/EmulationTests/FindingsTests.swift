@@ -1,7 +1,26 @@
+import Synchronization
 import Testing
 import Tokens
 
 @testable import Emulation
+
+/// Checks that count how often somebody asks what they found.
+private final class CountedChecks: CheckGroup {
+    let made: [Finding]
+    let asked = Atomic(0)
+
+    init(_ findings: [Finding]) {
+        made = findings
+    }
+
+    var holds: Bool { !made.contains { $0.outcome == .failed } }
+    var byteCount: Int { 1000 }
+
+    var findings: [Finding] {
+        asked.add(1, ordering: .relaxed)
+        return made
+    }
+}
 
 @Suite("Findings")
 struct FindingsTests {
@@ -27,6 +46,30 @@ struct FindingsTests {
         findings.add([Finding("a", .notJudged), Finding("b", .failed)], orFail: .early)
         findings.add(Finding("c", .failed), orFail: .late)
         #expect(findings.failure == .early)
+    }
+
+    @Test("of a group that holds are made when they are read, in their place, and not before")
+    func group() {
+        let group = CountedChecks([Finding("b", .passed), Finding("c", .noted), Finding("d", .notJudged)])
+        var findings = Findings<Failure>()
+        findings.add(Finding("a", .passed), orFail: .early)
+        findings.add(group, orFail: .early)
+        findings.add(Finding("e", .passed), orFail: .late)
+        #expect(group.asked.load(ordering: .relaxed) == 0)
+        #expect(findings.failure == nil)
+        #expect(findings.all.map(\.check) == ["a", "b", "c", "d", "e"])
+        #expect(group.asked.load(ordering: .relaxed) == 1)
+        #expect(findings.list.byteCount >= 1000)
+    }
+
+    @Test("of a group that does not hold are judged like any others")
+    func brokenGroup() {
+        let group = CountedChecks([Finding("a", .passed), Finding("b", .failed)])
+        var findings = Findings<Failure>()
+        findings.add(group, orFail: .late)
+        #expect(findings.failure == .late)
+        for _ in 0..<2 { #expect(findings.all.map(\.check) == ["a", "b"]) }
+        #expect(group.asked.load(ordering: .relaxed) == 1)
     }
 
     @Test("are forgotten back to an earlier state, failure included")

@@ -31,6 +31,13 @@ struct CompactTokenMutationTests {
             if bytes == original.bytes { unchanged += 1 }
             check(CompactToken(bytes: bytes), original, isUnchanged: bytes == original.bytes)
             checkLenient(CompactToken(bytes: bytes, encoding: .lenient), original)
+            // Verifies everything once more, so only now and then.
+            if index.isMultiple(of: 4) {
+                for encoding in [CompactToken.Encoding.strict, .lenient] {
+                    let token = CompactToken(bytes: bytes, encoding: encoding)
+                    Self.compareOutcome(of: token, original.key, original.algorithm)
+                }
+            }
         }
         // Otherwise the property above would hold for a verifier that refuses everything.
         #expect(unchanged > Self.inputs / 10)
@@ -59,6 +66,7 @@ struct CompactTokenMutationTests {
             }
             let passes = token.signature(by: key.verificationKey, algorithm: .hs256).outcome == .passed
             if passes != token.isWellFormed { Issue.record("\(token.text) passes: \(passes)") }
+            Self.compareOutcome(of: token, key, .hs256)
             _ = Self.judge(token)
         }
         #expect(readable > Self.inputs / 20)
@@ -78,6 +86,20 @@ struct CompactTokenMutationTests {
         let honest = CompactToken(bytes: original.bytes)
         if token.signingInput != honest.signingInput || token.signature != honest.signature {
             Issue.record("\(token.text) verifies although it changed")
+        }
+    }
+
+    /// Whether the outcome that is told without findings is that of the findings.
+    private static func compareOutcome(of token: CompactToken, _ key: SigningKey, _ algorithm: Algorithm) {
+        let key = key.verificationKey
+        let findings =
+            token.structure + [
+                token.algorithm(is: algorithm), token.type(is: "JWT"), token.critical(),
+                token.signature(by: key, algorithm: algorithm),
+            ]
+        let failed = findings.filter { $0.outcome == .failed }
+        if token.isGenuine(by: key, algorithm: algorithm, type: "JWT") != failed.isEmpty {
+            Issue.record("\(token.text) is judged another way than by \(failed)")
         }
     }
 

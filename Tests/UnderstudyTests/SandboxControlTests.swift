@@ -20,7 +20,7 @@ struct SandboxControlTests {
             sandbox.object?.map(\.name) == [
                 "name", "created_at", "age_seconds", "idle_seconds", "ttl_seconds", "expires_in_seconds", "clock",
                 "now",
-                "seed", "exchanges", "journal_entries", "journal_bytes",
+                "seed", "exchanges", "sockets", "journal_entries", "journal_bytes",
             ])
         #expect(sandbox["exchanges"] == 1)
         #expect(sandbox["journal_entries"] == 1)

@@ -1,16 +1,20 @@
 public import Tokens
 
-/// Findings in order: single ones, and whole lists that are kept as they came, since many exchanges may share them.
+/// Findings in order: single ones, whole lists that are kept as they came, since many exchanges may share them, and groups
+/// of checks whose findings nobody has made.
 ///
-/// They are strung together when somebody reads them.
+/// They are made and strung together when somebody reads them.
 public struct FindingList: Sendable {
     @usableFromInline
     enum Entry: Sendable {
         case one(Finding)
         case several([Finding])
+        case unread(any CheckGroup)
     }
 
     @usableFromInline var entries: [Entry] = []
+    /// An estimate of the bytes that the entries keep besides themselves.
+    @usableFromInline var keptBytes = 0
 
     /// No findings.
     @inlinable
@@ -23,6 +27,7 @@ public struct FindingList: Sendable {
             switch entry {
             case .one(let finding): all.append(finding)
             case .several(let findings): all += findings
+            case .unread(let group): all += group.findings
             }
         }
         return all
@@ -40,6 +45,15 @@ public struct FindingList: Sendable {
     public mutating func append(_ findings: [Finding]) {
         makeRoom()
         entries.append(.several(findings))
+        keptBytes += MemoryLayout<Finding>.stride * findings.capacity
+    }
+
+    /// Adds the findings of a group, which are made when somebody reads them.
+    @inlinable
+    public mutating func append(unread group: some CheckGroup) {
+        makeRoom()
+        entries.append(.unread(group))
+        keptBytes += group.byteCount
     }
 
     /// Room for what an exchange usually has, instead of growing again and again.
@@ -49,12 +63,5 @@ public struct FindingList: Sendable {
     }
 
     /// An estimate of the memory that the list keeps, in bytes; shared lists count in full.
-    var byteCount: Int {
-        entries.reduce(MemoryLayout<Entry>.stride * entries.capacity) { sum, entry in
-            switch entry {
-            case .one: sum
-            case .several(let findings): sum + MemoryLayout<Finding>.stride * findings.capacity
-            }
-        }
-    }
+    var byteCount: Int { MemoryLayout<Entry>.stride * entries.capacity + keptBytes }
 }

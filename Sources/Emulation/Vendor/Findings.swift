@@ -36,6 +36,12 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         list.append(findings)
     }
 
+    /// Records a group of checks that lead to the same failure; while it holds, its findings are not even made.
+    @inlinable
+    public mutating func add(_ group: some CheckGroup, orFail failure: Failure) {
+        if group.holds { list.append(unread: group) } else { add(group.findings, orFail: failure) }
+    }
+
     /// Records something worth telling that cannot fail.
     @inlinable
     public mutating func note(_ finding: consuming Finding) {

@@ -18,7 +18,8 @@ struct ByteSet: Sendable {
     }
 
     func contains(_ byte: UInt8) -> Bool {
-        (byte < 64 ? low >> byte : byte < 128 ? high >> (byte - 64) : 0) & 1 == 1
+        // A shift by 64 or more is one by the rest, which is what both halves need.
+        byte < 128 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
     }
 
     private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"

@@ -24,6 +24,9 @@ extension CompactToken {
             note: Self.algorithmNote(value?.string), source: source ?? "RFC 8725 section 3.1")
     }
 
+    /// Whether the header's `alg` is exactly this one.
+    func names(_ algorithm: Algorithm) -> Bool { header?["alg"]?.string.map(algorithm.isNamed) ?? false }
+
     private static func algorithmNote(_ name: String?) -> String? {
         guard let name else { return nil }
         if name.lowercased() == "none" {
@@ -44,8 +47,14 @@ extension CompactToken {
             return Finding(
                 "type", required ? .failed : .passed, expected: .text(type), found: .absent, source: source)
         }
-        let isSame = value.string.map { Self.areEqualIgnoringCase($0, type) } ?? false
-        return Finding("type", isSame ? .passed : .failed, expected: .text(type), found: .json(value), source: source)
+        return Finding(
+            "type", isOfType(type) == true ? .passed : .failed, expected: .text(type), found: .json(value),
+            source: source)
+    }
+
+    /// Whether the header's `typ` is this one; `nil` without one.
+    func isOfType(_ type: String) -> Bool? {
+        header?["typ"].map { value in value.string.map { Self.areEqualIgnoringCase($0, type) } ?? false }
     }
 
     private static func areEqualIgnoringCase(_ first: String, _ second: String) -> Bool {
@@ -68,6 +77,9 @@ extension CompactToken {
             "critical", .failed, expected: .absent, found: .json(value),
             note: "The token demands extensions, and whoever does not know them must refuse it.", source: source)
     }
+
+    /// Whether there is a `crit`.
+    var isCritical: Bool { header?["crit"] != nil }
 
     /// `key-references`: a remark when the header brings a key or says where to get one; `nil` when it does not.
     ///

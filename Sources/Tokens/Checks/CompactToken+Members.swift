@@ -21,6 +21,11 @@ extension CompactToken {
         presence(.claim(name, .present), claims, name, types, required, source)
     }
 
+    /// Whether ``headerMember(_:equals:required:source:)`` passes for a member that must be there.
+    public func hasHeaderMember(_ name: String, equalTo text: String) -> Bool {
+        header?[name]?.string?.hasSameBytes(as: text) ?? false
+    }
+
     /// `header-NAME-equals`: a member of the header is this string, byte for byte.
     ///
     /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.

@@ -12,11 +12,25 @@ extension CompactToken {
                 "signature", .failed, expected: expected, found: signature.map { .count($0.count) } ?? .absent,
                 note: obstacle, source: source)
         }
-        let isValid = key.isValid(signature: signature ?? [], for: signingInput, algorithm: algorithm)
+        let isValid = isSigned(by: key, algorithm: algorithm)
         return Finding(
             "signature", isValid ? .passed : .failed, expected: expected,
             note: isValid ? nil : "The signature was not made with this key, or header or payload changed since.",
             source: source)
+    }
+
+    /// Whether the signature was made with this key and algorithm; never on a token whose form is broken.
+    func isSigned(by key: VerificationKey, algorithm: Algorithm) -> Bool {
+        isWellFormed && key.isValid(signature: signature ?? [], for: signedBytes, algorithm: algorithm)
+    }
+
+    /// Whether nothing failed in ``structure``, ``algorithm(is:source:)``, ``type(is:required:source:)``,
+    /// ``critical(source:)`` and ``signature(by:algorithm:source:)``.
+    ///
+    /// For whoever verifies many tokens and makes those findings only when somebody reads them.
+    public func isGenuine(by key: VerificationKey, algorithm: Algorithm, type: String) -> Bool {
+        hasSoundStructure && names(algorithm) && isOfType(type) ?? true && !isCritical
+            && isSigned(by: key, algorithm: algorithm)
     }
 
     /// What makes it needless to compute anything.

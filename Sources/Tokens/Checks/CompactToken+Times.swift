@@ -92,15 +92,15 @@ extension CompactToken {
         _ name: String, _ check: String, _ expected: Fact, _ rules: TimeRules, _ source: String?,
         _ holds: (Double) -> Bool
     ) -> Finding {
-        guard let claims else { return Finding(check, .notJudged, expected: expected, source: source) }
-        guard let value = claims[name] else {
+        guard claims != nil else { return Finding(check, .notJudged, expected: expected, source: source) }
+        let date = date(name)
+        guard date.form != .absent else {
             return Finding(
                 check, rules.required ? .failed : .notJudged, expected: expected, found: .absent, source: source)
         }
-        let date = date(name)
         guard let seconds = date.seconds(readsMilliseconds: rules.readsMilliseconds) else {
             return Finding(
-                check, .failed, expected: expected, found: .json(value),
+                check, .failed, expected: expected, found: claims?[name].map(Fact.json),
                 note: "This is no moment in Unix seconds.",
                 source: source)
         }

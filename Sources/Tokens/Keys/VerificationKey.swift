@@ -59,11 +59,15 @@ public struct VerificationKey: Sendable {
     /// Whether the signature fits; false also for an algorithm outside ``algorithms`` and for a signature of the wrong
     /// length. HMAC codes are compared in constant time.
     public func isValid(signature: [UInt8], for signingInput: [UInt8], algorithm: Algorithm) -> Bool {
+        isValid(signature: signature, for: signingInput[...], algorithm: algorithm)
+    }
+
+    /// Whether the signature fits bytes that stand in a token.
+    func isValid(signature: [UInt8], for signingInput: ArraySlice<UInt8>, algorithm: Algorithm) -> Bool {
         guard algorithms.contains(algorithm) else { return false }
         switch material {
         case .secret(let key):
-            guard let code = key.code(for: signingInput, algorithm: algorithm) else { return false }
-            return OpenSSL.areEqual(code, signature)
+            return key.verifies(signature, of: signingInput, algorithm: algorithm)
         case .publicKey(let key):
             guard let encoded = key.kind.openSSLForm(of: signature) else { return false }
             return key.verifies(encoded, of: signingInput, algorithm: algorithm)

@@ -26,7 +26,7 @@ final class AsymmetricKey: @unchecked Sendable {
     deinit { EVP_PKEY_free(pointer) }
 
     /// Whether the signature, in OpenSSL's form, fits; the caller checked that the algorithm fits the key.
-    func verifies(_ signature: [UInt8], of bytes: [UInt8], algorithm: Algorithm) -> Bool {
+    func verifies(_ signature: [UInt8], of bytes: ArraySlice<UInt8>, algorithm: Algorithm) -> Bool {
         verification(for: algorithm)?.accepts(signature, of: bytes) ?? false
     }
 
@@ -82,11 +82,13 @@ private final class PreparedVerification: @unchecked Sendable {
 
     deinit { EVP_MD_CTX_free(context) }
 
-    func accepts(_ signature: [UInt8], of bytes: [UInt8]) -> Bool {
+    func accepts(_ signature: [UInt8], of bytes: ArraySlice<UInt8>) -> Bool {
         guard let copy = EVP_MD_CTX_new() else { return false }
         defer { EVP_MD_CTX_free(copy) }
         if EVP_MD_CTX_copy_ex(copy, context) == 1,
-            EVP_DigestVerify(copy, signature, signature.count, bytes, bytes.count) == 1
+            bytes.withUnsafeBufferPointer({
+                EVP_DigestVerify(copy, signature, signature.count, $0.baseAddress, $0.count)
+            }) == 1
         {
             return true
         }

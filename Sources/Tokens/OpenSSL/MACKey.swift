@@ -4,7 +4,8 @@ internal import Synchronization
 /// An HMAC secret, with one keyed context for every hash it was used with.
 final class MACKey: Sendable {
     let secret: [UInt8]
-    private let contexts = Mutex<[Algorithm: KeyedContext]>([:])
+    /// Hardly ever more than one, so searched one by one.
+    private let contexts = Mutex<[(algorithm: Algorithm, context: KeyedContext)]>([])
 
     init(secret: [UInt8]) {
         self.secret = secret
@@ -12,15 +13,21 @@ final class MACKey: Sendable {
 
     /// The authentication code of some bytes; `nil` for an algorithm that is no HMAC.
     func code(for bytes: [UInt8], algorithm: Algorithm) -> [UInt8]? {
-        context(for: algorithm)?.code(for: bytes)
+        context(for: algorithm)?.withCode(for: bytes[...]) { Array($0) }
+    }
+
+    /// Whether that is the authentication code of the bytes; compared in constant time.
+    func verifies(_ code: [UInt8], of bytes: ArraySlice<UInt8>, algorithm: Algorithm) -> Bool {
+        context(for: algorithm)?.withCode(for: bytes) { OpenSSL.areEqual($0, code) } ?? false
     }
 
     private func context(for algorithm: Algorithm) -> KeyedContext? {
         contexts.withLock { contexts in
-            if let context = contexts[algorithm] { return context }
-            guard algorithm.family == .hmac, let digest = algorithm.digestName else { return nil }
-            let context = KeyedContext(secret: secret, digest: digest)
-            contexts[algorithm] = context
+            if let known = contexts.first(where: { $0.algorithm == algorithm }) { return known.context }
+            guard algorithm.family == .hmac, let digest = algorithm.digestName,
+                let context = KeyedContext(secret: secret, digest: digest)
+            else { return nil }
+            contexts.append((algorithm, context))
             return context
         }
     }
@@ -79,14 +86,15 @@ private final class KeyedContext: @unchecked Sendable {
         return nil
     }
 
-    func code(for bytes: [UInt8]) -> [UInt8]? {
+    /// Hands the code of the bytes over; `nil` when OpenSSL refuses.
+    func withCode<Result>(for bytes: ArraySlice<UInt8>, _ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         guard let copy = copy() else { return nil }
         defer { giveBack(copy) }
-        guard EVP_MAC_update(copy, bytes, bytes.count) == 1 else { return nil }
+        guard bytes.withUnsafeBufferPointer({ EVP_MAC_update(copy, $0.baseAddress, $0.count) }) == 1 else { return nil }
         return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: byteCount) { buffer in
             var written = 0
             let isComplete = EVP_MAC_final(copy, buffer.baseAddress, &written, byteCount) == 1
-            return isComplete && written == byteCount ? Array(buffer) : nil
+            return isComplete && written == byteCount ? use(UnsafeBufferPointer(buffer)) : nil
         }
     }
 

@@ -13,7 +13,12 @@ enum OpenSSL {
 
     /// Whether both byte strings are equal, in a time that depends on their lengths alone.
     static func areEqual(_ first: [UInt8], _ second: [UInt8]) -> Bool {
-        first.count == second.count && CRYPTO_memcmp(first, second, first.count) == 0
+        first.withUnsafeBufferPointer { areEqual($0, second) }
+    }
+
+    /// The same for bytes that lie in no array.
+    static func areEqual(_ first: UnsafeBufferPointer<UInt8>, _ second: [UInt8]) -> Bool {
+        first.count == second.count && CRYPTO_memcmp(first.baseAddress, second, first.count) == 0
     }
 
     /// The SHA-256 digest.

@@ -55,26 +55,13 @@ public struct CompactToken: Sendable {
         self.bytes = bytes
         self.limits = limits
         self.encoding = encoding
-        let parts = bytes.count > limits.bytes ? [] : Self.split(bytes)
-        partCount = parts.count
-        headerPart = parts.first.map { ObjectPart($0, depth: limits.depth) }
-        payloadPart = parts.count > 1 ? ObjectPart(parts[1], depth: limits.depth) : nil
-        signaturePart = parts.count > 2 ? EncodedPart(parts[2]) : nil
+        let parts = TokenParts(of: bytes.count > limits.bytes ? [] : bytes)
+        partCount = bytes.count > limits.bytes ? 0 : parts.count
+        headerPart = partCount > 0 ? RecentHeaders.shared.header(bytes[parts.header], depth: limits.depth) : nil
+        payloadPart = parts.payload.map { ObjectPart(bytes[$0], depth: limits.depth) }
+        signaturePart = parts.signature.map { EncodedPart(bytes[$0]) }
         expiryDate = NumericDate(payloadPart?.object?["exp"])
-        signedCount = parts.count > 1 ? parts[1].endIndex : 0
-    }
-
-    /// The parts between dots, at most six: the shape of a token is told by then.
-    private static func split(_ bytes: [UInt8]) -> [ArraySlice<UInt8>] {
-        var parts: [ArraySlice<UInt8>] = []
-        parts.reserveCapacity(3)
-        var rest = bytes[...]
-        while parts.count < 5, let dot = rest.place(of: UInt8(ascii: ".")) {
-            parts.append(rest[..<dot])
-            rest = rest[(dot + 1)...]
-        }
-        parts.append(rest)
-        return parts
+        signedCount = parts.payload?.upperBound ?? 0
     }
 
     /// The token as text; bytes that are not UTF-8 are replaced.
@@ -93,7 +80,10 @@ public struct CompactToken: Sendable {
     public var signature: [UInt8]? { signaturePart?.bytes }
 
     /// The bytes under the signature: header and payload as they came, with the dot between them.
-    public var signingInput: [UInt8] { signedCount == 0 ? [] : Array(bytes[..<signedCount]) }
+    public var signingInput: [UInt8] { Array(signedBytes) }
+
+    /// The same without a copy.
+    var signedBytes: ArraySlice<UInt8> { bytes[..<signedCount] }
 
     /// Whether this is a signed token at all: within the size, three parts of base64url, and a header that is an object
     /// without repeated members. The payload may be anything.
@@ -102,6 +92,12 @@ public struct CompactToken: Sendable {
         return headerPart.object != nil && headerPart.duplicates.isEmpty
             && headerPart.encoded.isAcceptable(encoding) && payloadPart.encoded.isAcceptable(encoding)
             && signaturePart.isAcceptable(encoding)
+    }
+
+    /// Whether nothing in ``structure`` failed, which is quicker told than why.
+    public var hasSoundStructure: Bool {
+        guard isWellFormed, let payloadPart else { return false }
+        return payloadPart.object != nil && payloadPart.duplicates.isEmpty
     }
 
     /// The algorithm that the header names when it is one of these, so that a rule with several can go on; never a

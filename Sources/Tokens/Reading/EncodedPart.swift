@@ -23,7 +23,9 @@ struct EncodedPart: Sendable {
 }
 
 /// A part that should hold a JSON object.
-struct ObjectPart: Sendable {
+///
+/// An object of its own, since a token is copied about and tokens with the same header share it.
+final class ObjectPart: Sendable {
     /// Why there is no object.
     enum Fault: Sendable {
         case syntax(JSONError)

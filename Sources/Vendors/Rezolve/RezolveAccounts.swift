@@ -41,7 +41,9 @@ struct RezolveAccounts: Sendable {
     let sampleDeviceID: String
 
     /// The partner with that api key.
-    func partner(apiKey: String) -> RezolvePartner? { partners.first { $0.apiKey.hasSameBytes(as: apiKey) } }
+    func partner(apiKey: ArraySlice<UInt8>) -> RezolvePartner? {
+        partners.first { $0.apiKey.hasSameBytes(as: apiKey) }
+    }
 
     /// The partner of that id.
     func partner(id: String) -> RezolvePartner? { partners.first { $0.id.hasSameBytes(as: id) } }

@@ -28,9 +28,7 @@ extension Rezolve {
     func claims(of credentials: RezolveCredentials) -> JSONObject? { credentials.token?.compact.claims }
 
     func authenticate(_ arrival: RezolveArrival, _ findings: inout Findings<RezolveFailure>) -> RezolveCredentials {
-        let fields = arrival.request.fields
-        var credentials = RezolveCredentials(apiKey: fields[.partnerAPIKey])
-        credentials.partner = credentials.apiKey.flatMap(accounts.partner(apiKey:))
+        var credentials = presentedPartner(arrival)
         switch arrival.route.access {
         case .registration, .customer, .guestLogin:
             if isSampleRenewal(arrival) {
@@ -51,6 +49,13 @@ extension Rezolve {
             credentials.token = presentedToken(arrival, .lenient, &findings, orFail: .ruaTokenMissing)
         }
         return credentials
+    }
+
+    /// The api key and whom it names; a known key is not made into a text once more.
+    private func presentedPartner(_ arrival: RezolveArrival) -> RezolveCredentials {
+        guard let apiKey = arrival.request.fields.bytes(of: .partnerAPIKey) else { return RezolveCredentials() }
+        let partner = accounts.partner(apiKey: apiKey)
+        return RezolveCredentials(partner: partner, apiKey: partner?.apiKey ?? String(decoding: apiKey, as: UTF8.self))
     }
 
     /// Rows 2 and 3: the api key names a partner, and the partner has a key to verify tokens with.

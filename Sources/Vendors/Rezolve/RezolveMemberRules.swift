@@ -12,6 +12,17 @@ struct RezolveMemberRules: Hashable, Sendable {
         expiryNumber = switches.expiryNumber
     }
 
+    /// Whether none of ``findings(on:)`` failed.
+    func hold(on token: RezolveToken) -> Bool {
+        let expiry = token.compact.date("exp")
+        guard !token.entityID.isEmpty, Self.namesUser(token), expiry.seconds() != nil,
+            expiryNumber == .any || expiry.form == .integer
+        else { return false }
+        guard token.kind == .login else { return true }
+        return (authHeader != .required || token.compact.hasHeaderMember("auth", equalTo: "v2"))
+            && (deviceCheck != .enforce || !token.deviceID.isEmpty)
+    }
+
     /// Every check of the row, in the vendor's order.
     func findings(on token: RezolveToken) -> [Finding] {
         let compact = token.compact
@@ -33,14 +44,21 @@ struct RezolveMemberRules: Hashable, Sendable {
         return findings
     }
 
-    private func partnerEntityID(of token: RezolveToken) -> Finding {
+    private static func namesUser(_ token: RezolveToken) -> Bool { (1...255).contains(userLength(token)) }
+
+    /// The length of the partner's name for the user, in characters.
+    private static func userLength(_ token: RezolveToken) -> Int {
         // Characters are counted only where bytes do not tell: there are never more of them.
         let bytes = token.partnerEntityID.utf8.count
-        let length = bytes <= 255 ? bytes : token.partnerEntityID.count
+        return bytes <= 255 ? bytes : token.partnerEntityID.count
+    }
+
+    private func partnerEntityID(of token: RezolveToken) -> Finding {
+        let length = Self.userLength(token)
         let claim = token.compact.claims?["partner_entity_id"]
         return Finding(
             "claim-partner_entity_id-present",
-            token.compact.claims == nil ? .notJudged : (1...255).contains(length) ? .passed : .failed,
+            token.compact.claims == nil ? .notJudged : Self.namesUser(token) ? .passed : .failed,
             expected: .text("a string of 1 to 255 characters, or an integer"),
             found: length > 255 ? .count(length) : claim.map(Fact.json) ?? .absent,
             source: "JWT page, JWT Payload; length ours")

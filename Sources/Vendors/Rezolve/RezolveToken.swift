@@ -20,10 +20,10 @@ final class RezolveToken: Sendable {
     let partnerEntityID: String
     let deviceID: String
     // One place each, since nearly every token meets one key and one choice of switches only.
-    /// With the key that they were made with.
-    private let verification = Mutex<(key: RezolveAuthKey, findings: [Finding])?>(nil)
-    /// With the rules that they were made by.
-    private let members = Mutex<(rules: RezolveMemberRules, findings: [Finding])?>(nil)
+    /// Whether row 5 holds by that key.
+    private let verification = Mutex<(key: RezolveAuthKey, holds: Bool)?>(nil)
+    /// Whether row 6 holds by those rules.
+    private let members = Mutex<(rules: RezolveMemberRules, hold: Bool)?>(nil)
 
     convenience init(_ text: String) {
         self.init(bytes: Array(text.utf8))
@@ -38,34 +38,20 @@ final class RezolveToken: Sendable {
         kind = entityID == Self.noEntity ? .registration : .login
     }
 
-    /// The findings of row 5, which depend on nothing but the token and the key, and so are made once.
-    func verification(by key: RezolveAuthKey?) -> [Finding] {
-        guard let key else {
-            return form + [Finding("signature", .notJudged, note: "No key is known to judge it by.")]
-        }
-        if let known = verification.withLock({ $0?.key === key ? $0?.findings : nil }) { return known }
-        var findings = form
-        findings.append(compact.signature(by: key.verification, algorithm: .hs512, source: "JWT page, Signature"))
-        if let weakness = key.verification.strengthFinding(for: .hs512) { findings.append(weakness) }
-        verification.withLock { [findings] in $0 = (key, findings) }
-        return findings
+    /// Whether row 5 holds, which depends on nothing but the token and the key, and so is judged once.
+    func isVerified(by key: RezolveAuthKey) -> Bool {
+        if let known = verification.withLock({ $0?.key === key ? $0?.holds : nil }) { return known }
+        let holds = compact.isGenuine(by: key.verification, algorithm: .hs512, type: "JWT")
+        verification.withLock { $0 = (key, holds) }
+        return holds
     }
 
-    /// The findings of row 6, which depend on nothing but the token and these rules, and so are made once.
-    func members(by rules: RezolveMemberRules) -> [Finding] {
-        if let known = members.withLock({ $0?.rules == rules ? $0?.findings : nil }) { return known }
-        let findings = rules.findings(on: self)
-        members.withLock { $0 = (rules, findings) }
-        return findings
-    }
-
-    private var form: [Finding] {
-        var findings = compact.structure
-        findings.append(compact.algorithm(is: .hs512, source: "JWT page, JWT Header"))
-        findings.append(compact.type(is: "JWT", source: "JWT page, JWT Header; case and absence ours"))
-        findings.append(compact.critical())
-        if let references = compact.keyReferences() { findings.append(references) }
-        return findings
+    /// Whether row 6 holds, which depends on nothing but the token and these rules, and so is judged once.
+    func hasMembers(by rules: RezolveMemberRules) -> Bool {
+        if let known = members.withLock({ $0?.rules == rules ? $0?.hold : nil }) { return known }
+        let hold = rules.hold(on: self)
+        members.withLock { $0 = (rules, hold) }
+        return hold
     }
 
     /// A JSON integer is turned into its decimal string (ours): the vendor calls the id "numerical, or a string". Its
@@ -88,14 +74,14 @@ struct RezolveTokenRules {
         of token: RezolveToken, by key: RezolveAuthKey?, _ findings: inout Findings<RezolveFailure>,
         orFail failure: RezolveFailure
     ) {
-        findings.add(token.verification(by: key), orFail: failure)
+        findings.add(RezolveVerification(of: token, by: key), orFail: failure)
     }
 
     /// Row 6: every member that this kind of token needs is there and of the right type.
     func judgeMembers(
         of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) {
-        findings.add(token.members(by: RezolveMemberRules(switches)), orFail: failure)
+        findings.add(RezolveMembers(of: token, by: RezolveMemberRules(switches)), orFail: failure)
     }
 
     /// Rows 7 and 8: the lifetime is not too long and not over.
