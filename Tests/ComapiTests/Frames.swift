@@ -53,3 +53,10 @@ extension JSON {
         }
     }
 }
+
+extension LiveSocket.Event {
+    /// Whether it is the end, with that code.
+    func isClosed(with code: WebSocketClosure.Code) -> Bool {
+        if case .closed(let closure) = self { closure.code == code } else { false }
+    }
+}

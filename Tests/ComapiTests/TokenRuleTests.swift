@@ -27,7 +27,8 @@ struct TokenRuleTests {
 
     private static let rules: [Rule] = [
         Rule(description: "typ may be absent", failure: nil, header: #"{"alg":"HS256"}"#) { Forged.claims(nonce: $0) },
-        Rule(description: "another typ", failure: nil, notes: ["unusual-typ"], header: #"{"alg":"HS256","typ":"JWS"}"#) {
+        Rule(description: "another typ", failure: nil, notes: ["unusual-typ"], header: #"{"alg":"HS256","typ":"JWS"}"#)
+        {
             Forged.claims(nonce: $0)
         },
         Rule(description: "alg in small letters", failure: "wrong-algorithm", header: #"{"alg":"hs256"}"#) {
@@ -67,11 +68,15 @@ struct TokenRuleTests {
             Forged.claims(nonce: $0, user: nil, expires: "1")
         },
         Rule(description: "an empty user", failure: "missing-user-id") { Forged.claims(nonce: $0, user: #""""#) },
-        Rule(description: "a user that is a number", failure: "missing-user-id") { Forged.claims(nonce: $0, user: "7") },
+        Rule(description: "a user that is a number", failure: "missing-user-id") {
+            Forged.claims(nonce: $0, user: "7")
+        },
         Rule(description: "the name of the claim as user", failure: nil, notes: ["shared-user-id"]) {
             Forged.claims(nonce: $0, user: #""sub""#)
         },
-        Rule(description: "exp as text", failure: "malformed-time") { Forged.claims(nonce: $0, expires: #""1798848000""#) },
+        Rule(description: "exp as text", failure: "malformed-time") {
+            Forged.claims(nonce: $0, expires: #""1798848000""#)
+        },
         Rule(description: "exp without end", failure: "malformed-time") { Forged.claims(nonce: $0, expires: "1e400") },
         Rule(description: "iat as null", failure: "malformed-time") { Forged.claims(nonce: $0, issued: "null") },
         Rule(description: "nbf as text", failure: "malformed-time") {
