@@ -187,6 +187,8 @@ struct AcceptanceOfResourcesTests {
         let echo = #"{ "name":"echo","payload":{},"publishedOn":"2027-01-01T00:00:00.000Z" }"#
         socket.send(.text(echo))
         #expect(await socket.next() == .text(echo))
+        socket.ping(Array("are you there".utf8))
+        #expect(await socket.next() == .pong(Array("are you there".utf8)))
         let refused = await #expect(throws: SocketRefused.self) {
             _ = try await world.openSocket(Example.path("/socket"))
         }

@@ -1,5 +1,6 @@
 import JSON
 import Support
+import Testing
 
 /// One way to provoke a failure, and what it looks like in profile `documented`.
 struct FailureCase: Sendable, CustomStringConvertible {

@@ -10,7 +10,7 @@ extension LiveSocket {
             while true {
                 switch await next() {
                 case .closed(let closure): return closure
-                case .text, .binary: continue
+                case .text, .binary, .pong: continue
                 }
             }
         }

@@ -125,7 +125,7 @@ struct ScenarioTests {
         "an action that makes no sense is refused, and changes nothing",
         arguments: [
             ("end-session", #"{"session":"none"}"#, "no session"), ("end-session", "{}", "session"),
-            ("send-message", #"{"conversation":"trip","profile":"x"}"#, "did you mean “trip-42”?"),
+            ("send-message", #"{"conversation":"trip-43","profile":"x"}"#, "did you mean “trip-42”?"),
             ("send-message", #"{"conversation":"trip-42","profile":"x","space":"none"}"#, "no API space"),
             ("mark-message", #"{"conversation":"trip-42","profile":"bob"}"#, "no message yet"),
             (

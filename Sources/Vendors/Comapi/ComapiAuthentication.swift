@@ -10,6 +10,8 @@ struct ComapiCredentials: Sendable {
     var session: ComapiSessionToken?
     /// What was read of the answer to a challenge.
     var answer: ComapiChallengeAnswer?
+    /// What was uploaded, read here since some megabytes must not be read under a lock.
+    var upload: Result<ComapiUpload, ComapiRefusal>?
 }
 
 /// A challenge's answer: the body of `session.create`, and the app's token in it.
@@ -42,6 +44,9 @@ extension Comapi {
             credentials.session = presentedToken(arrival, &findings)
             if let token = credentials.session {
                 judge(token, of: space, in: arrival.sandbox, at: arrival.moment, &findings)
+            }
+            if arrival.route.id == "content.upload", findings.failure == nil {
+                credentials.upload = Result { () throws(ComapiRefusal) in try ComapiUpload(arrival.request) }
             }
         }
         return credentials

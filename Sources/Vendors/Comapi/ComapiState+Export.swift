@@ -7,7 +7,7 @@ extension Comapi {
     func export(_ state: ComapiState, _ extent: StateExtent) -> JSON? {
         switch extent {
         case .whole: return state.record
-        case .changes: return state.isUntouched ? nil : state.record
+        case .changes: return state.isUntouched ? JSON?.none : state.record
         }
     }
 
