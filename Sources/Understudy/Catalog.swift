@@ -1,5 +1,7 @@
+import Bloomreach
 import Comapi
 public import Emulation
+import IMS
 import Rezolve
 
 /// The vendors that this build stands in for.
@@ -7,6 +9,8 @@ public enum Catalog {
     /// One line a vendor; outside of its own folders nothing else names it.
     public static let vendors: [VendorModule] = [
         .rezolve,
+        .ims,
+        .bloomreach,
         .comapi,
     ]
 }

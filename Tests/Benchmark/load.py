@@ -4,18 +4,21 @@ import os
 import re
 import subprocess
 import tempfile
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 SCRIPT = Path(__file__).parent / "requests.lua"
-API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
 
 
 @dataclass
-class Registrations:
-    """Registrations with these tokens in turn, in so many sandboxes; 0 is the standard one."""
+class Calls:
+    """The same call with these tokens in turn, in so many sandboxes; 0 is the standard one."""
 
+    method: str
+    target: str
     tokens: list[str]
+    fields: dict[str, str] = field(default_factory=dict)
+    body: str = ""
     sandboxes: int = 0
 
 
@@ -30,17 +33,20 @@ class Round:
     refused: int
 
 
-def drive(url: str, seconds: int, registrations: Registrations | str | None = None) -> Round:
-    """One round of wrk: GETs of the URL, kept or closing connections, or registrations at its host."""
+def drive(url: str, seconds: int, calls: Calls | str | None = None) -> Round:
+    """One round of wrk: GETs of the URL, kept or closing connections, or calls at its host."""
     command = ["wrk", "-t2", "-c64", f"-d{seconds}s"]
-    if registrations is None:
+    if calls is None:
         return read(run([*command, url], {}))
-    if registrations is CLOSING:
+    if calls is CLOSING:
         return read(run([*command, "-H", "Connection: close", url], {}))
     with tempfile.NamedTemporaryFile("w", prefix="understudy-tokens-") as file:
-        file.write("\n".join(registrations.tokens))
+        file.write("\n".join(calls.tokens))
         file.flush()
-        variables = {"TOKENS": file.name, "SANDBOXES": str(registrations.sandboxes), "API_KEY": API_KEY}
+        variables = {
+            "TOKENS": file.name, "SANDBOXES": str(calls.sandboxes), "METHOD": calls.method, "TARGET": calls.target,
+            "FIELDS": "\n".join(f"{name}: {value}" for name, value in calls.fields.items()), "BODY": calls.body,
+        }
         return read(run([*command, "-s", str(SCRIPT), url], variables))
 
 

@@ -4,11 +4,12 @@ import json
 import os
 import tempfile
 import time
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
-from load import CLOSING, Registrations, drive
+from load import CLOSING, Calls, drive
 from servers import Certificate, Nginx, Process, Understudy, first_answer, free_port
 
 REGISTER = "/api/v1/authentication/register"
@@ -16,6 +17,11 @@ REGISTER = "/api/v1/authentication/register"
 HEALTH_CONTENT = (
     '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30,"failures":33}],'
     '"fixtures":"0123456789abcdef","reload":{"watching":false,"count":0,"at":null,"problem":null}}'
+)
+ME = "/ims/v1/me"
+ME_CONTENT = (
+    '{"id":"usr-1","enterprise_id":"EMP-0001","email":"ada@example.test","first_name":"Ada","last_name":"L","phone":"",'
+    '"locale":"en","state":"active","activated_at":1800000000}'
 )
 REGISTER_CONTENT = '{"entity_id":"01234567-89ab-cdef-0123-456789abcdef","partner_id":"317"}'
 
@@ -45,13 +51,29 @@ class Result:
     detail: str = ""
 
 
-def mint(server: Understudy, count: int) -> list[str]:
-    """Registration tokens, all different, that outlive the run."""
-    def token(index: int) -> str:
-        order = {"partner_entity_id": f"bench-{index}", "expires_in": 86_400}
-        return json.loads(server.call("POST", "/_understudy/tokens/rezolve/registration", json.dumps(order)))["token"]
+def mint(server: Understudy, kind: str, orders: list[dict]) -> list[str]:
+    """Tokens that outlive the run."""
+    def token(order: dict) -> str:
+        content = json.dumps({**order, "expires_in": 86_400})
+        return json.loads(server.call("POST", f"/_understudy/tokens/{kind}", content))["token"]
 
-    return [token(index) for index in range(count)]
+    return [token(order) for order in orders]
+
+
+def registrations(server: Understudy, count: int, sandboxes: int = 0) -> Calls:
+    """Registrations with so many HS512 tokens, all different."""
+    orders = [{"partner_entity_id": f"bench-{index}"} for index in range(count)]
+    return Calls(
+        "POST", REGISTER, mint(server, "rezolve/registration", orders),
+        {"content-type": "application/json", "x-rezolve-partner-apikey": "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"},
+        '{"email":"user@example.test"}', sandboxes)
+
+
+def reads(server: Understudy, count: int) -> Calls:
+    """Reads with so many RS256 tokens, all different, of an issuer whose keys are fetched once and kept."""
+    orders = [
+        {"issuer": "rotating", "sub": "EMP-0001", "claims": {"jti": f"bench-{index}"}} for index in range(count)]
+    return Calls("GET", ME, mint(server, "ims/user", orders))
 
 
 def alternate(scale: Scale, first: tuple[Process, str, object], second: tuple[Process, str, object]) -> tuple:
@@ -62,8 +84,8 @@ def alternate(scale: Scale, first: tuple[Process, str, object], second: tuple[Pr
     """
     rounds: tuple[list, list] = ([], [])
     for index in range(scale.rounds + 1):
-        for (server, path, registrations), found in zip((first, second), rounds):
-            result = drive(server.url(path), 1 if index == 0 else scale.seconds, registrations)
+        for (server, path, calls), found in zip((first, second), rounds):
+            result = drive(server.url(path), 1 if index == 0 else scale.seconds, calls)
             if index > 0:
                 found.append(result)
     refused = sum(result.refused for found in rounds for result in found)
@@ -72,11 +94,12 @@ def alternate(scale: Scale, first: tuple[Process, str, object], second: tuple[Pr
 
 
 def beside_nginx(
-    binary: Path, scale: Scale, what: str, budget: str, content: str, path: str, tokens: int, secure: bool = False
+    binary: Path, scale: Scale, what: str, budget: str, content: str, path: str,
+    calls: Callable[[Understudy], Calls] | None = None, secure: bool = False,
 ) -> list[Result]:
     with Certificate() as certificate, Understudy(binary, certificate if secure else None) as understudy, \
             Nginx(content, certificate if secure else None) as nginx:
-        load = Registrations(mint(understudy, tokens)) if tokens else None
+        load = calls(understudy) if calls else None
         ratio, ours, theirs, refused = alternate(scale, (understudy, path, load), (nginx, path, load))
         detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
         return [Result(what, budget, ratio, detail=detail)]
@@ -84,18 +107,31 @@ def beside_nginx(
 
 def health(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
-        binary, scale, "health, of nginx", "≥ 0.9", HEALTH_CONTENT, Understudy.HEALTH, tokens=0)
+        binary, scale, "health, of nginx", "≥ 0.9", HEALTH_CONTENT, Understudy.HEALTH)
 
 
 def reused(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
-        binary, scale, "register, one token reused, of nginx", "≥ 0.5", REGISTER_CONTENT, REGISTER, tokens=1)
+        binary, scale, "register, one token reused, of nginx", "≥ 0.5", REGISTER_CONTENT, REGISTER,
+        lambda server: registrations(server, 1))
 
 
 def different(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
         binary, scale, f"register, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.4", REGISTER_CONTENT, REGISTER,
-        tokens=scale.tokens)
+        lambda server: registrations(server, scale.tokens))
+
+
+def rs256(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, "RS256 with a cached key, one token reused, of nginx", "≥ 0.3", ME_CONTENT, ME,
+        lambda server: reads(server, 1))
+
+
+def rs256_different(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, f"RS256 with a cached key, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.3", ME_CONTENT, ME,
+        lambda server: reads(server, scale.tokens))
 
 
 # A rule that counts every call of the route and, by its condition, never has a say in one.
@@ -117,7 +153,7 @@ def scenario(binary: Path, scale: Scale) -> list[Result]:
         (scenarios / "bench.yaml").write_text(SCENARIO)
         with Understudy(binary) as plain, \
                 Understudy(binary, options=("--fixtures", folder, "--scenario", "bench")) as watched:
-            load = Registrations(mint(plain, 1))
+            load = registrations(plain, 1)
             ratio, ours, theirs, refused = alternate(
                 scale, (watched, REGISTER, load), (plain, REGISTER, load))
             detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
@@ -126,14 +162,14 @@ def scenario(binary: Path, scale: Scale) -> list[Result]:
 
 def health_secure(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
-        binary, scale, "health over TLS, of nginx over TLS", "≥ 0.9", HEALTH_CONTENT, Understudy.HEALTH, tokens=0,
+        binary, scale, "health over TLS, of nginx over TLS", "≥ 0.9", HEALTH_CONTENT, Understudy.HEALTH,
         secure=True)
 
 
 def reused_secure(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
         binary, scale, "register over TLS, one token reused, of nginx over TLS", "≥ 0.5", REGISTER_CONTENT, REGISTER,
-        tokens=1, secure=True)
+        lambda server: registrations(server, 1), secure=True)
 
 
 def handshakes(binary: Path, scale: Scale) -> list[Result]:
@@ -187,7 +223,7 @@ def memory(binary: Path, scale: Scale) -> list[Result]:
     with Understudy(binary) as server:
         time.sleep(0.5)
         idle = server.resident_kilobytes()
-        load = Registrations(mint(server, 1))
+        load = registrations(server, 1)
         done = refused = 0
         while done < scale.requests:
             result = drive(server.url(REGISTER), scale.seconds, load)
@@ -211,9 +247,9 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
         for index in range(scale.sandboxes):
             many.call("GET", f"/~s{index}/_understudy/clock")
         unused = many.resident_kilobytes()
-        token = mint(many, 1)
+        load = registrations(many, 1, scale.sandboxes)
         ratio, ours, theirs, refused = alternate(
-            scale, (many, REGISTER, Registrations(token, scale.sandboxes)), (one, REGISTER, Registrations(token, 1)))
+            scale, (many, REGISTER, load), (one, REGISTER, replace(load, sandboxes=1)))
         used = many.resident_kilobytes()
     detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
     return [
@@ -225,6 +261,7 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
 
 
 ALL = {
-    "health": health, "reused": reused, "different": different, "scenario": scenario, "health-tls": health_secure,
+    "health": health, "reused": reused, "different": different, "rs256": rs256,
+    "rs256-different": rs256_different, "scenario": scenario, "health-tls": health_secure,
     "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
 }

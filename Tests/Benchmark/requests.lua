@@ -1,10 +1,16 @@
--- Sends registrations: the lines of the file TOKENS in turn, to the sandboxes 0 … SANDBOXES - 1 in turn (0: the standard one).
--- Each of wrk's threads starts at another place.
+-- Sends calls with the tokens of the file TOKENS in turn, to the sandboxes 0 … SANDBOXES - 1 in turn (0: the standard one).
+-- METHOD, TARGET, FIELDS (a line each) and BODY are the same for all. Each of wrk's threads starts at another place.
 local requests, position = {}, 0
 
 local function lines(path)
     local found = {}
     for line in io.lines(path) do found[#found + 1] = line end
+    return found
+end
+
+local function fields(text)
+    local found = {}
+    for name, value in text:gmatch("([^\n:]+): ([^\n]*)") do found[name] = value end
     return found
 end
 
@@ -17,14 +23,12 @@ end
 function init()
     local tokens = lines(os.getenv("TOKENS"))
     local sandboxes = tonumber(os.getenv("SANDBOXES"))
-    local path = "/api/v1/authentication/register"
+    local method, target, body = os.getenv("METHOD"), os.getenv("TARGET"), os.getenv("BODY")
     for index = 1, math.max(#tokens, sandboxes) do
         local prefix = sandboxes > 0 and "/~s" .. (index - 1) % sandboxes or ""
-        requests[index] = wrk.format("POST", prefix .. path, {
-            ["content-type"] = "application/json",
-            ["x-rezolve-partner-apikey"] = os.getenv("API_KEY"),
-            ["authorization"] = "Bearer " .. tokens[(index - 1) % #tokens + 1],
-        }, '{"email":"user@example.test"}')
+        local head = fields(os.getenv("FIELDS"))
+        head["authorization"] = "Bearer " .. tokens[(index - 1) % #tokens + 1]
+        requests[index] = wrk.format(method, prefix .. target, head, body ~= "" and body or nil)
     end
     position = math.floor(offset * #requests / 2)
 end

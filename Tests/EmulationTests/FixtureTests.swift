@@ -231,6 +231,53 @@ struct FixtureTests {
         #expect(body([("n", [1])]) == #"{"whole":[1],"text":"n is [1], t is none","l":["none"]}"#)
     }
 
+    @Test("the name of a member takes parameters too")
+    func parametersInNames() throws {
+        let catalog = try catalog(
+            Self.whole(
+                Self.denied.replacing(
+                    "{ code: 1 }", with: #"{ errors: { "{{field}}": ["{{field}} is wrong"], x: 1 } }"#)
+                    + "\n    parameters: { field: name }"))
+        func body(_ parameters: JSONObject) -> String {
+            let response = catalog.response(.denied, parameters, route: nil, switches: values("plain"))
+            return String(decoding: response.body, as: UTF8.self)
+        }
+        #expect(body([:]) == #"{"errors":{"name":["name is wrong"],"x":1}}"#)
+        #expect(body(["field": "a\"b"]) == #"{"errors":{"a\"b":["a\"b is wrong"],"x":1}}"#)
+        #expect(body(["field": 7]) == #"{"errors":{"7":["7 is wrong"],"x":1}}"#)
+        let problem = try problem(Self.whole(Self.denied.replacing("code: 1", with: #""{{feld}}": 1"#)))
+        #expect(problem == "v/failures.yaml:5:11: “{{feld}}” names nothing that is there")
+    }
+
+    @Test("a failure may be plain text, which no envelope wraps")
+    func plainText() throws {
+        let catalog = try catalog(
+            """
+            envelopes:
+              - when: { limit: "3" }
+                body: { errors: ["{{body}}"] }
+            failures:
+            \(Self.denied.replacing("body: { code: 1 }", with: #"text: "No: {{why}}""#))
+                parameters: { why: "because" }
+                variants:
+                  - when: { style: loud }
+                    text: "NO"
+                  - when: { style: plain, route: [things.get] }
+                    body: { code: 2 }
+            \(Self.missing)
+            """)
+        func answer(_ style: String, _ route: String?, _ parameters: JSONObject = [:]) -> String {
+            let response = catalog.response(.denied, parameters, route: route, switches: values(style, "3"))
+            return "\(response.fields[.contentType] ?? "") \(String(decoding: response.body, as: UTF8.self))"
+        }
+        #expect(answer("plain", nil) == "text/plain; charset=utf-8 No: because")
+        #expect(answer("plain", nil, ["why": "<&>"]) == "text/plain; charset=utf-8 No: <&>")
+        #expect(answer("loud", nil) == "text/plain; charset=utf-8 NO")
+        #expect(answer("plain", "things.get") == #"application/json; charset=utf-8 {"errors":[{"code":2}]}"#)
+        let both = try problem(Self.whole(Self.denied + "\n    text: \"No\""))
+        #expect(both == "v/failures.yaml:5:5: a failure has a body or a text, not both")
+    }
+
     @Test("plain words follow YAML 1.2: yes and no are strings, quotes make a string of anything")
     func scalars() throws {
         let folder = try TemporaryFolder([

@@ -21,6 +21,7 @@ struct MaskTests {
         #expect(Mask.credential(value) == shown)
         #expect(Mask.field("AUTHORIZATION", value) == Mask.credential(value))
         #expect(Mask.field("x-other", value) == value)
+        #expect(Mask.field("X-Other", value, hiding: ["x-other"]) == "***")
     }
 
     @Test(

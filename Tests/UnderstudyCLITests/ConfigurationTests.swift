@@ -108,8 +108,9 @@ struct FixturesCheckTests {
         let run = try Program.run("fixtures", "check", folder.path)
         #expect(run.status == 0)
         #expect(
-            run.output
-                == "read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\nrezolve: 30 routes, 33 failures, good\n")
+            run.output.hasPrefix(
+                "read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\nrezolve: 30 routes, 33 failures, good\n"))
+        #expect(run.output.split(separator: "\n").dropFirst(2).allSatisfy { $0.hasSuffix(" failures, good") })
     }
 
     @Test("a folder of which nothing would be read is no set of fixtures")

@@ -46,11 +46,15 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         // Every case has an entry, as init made sure.
         guard let template = templates[failure] else { return .empty(.internalServerError) }
         let situation = FailureCondition.Situation(route: route, switches: switches)
-        var (status, fields, body) = template.answer(parameters, in: situation)
-        for envelope in envelopes where envelope.condition.holds(in: situation) {
-            body = body.map(envelope.wrap)
+        let (status, fields, content) = template.answer(parameters, in: situation)
+        var response: Response
+        switch content {
+        case .empty: response = .empty(status)
+        case .text(let text): response = .text(text, status: status)
+        case .json(var body):
+            for envelope in envelopes where envelope.condition.holds(in: situation) { body = envelope.wrap(body) }
+            response = .json(body, status: status)
         }
-        var response = body.map { Response.json($0, status: status) } ?? .empty(status)
         response.fields.append(contentsOf: fields)
         return response
     }

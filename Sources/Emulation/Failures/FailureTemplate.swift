@@ -3,55 +3,86 @@ import JSON
 import Wire
 
 /// One failure of `failures.yaml`.
+///
+/// Its content is JSON (`body`), or plain text (`text`); with neither it has none.
 struct FailureTemplate: Sendable {
     let about: String
     let status: HTTPResponse.Status
-    let fields: HTTPFields
     let evidence: Evidence
     let source: String
+    private let fields: [Field]
     private let defaults: JSONObject
-    private let body: BodyTemplate?
-    private let variants: [(condition: FailureCondition, status: HTTPResponse.Status, body: BodyTemplate?)]
+    private let content: Content?
+    private let variants: [(condition: FailureCondition, status: HTTPResponse.Status, content: Content?)]
+
+    private enum Content: Sendable {
+        case json(BodyTemplate)
+        case text(TextTemplate)
+    }
 
     init(_ node: FixtureNode, _ scope: FailureScope) throws(FixtureProblem) {
         let entry = try node.mapping(
-            "about", "status", "headers", "parameters", "body", "variants", "evidence", "source")
+            "about", "status", "headers", "parameters", "body", "text", "variants", "evidence", "source")
         about = try entry.required("about").string()
         status = try HTTPResponse.Status(entry.required("status"))
-        fields = try Self.fields(entry["headers"])
         evidence = try entry.required("evidence").choice(of: Evidence.self)
         source = try entry.required("source").string()
         defaults = try Self.defaults(entry["parameters"])
         let names = defaults.map(\.name)
-        body = try Self.body(entry["body"], names)
-        var variants: [(FailureCondition, HTTPResponse.Status, BodyTemplate?)] = []
+        fields = try Self.fields(entry["headers"], names)
+        content = try Self.content(of: entry, names)
+        var variants: [(FailureCondition, HTTPResponse.Status, Content?)] = []
         for variant in try entry["variants"]?.elements() ?? [] {
-            let members = try variant.mapping("when", "status", "body")
+            let members = try variant.mapping("when", "status", "body", "text")
+            if members["text"] == nil { _ = try members.required("body") }
             variants.append(
                 (
                     try FailureCondition(members.required("when"), scope),
                     try members["status"].map(HTTPResponse.Status.init) ?? status,
-                    try Self.body(members.required("body"), names)
+                    try Self.content(of: members, names)
                 ))
         }
         self.variants = variants
     }
 
-    /// Status, fields and body in a situation: the first variant whose condition holds, else the failure's own.
-    func answer(
-        _ parameters: JSONObject, in situation: FailureCondition.Situation
-    ) -> (HTTPResponse.Status, HTTPFields, JSON?) {
-        var values = defaults
-        for parameter in parameters { values[parameter.name] = parameter.value }
-        if let variant = variants.first(where: { $0.condition.holds(in: situation) }) {
-            return (variant.status, fields, variant.body?.body(values))
-        }
-        return (status, fields, body?.body(values))
+    /// What a failure puts into its response.
+    enum Answer {
+        case empty
+        case json(JSON)
+        case text(String)
     }
 
-    private static func body(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> BodyTemplate? {
-        guard let node else { return nil }
-        return try BodyTemplate(node, roots: parameters)
+    /// Status, fields and content in a situation: the first variant whose condition holds, else the failure's own.
+    func answer(
+        _ parameters: JSONObject, in situation: FailureCondition.Situation
+    ) -> (HTTPResponse.Status, HTTPFields, Answer) {
+        var values = defaults
+        for parameter in parameters { values[parameter.name] = parameter.value }
+        let fields = HTTPFields(fields.map { HTTPField(name: $0.name, value: $0.text(values)) })
+        if let variant = variants.first(where: { $0.condition.holds(in: situation) }) {
+            return (variant.status, fields, Self.answer(variant.content, values))
+        }
+        return (status, fields, Self.answer(content, values))
+    }
+
+    private static func answer(_ content: Content?, _ values: JSONObject) -> Answer {
+        switch content {
+        case .json(let template): .json(template.body(values))
+        case .text(let template): .text(template.text(values))
+        case nil: .empty
+        }
+    }
+
+    private static func content(
+        of entry: FixtureMapping, _ parameters: [String]
+    ) throws(FixtureProblem) -> Content? {
+        if let node = entry["text"] {
+            if let body = entry["body"] { throw body.nameProblem("a failure has a body or a text, not both") }
+            return .text(try TextTemplate(try node.string(), roots: parameters, escaping: .none, at: node))
+        }
+        return try entry["body"].map { node throws(FixtureProblem) in
+            .json(try BodyTemplate(node, roots: parameters))
+        }
     }
 
     private static func defaults(_ node: FixtureNode?) throws(FixtureProblem) -> JSONObject {
@@ -60,13 +91,29 @@ struct FailureTemplate: Sendable {
         return defaults
     }
 
-    private static func fields(_ node: FixtureNode?) throws(FixtureProblem) -> HTTPFields {
-        var fields = HTTPFields()
-        for (name, value) in try node?.members() ?? [] {
-            guard let name = HTTPField.Name(name) else { throw value.nameProblem("“\(name)” is no field name") }
-            fields.append(HTTPField(name: name, value: try value.string()))
-        }
+    private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field] {
+        var fields: [Field] = []
+        for (name, value) in try node?.members() ?? [] { fields.append(try Field(name, value, parameters)) }
         return fields
+    }
+
+    /// A field of the answer, whose value may name parameters.
+    private struct Field: Sendable {
+        let name: HTTPField.Name
+        private let value: String
+        /// `nil` for the usual value, which names nothing.
+        private let template: TextTemplate?
+
+        init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
+            guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is no field name") }
+            self.name = name
+            value = try node.string()
+            template =
+                value.contains("{{")
+                ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
+        }
+
+        func text(_ values: JSONObject) -> String { template?.text(values) ?? value }
     }
 }
 

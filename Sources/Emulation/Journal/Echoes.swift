@@ -14,7 +14,7 @@ struct Echoes {
     init(of request: Request, secrets: Set<String>) {
         var pairs: [(String, String)] = []
         for (name, value) in request.fields {
-            let shown = Mask.field(name, value)
+            let shown = Mask.field(name, value, hiding: secrets)
             // With the scheme or without it, whichever was repeated.
             if shown != value {
                 pairs += zip(value.split(separator: " "), shown.split(separator: " ")).map { (String($0), String($1)) }

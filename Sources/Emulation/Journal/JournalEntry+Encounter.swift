@@ -11,7 +11,8 @@ extension JournalEntry {
     var maskedEncounter: Encounter {
         var request = request
         request.target = Mask.target(request.target)
-        request.fields = FieldLines(request.fields.map { ($0.name, Mask.field($0.name, $0.value)) })
+        request.fields = FieldLines(
+            request.fields.map { ($0.name, Mask.field($0.name, $0.value, hiding: record.secrets)) })
         request.body = maskedBody
         return Encounter(request: request, claims: record.claims, moment: moment, reason: explanation)
     }

@@ -141,7 +141,7 @@ extension JournalEntry {
     }
 
     private func fields(_ fields: [(String, String)]) -> JSON {
-        .array(fields.map { .array([.string($0.0), .string(Mask.field($0.0, $0.1))]) })
+        .array(fields.map { .array([.string($0.0), .string(Mask.field($0.0, $0.1, hiding: record.secrets))]) })
     }
 
     /// JSON bodies as JSON, texts as strings, other bytes as their number.

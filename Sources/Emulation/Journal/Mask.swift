@@ -28,9 +28,11 @@ enum Mask {
         return parts.count == 3 && text.hasPrefix("eyJ") ? "\(parts[0]).\(parts[1]).\(hidden)" : hidden
     }
 
-    /// The value of a field, masked when the field carries credentials.
-    static func field(_ name: String, _ value: String) -> String {
-        credentialFields.contains(name.lowercased()) ? credential(value) : value
+    /// The value of a field, masked when the field carries credentials, and hidden when it is among a vendor's secrets.
+    static func field(_ name: String, _ value: String, hiding secrets: Set<String> = []) -> String {
+        let name = name.lowercased()
+        if secrets.contains(name) { return hidden }
+        return credentialFields.contains(name) ? credential(value) : value
     }
 
     /// A request target whose query shows no token.

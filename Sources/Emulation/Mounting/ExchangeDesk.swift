@@ -161,7 +161,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     @inlinable
     func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) -> ExchangeStep {
         var response = response
-        vendor.finish(&response, to: exchange.request)
+        vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers)
         return .finished(response, record)
     }
 }

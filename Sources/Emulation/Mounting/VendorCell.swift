@@ -145,7 +145,7 @@ public final class VendorCell<V: Vendor>: StateCell {
     @inlinable
     static func work(_ call: inout Call<V>, _ state: inout V.State) -> Outcome {
         call.vendor.authorize(&call, &state)
-        if let failure = call.findings.failure { return .refused(Refusal(failure)) }
+        if let refusal = call.findings.refusal { return .refused(refusal) }
         do throws(Refusal<V.Failure>) {
             return .replied(try call.route.handler(&call, &state))
         } catch {

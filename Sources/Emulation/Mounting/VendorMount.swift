@@ -111,13 +111,16 @@ extension VendorMount {
         let (vendor, setting) = setting(cell, moment)
         let verdict = vendor.explain(token, knowing: context, in: setting)
         let switches = VendorCell<V>.typed(cell).switchValues
-        let response = verdict.findings.failure.map {
-            desk.catalog.response($0, route: nil, switches: switches)
+        let response = verdict.findings.refusal.map {
+            desk.catalog.response($0.failure, $0.parameters, route: nil, switches: switches)
         }
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
             failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
-            clients: V.checkers.map { ($0.name, $0.verdict(on: CompactToken(token), at: moment)) })
+            clients: V.checkers.map { checker in
+                let token = CompactToken(token)
+                return (checker.name, checker.verdict(on: token, at: moment, margin: V.margin(setting.switches)))
+            })
     }
 
     /// The state with the vendor that it belongs to.

@@ -1,16 +1,30 @@
-import JSON
+public import JSON
 
-/// A JSON body in which strings may name values.
+/// A JSON body in which strings, and names of members, may name values.
 ///
-/// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type; elsewhere
-/// in a string a value becomes text. The result is JSON again whatever the values hold.
-struct BodyTemplate: Sendable {
+/// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type, unless
+/// strings are to stay strings; elsewhere in a string, and in the name of a member, a value becomes text. The result is
+/// JSON again whatever the values hold.
+public struct BodyTemplate: Sendable {
     private indirect enum Part: Sendable {
         case fixed(JSON)
         case value([String])
         case text(TextTemplate)
         case array([Part])
-        case object([(String, Part)])
+        case object([(name: Name, Part)])
+    }
+
+    /// The name of a member: nearly always just that.
+    private enum Name: Sendable {
+        case fixed(String)
+        case text(TextTemplate)
+
+        func text(_ values: JSONObject) -> String {
+            switch self {
+            case .fixed(let name): name
+            case .text(let template): template.text(values)
+            }
+        }
     }
 
     private let root: Part
@@ -19,35 +33,52 @@ struct BodyTemplate: Sendable {
     ///
     /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
     init(_ node: FixtureNode, roots: [String]) throws(FixtureProblem) {
-        root = try Self.part(try node.json(), at: node, roots)
+        try self.init(try node.json(), at: node, roots: roots, keepsText: false)
+    }
+
+    /// Reads a template that was made of what stands at a place of a fixture.
+    ///
+    /// - Parameter keepsText: whether a string stays one also where it is nothing but the name of a value.
+    /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
+    public init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
+        root = try Self.part(json, at: node, roots, keepsText: keepsText)
     }
 
     /// The body with these values.
-    func body(_ values: JSONObject) -> JSON { Self.fill(root, values) }
+    public func body(_ values: JSONObject) -> JSON { Self.fill(root, values) }
 
     private static func part(
-        _ value: JSON, at node: FixtureNode, _ roots: [String]
+        _ value: JSON, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
         switch value {
-        case .string(let text) where text.contains("{{"): return try part(text: text, at: node, roots)
+        case .string(let text) where text.contains("{{"):
+            return try part(text: text, at: node, roots, keepsText: keepsText)
         case .array(let elements):
             var parts: [Part] = []
-            for element in elements { parts.append(try part(element, at: node, roots)) }
+            for element in elements { parts.append(try part(element, at: node, roots, keepsText: keepsText)) }
             return .array(parts)
         case .object(let object):
-            var parts: [(String, Part)] = []
-            for member in object { parts.append((member.name, try part(member.value, at: node, roots))) }
+            var parts: [(Name, Part)] = []
+            for member in object {
+                let name = try name(member.name, at: node, roots)
+                parts.append((name, try part(member.value, at: node, roots, keepsText: keepsText)))
+            }
             return .object(parts)
         case .null, .bool, .number, .string: return .fixed(value)
         }
     }
 
+    private static func name(_ text: String, at node: FixtureNode, _ roots: [String]) throws(FixtureProblem) -> Name {
+        guard text.contains("{{") else { return .fixed(text) }
+        return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
+    }
+
     private static func part(
-        text: String, at node: FixtureNode, _ roots: [String]
+        text: String, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
         let template = try TextTemplate(text, roots: roots, escaping: .none, at: node)
         let tags = TextTemplate.tags(in: text)
-        guard tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
+        guard !keepsText, tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
             return .text(template)
         }
         return .value(tags[0].split(separator: ".").map(String.init))
@@ -66,7 +97,7 @@ struct BodyTemplate: Sendable {
             } ?? .null
         case .text(let template): return .string(template.text(values))
         case .array(let parts): return .array(parts.map { fill($0, values) })
-        case .object(let parts): return .object(JSONObject(parts.map { ($0.0, fill($0.1, values)) }))
+        case .object(let parts): return .object(JSONObject(parts.map { ($0.name.text(values), fill($0.1, values)) }))
         }
     }
 }

@@ -1,3 +1,4 @@
+public import JSON
 public import Tokens
 
 /// Every check that was made for an exchange, and the failure of the first one that did not hold.
@@ -9,11 +10,14 @@ public import Tokens
 public struct Findings<Failure: VendorFailure>: Sendable {
     @usableFromInline var list: FindingList
     @usableFromInline var first: Failure?
+    @usableFromInline var parameters: JSONObject = [:]
 
     /// The findings in the order of the vendor's checks.
     public var all: [Finding] { list.all }
     /// The failure that the first failed finding leads to; `nil` while every check held.
     @inlinable public var failure: Failure? { first }
+    /// That failure with the values that its finding gave for the parameters of its body.
+    @inlinable public var refusal: Refusal<Failure>? { first.map { Refusal($0, parameters) } }
 
     /// No findings yet.
     @inlinable
@@ -25,6 +29,15 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     @inlinable
     public mutating func add(_ finding: consuming Finding, orFail failure: Failure) {
         if finding.outcome == .failed, first == nil { first = failure }
+        list.append(finding)
+    }
+
+    /// Records a finding that, if it is the first to fail, also says what the failure's body declares as parameters.
+    @inlinable
+    public mutating func add(
+        _ finding: consuming Finding, orFail failure: Failure, with parameters: @autoclosure () -> JSONObject
+    ) {
+        if finding.outcome == .failed, first == nil { (first, self.parameters) = (failure, parameters()) }
         list.append(finding)
     }
 
@@ -53,6 +66,6 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     mutating func rewind(to earlier: FindingList) {
         list = earlier
         // A handler runs only when nothing failed before it.
-        first = nil
+        (first, parameters) = (nil, [:])
     }
 }

@@ -18,7 +18,7 @@ public final class Route<V: Vendor>: Sendable {
     public let evidence: Evidence
     /// The source of that knowledge, in the short names of the vendor's documents.
     public let source: String
-    /// Members of request and answer bodies that the journal masks.
+    /// Members of request and answer bodies, and fields by their names in small letters, that the journal masks.
     public let secrets: Set<String>
     /// The longest request content in bytes; `nil` for the server's limit.
     public let bodyLimit: Int?

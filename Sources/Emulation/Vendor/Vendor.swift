@@ -36,6 +36,9 @@ public protocol Vendor: Sendable {
     /// Rules of the vendor's clients by which a token can be judged without a server.
     static var checkers: [TokenChecker] { get }
 
+    /// How far before `exp` the clients of a sandbox take a token for nearly over; `nil` for their own standard.
+    static func margin(_ switches: Switches) -> Duration?
+
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
 
@@ -115,6 +118,9 @@ public protocol Vendor: Sendable {
     /// Adds what each answer of the vendor carries, whatever produced it.
     func finish(_ response: inout Response, to request: Request)
 
+    /// The same for a vendor whose answers each carry an id of their own; one that does not say otherwise needs none.
+    func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource)
+
     /// Makes a token of a kind in ``tokenKinds``.
     func mint(_ order: MintOrder, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
 
@@ -153,6 +159,9 @@ extension Vendor {
     /// A vendor whose clients judge no tokens.
     public static var checkers: [TokenChecker] { [] }
 
+    /// A vendor whose clients cannot be set.
+    public static func margin(_ switches: Switches) -> Duration? { nil }
+
     /// A vendor that has all keys at hand.
     public func awaitedKeys(of credentials: Credentials) -> KeyOrder? { nil }
 
@@ -190,6 +199,12 @@ extension Vendor {
 
     /// Most vendors add nothing to their answers.
     public func finish(_ response: inout Response, to request: Request) {}
+
+    /// Draws no id.
+    @inlinable
+    public func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource) {
+        finish(&response, to: request)
+    }
 
     /// A vendor whose tokens nobody verifies by published keys.
     public func issuers(in state: State) -> [IssuerKeys] { [] }

@@ -1,0 +1,104 @@
+import Emulation
+import JSON
+import Tokens
+
+/// The app inbox. Source: its paths and that a customer token opens it are documented (seed; reference page of the app
+/// inbox), bodies are observed in both SDKs; what makes a sync token stale is ours.
+extension Bloomreach {
+    /// Answers with the messages of a customer, or with those that changed since a sync token was given out.
+    ///
+    /// Somebody unknown, or without a hard id, has no messages and gets no token (ours), so the SDK goes on fetching all.
+    static func fetchInbox(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let ids = try call.customerIDs(of: body)
+        let application = try body.application()
+        let token = try body.text("sync_token") ?? ""
+        let owner = try call.bind(ids)
+        guard let customer = state.inboxOwner(owner, in: try call.project()) else {
+            return .json(["success": true, "messages": []])
+        }
+        let inbox = state.content.inbox(of: customer)
+        let stamp = try call.stamp(after: token, of: inbox, customer.number)
+        let messages = inbox.listed(for: application, at: call.moment, above: stamp)
+        return .json([
+            "success": true, "messages": .array(messages.map(\.json)),
+            "sync_token": .string(inbox.token(for: customer.number).text),
+        ])
+    }
+
+    /// Marks messages as read for all devices; every one must be in the inbox, otherwise none is marked.
+    ///
+    /// The sync token is the one that came with the message: it has to have the form of one, and may be old (ours).
+    static func markInboxRead(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let ids = try call.customerIDs(of: body)
+        let messages = try body.requiredTexts("message_ids")
+        // ours: no inbox has more messages, and the SDKs send a list of one.
+        guard (1...Inbox.capacity).contains(messages.count) else {
+            throw .invalidField("message_ids", because: "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
+        }
+        let token = try body.requiredText("sync_token")
+        let owner = try call.bind(ids)
+        if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
+            throw Refusal(.syncTokenUnknown, because: "“\(token.prefix(100))” is no sync token")
+        }
+        let customer = state.inboxOwner(owner, in: try call.project())
+        var inbox = customer.map(state.content.inbox) ?? Inbox()
+        if let unknown = messages.first(where: { !inbox.contains($0) }) {
+            throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.prefix(100))")
+        }
+        inbox.markRead(messages)
+        if let customer { state.content.setInbox(inbox, of: customer) }
+        return .json(["success": true])
+    }
+}
+
+extension Call<Bloomreach> {
+    /// The stamp above which messages are new to a client: 0 for all messages.
+    ///
+    /// - Throws: ``BloomreachFailure/syncTokenStale`` and ``BloomreachFailure/syncTokenUnknown``, unless switch
+    ///   `sync-token-check` has such clients fetch in full.
+    fileprivate mutating func stamp(
+        after text: String, of inbox: Inbox, _ customer: Int
+    ) throws(BloomreachRefusal) -> Int {
+        if text.isEmpty { return 0 }
+        let position = inbox.position(of: text, customer)
+        let failure: BloomreachFailure? =
+            switch position {
+            case .current, .elsewhere, .ahead: nil
+            case .stale: .syncTokenStale
+            case .unreadable: .syncTokenUnknown
+            }
+        let isRefused = failure != nil && switches.syncTokenCheck == .gone
+        findings.add(
+            Finding(
+                "sync-token", isRefused ? .failed : .passed,
+                expected: .text("v1.\(customer).\(inbox.epoch).0 to \(inbox.token(for: customer).text), or none"),
+                found: .text(String(text.prefix(100))), note: position.note,
+                source: "410: iOS tests; form and reasons ours; switch sync-token-check"),
+            orFail: failure ?? .syncTokenUnknown)
+        if let failure, isRefused { throw Refusal(failure, because: position.note) }
+        return if case .current(let stamp) = position { stamp } else { 0 }
+    }
+}
+
+extension JSONObject {
+    /// The application that asks; apps of older SDKs do not say.
+    fileprivate func application() throws(BloomreachRefusal) -> String {
+        let application = try text("application_id") ?? ""
+        return application.isEmpty ? "default-application" : application
+    }
+}
+
+extension BloomreachState {
+    /// Whose inbox ids name: an inbox exists with a hard id only, so a cookie does not count (documented, reference page
+    /// of the app inbox).
+    fileprivate func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
+        projects[project.token]?.customers.customer(hard: ids)
+            .map { BloomreachCustomerKey(project: project.token, number: $0.number) }
+    }
+}

@@ -1,0 +1,72 @@
+import Emulation
+import JSON
+import Wire
+
+/// Several commands in one request. Source: reference pages on batch commands, observed in the vendor's Python client.
+extension Bloomreach {
+    /// Runs commands in order; one that fails has its complaint in its place, and the others run all the same.
+    static func runBatch(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body: JSON
+        do {
+            body = try JSON.parse(call.request.body)
+        } catch {
+            throw Refusal(.batchInvalidJSON, because: "the body is not JSON: \(error)")
+        }
+        guard let commands = body["commands"]?.array, !commands.isEmpty else {
+            throw Refusal(.batchNoCommands, because: "commands is absent, no array, or empty")
+        }
+        let results = commands.map { run($0, &call, &state) }
+        let now = JSON.seconds(call.moment.unixSeconds)
+        return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
+    }
+
+    /// The moment by the sandbox's clock.
+    static func readSystemTime(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
+    }
+
+    private static func run(_ command: JSON, _ call: inout BloomreachCall, _ state: inout BloomreachState) -> JSON {
+        let name = command["name"]?.string ?? ""
+        do throws(BloomreachRefusal) {
+            switch name {
+            case "customers":
+                try call.checkPermission(.customers)
+                try updateCustomer(try data(of: command), &call, &state)
+            case "customers/events":
+                try call.checkPermission(.events)
+                try addEvent(try data(of: command), &call, &state)
+            case "system/time": return ["success": true, "time": .seconds(call.moment.unixSeconds)]
+            default: return ["success": false, "errors": ["Unknown command."]]
+            }
+            return ["success": true]
+        } catch {
+            return complaint(error, name == "customers" ? "track.customers" : "track.events", call)
+        }
+    }
+
+    private static func data(of command: JSON) throws(BloomreachRefusal) -> JSONObject {
+        try (command.object ?? [:]).object("data")
+    }
+
+    /// What the call itself would have answered, in the place of its result.
+    private static func complaint(_ refusal: BloomreachRefusal, _ route: String, _ call: BloomreachCall) -> JSON {
+        let response = call.vendor.failures.response(
+            refusal.failure, refusal.parameters, route: route, switches: call.switches.values)
+        let answer = try? JSON.parse(response.body)
+        let errors = answer?["errors"] ?? .array([answer?["error"] ?? .string(refusal.failure.rawValue)])
+        return ["success": false, "errors": errors]
+    }
+}
+
+extension Call<Bloomreach> {
+    /// Whether the key may do what one command of a batch does.
+    fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
+        if let key = credentials.publicKey, !key.permissions.contains(permission) {
+            throw Refusal(.noPermission, because: "the key lacks the permission \(permission.rawValue)")
+        }
+    }
+}

@@ -1,0 +1,200 @@
+import Emulation
+import JSON
+import Tokens
+
+/// A secret that signs tokens: the UTF-8 bytes of a text, nothing decoded.
+final class BloomreachSigningKey: Sendable {
+    /// What `kid` calls it, and for a private key the name in `Basic`.
+    let id: String
+    /// The text as printed, from which wrong encodings are diagnosed.
+    let text: String
+    let signing: SigningKey
+    let verification: VerificationKey
+
+    init(id: String, text: String) throws(KeyError) {
+        self.id = id
+        self.text = text
+        signing = try SigningKey.secret(text)
+        verification = signing.verificationKey
+    }
+}
+
+/// A project of Engagement.
+final class BloomreachProject: Sendable {
+    /// The project token of its paths.
+    let token: String
+    /// The hard ids that it defines besides `registered`.
+    let idNames: [String]
+    let publicKeys: [BloomreachPublicKey]
+    /// Key id and secret in one: the pair that stands behind `Basic` also signs customer tokens.
+    let privateKeys: [BloomreachSigningKey]
+    /// The project's own answer to the switch of that name.
+    let appInboxAuth: BloomreachSwitches.AppInboxAuth?
+
+    init(
+        token: String, idNames: [String], publicKeys: [BloomreachPublicKey], privateKeys: [BloomreachSigningKey],
+        appInboxAuth: BloomreachSwitches.AppInboxAuth?
+    ) {
+        self.token = token
+        self.idNames = idNames
+        self.publicKeys = publicKeys
+        self.privateKeys = privateKeys
+        self.appInboxAuth = appInboxAuth
+    }
+
+    func publicKey(_ key: String) -> BloomreachPublicKey? { publicKeys.first { $0.key.hasSameBytes(as: key) } }
+
+    func privateKey(_ id: String) -> BloomreachSigningKey? { privateKeys.first { $0.id.hasSameBytes(as: id) } }
+
+    /// Whether the project has an id of that name.
+    func definesID(_ name: String) -> Bool {
+        [BloomreachID.cookie, BloomreachID.registered].contains { $0.hasSameBytes(as: name) }
+            || idNames.contains { $0.hasSameBytes(as: name) }
+    }
+}
+
+/// A stream of the Data hub, which works on the data of a project.
+final class BloomreachStream: Sendable {
+    /// The stream id of its paths.
+    let id: String
+    /// The project whose data it uses.
+    let project: BloomreachProject
+    let signingKeys: [BloomreachSigningKey]
+    /// Names of ids that a write without a token may not use.
+    let signedOnlyIDs: [String]
+    /// The stream's own answer to the switch of that name.
+    let requireJWT: BloomreachSwitches.RequireJWT?
+
+    init(
+        id: String, project: BloomreachProject, signingKeys: [BloomreachSigningKey], signedOnlyIDs: [String],
+        requireJWT: BloomreachSwitches.RequireJWT?
+    ) {
+        self.id = id
+        self.project = project
+        self.signingKeys = signingKeys
+        self.signedOnlyIDs = signedOnlyIDs
+        self.requireJWT = requireJWT
+    }
+
+    func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
+}
+
+/// What the fixtures give: projects with keys, streams, and the customers that every sandbox starts with.
+struct BloomreachAccounts: Sendable {
+    let projects: [BloomreachProject]
+    let streams: [BloomreachStream]
+    /// The customers by project token, numbered in the order of the file.
+    let customers: [String: BloomreachCustomers]
+
+    func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
+
+    func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
+}
+
+// MARK: - accounts.yaml
+
+extension BloomreachAccounts {
+    /// Reads `accounts.yaml`.
+    init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let document = try fixtures.document("accounts.yaml").mapping("projects", "streams")
+        var projects: [BloomreachProject] = []
+        var customers: [String: BloomreachCustomers] = [:]
+        for node in try document.required("projects").elements() {
+            let project = try BloomreachProject(node)
+            guard !projects.contains(where: { $0.token == project.token }) else {
+                throw node.problem("another project has the token \(project.token)")
+            }
+            projects.append(project)
+            customers[project.token] = try BloomreachCustomers(fixture: node)
+        }
+        guard !projects.isEmpty else { throw document.node.problem("there must be a project") }
+        var streams: [BloomreachStream] = []
+        for node in try document["streams"]?.elements() ?? [] {
+            let stream = try BloomreachStream(node, of: projects)
+            guard !streams.contains(where: { $0.id == stream.id }), !projects.contains(where: { $0.token == stream.id })
+            else { throw node.problem("another stream or project has the id \(stream.id)") }
+            streams.append(stream)
+        }
+        self.projects = projects
+        self.streams = streams
+        self.customers = customers
+    }
+}
+
+extension BloomreachProject {
+    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping(
+            "token", "id_names", "public_keys", "private_keys", "app_inbox_auth", "customers")
+        let token = try entry.required("token").string()
+        guard BloomreachAddress.isWellFormed(token) else {
+            throw node.problem("the project token “\(token)” is not made of letters, digits and -")
+        }
+        var publicKeys: [BloomreachPublicKey] = []
+        for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
+        self.init(
+            token: token, idNames: try entry["id_names"]?.strings() ?? [], publicKeys: publicKeys,
+            privateKeys: try BloomreachSigningKey.list(entry["private_keys"]),
+            appInboxAuth: try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self))
+    }
+}
+
+extension BloomreachPublicKey {
+    fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("key", "permissions", "denied_properties", "denied_events")
+        var permissions = Set(BloomreachPermission.allCases)
+        if let list = entry["permissions"] {
+            permissions = []
+            for name in try list.elements() { permissions.insert(try name.choice(of: BloomreachPermission.self)) }
+        }
+        self.init(
+            key: try entry.required("key").string(), permissions: permissions,
+            deniedProperties: try entry["denied_properties"]?.strings() ?? [],
+            deniedEvents: try entry["denied_events"]?.strings() ?? [])
+    }
+}
+
+extension BloomreachSigningKey {
+    fileprivate static func list(_ node: FixtureNode?) throws(FixtureProblem) -> [BloomreachSigningKey] {
+        var keys: [BloomreachSigningKey] = []
+        for node in try node?.elements() ?? [] {
+            let entry = try node.mapping("id", "secret")
+            do {
+                keys.append(
+                    try BloomreachSigningKey(
+                        id: try entry.required("id").string(), text: try entry.required("secret").string()))
+            } catch let problem as FixtureProblem {
+                throw problem
+            } catch {
+                throw node.problem("the secret cannot be used: \(error)")
+            }
+        }
+        return keys
+    }
+}
+
+extension BloomreachStream {
+    fileprivate convenience init(_ node: FixtureNode, of projects: [BloomreachProject]) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "project", "signing_keys", "signed_only_ids", "require_jwt")
+        let (id, token) = (try entry.required("id").string(), try entry.required("project").string())
+        guard BloomreachAddress.isWellFormed(id) else {
+            throw node.problem("the stream id “\(id)” is not made of letters, digits and -")
+        }
+        guard let project = projects.first(where: { $0.token == token }) else {
+            throw node.problem(
+                "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
+        }
+        self.init(
+            id: id, project: project, signingKeys: try BloomreachSigningKey.list(entry["signing_keys"]),
+            signedOnlyIDs: try entry["signed_only_ids"]?.strings() ?? [],
+            requireJWT: try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self))
+    }
+}
+
+extension FixtureNode {
+    /// The strings of a list.
+    func strings() throws(FixtureProblem) -> [String] {
+        var strings: [String] = []
+        for node in try elements() { strings.append(try node.string()) }
+        return strings
+    }
+}

@@ -1,0 +1,191 @@
+import Emulation
+import JSON
+
+/// What can happen to customers and events without a call of the app, and what can be asked of them (all ours).
+extension Bloomreach {
+    static let trackingActions: [VendorAction<Bloomreach>] = changingActions + readingActions
+
+    private static let changingActions: [VendorAction<Bloomreach>] = [
+        VendorAction(
+            "identify-customer",
+            about: "Changes or makes a customer, merging as a tracked update does: gives ids and properties.",
+            members: [customer, project, ActionMember("properties", "object; merged key by key")],
+            body: identifyCustomer),
+        VendorAction(
+            "track-event", about: "Adds an event to a customer, as another part of the vendor's backend would.",
+            members: [
+                customer, project, ActionMember("event_type", "the type of the event", isRequired: true),
+                ActionMember("properties", "object; none"),
+                ActionMember("timestamp", "Unix seconds or ISO 8601; the moment of the sandbox's clock"),
+            ], body: trackEventOfBackend),
+        VendorAction(
+            "delete-customer", about: "Removes a customer with ids, events and inbox; numbers are not given out again.",
+            members: [customer, project], body: deleteCustomer),
+        VendorAction(
+            "anonymize-customer", about: "Takes ids, properties and inbox from a customer; events and cookies stay.",
+            members: [customer, project], body: anonymizeNamedCustomer),
+    ]
+
+    private static let readingActions: [VendorAction<Bloomreach>] = [
+        VendorAction(
+            "read-customer", about: "Shows one customer with all events, without changing anything.",
+            members: [customer, project], body: readCustomer),
+        VendorAction(
+            "expect-event",
+            about: "Counts tracked events; refused, with those that come closest, where they are too few or too many.",
+            members: [
+                ActionMember("customer", "whose events: a registered id, or an object of ids; those of everybody"),
+                project,
+                ActionMember("event_type", "the type: a text, or words such as {\"like\": \"purchase*\"}; any"),
+                ActionMember("properties", "object of properties, each with what it must be; any"),
+                ActionMember("timestamp", "what the Unix seconds must be; any"),
+                ActionMember("at_least", "the fewest; 1 where nothing else is said"),
+                ActionMember("at_most", "the most"), ActionMember("exactly", "the number"),
+            ], body: expectEvent),
+    ]
+
+    private static let customer = ActionMember(
+        "customer", "the customer's registered id, or an object of ids", isRequired: true)
+    private static let project = ActionMember("project", "token of the project; the first one")
+
+    @Sendable private static func identifyCustomer(
+        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+    ) throws(ActionRefusal) -> JSON {
+        let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
+        let properties = try call.objectMember("properties")
+        try call.storing { () throws(BloomreachRefusal) in try state.store(properties, of: ids, in: project) }
+        return state.summary(of: ids, in: project)
+    }
+
+    @Sendable private static func trackEventOfBackend(
+        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+    ) throws(ActionRefusal) -> JSON {
+        let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
+        let type = try call.required("event_type")
+        guard !type.isEmpty, type.utf8.count <= BloomreachEventTypes.longest else {
+            throw ActionRefusal("event_type must have 1 to \(BloomreachEventTypes.longest) bytes")
+        }
+        let properties = try call.objectMember("properties")
+        try call.storing { () throws(BloomreachRefusal) in
+            let timestamp = try call.members.timestamp(at: call.moment)
+            let entry = TrackedEntry(properties: properties, timestamp: timestamp)
+            try state.store(entry, type, of: ids, in: project)
+        }
+        return state.summary(of: ids, in: project)
+    }
+
+    @Sendable private static func deleteCustomer(
+        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+    ) throws(ActionRefusal) -> JSON {
+        let (customer, project) = try call.namedCustomer(state)
+        state.remove(customer.number, in: project)
+        return ["project": .string(project), "customer": JSON(customer.number)]
+    }
+
+    @Sendable private static func anonymizeNamedCustomer(
+        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+    ) throws(ActionRefusal) -> JSON {
+        let (customer, project) = try call.namedCustomer(state)
+        state.anonymize(customer.number, in: project)
+        return ["project": .string(project), "customer": JSON(customer.number)]
+    }
+
+    @Sendable private static func readCustomer(
+        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+    ) throws(ActionRefusal) -> JSON {
+        let (customer, project) = try call.namedCustomer(state)
+        return state.projects[project]?.customers.record(of: customer) ?? .null
+    }
+
+    @Sendable private static func expectEvent(
+        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+    ) throws(ActionRefusal) -> JSON {
+        let project = try call.namedProject().token
+        let records = state.projects[project] ?? BloomreachRecords()
+        let isOfOne = call.members["customer"] != nil
+        let customers = isOfOne ? [try call.namedCustomer(state).customer] : records.customers.all
+        let members = call.members.filter { !["customer", "project"].contains($0.name) }
+        let expectation: BloomreachEventExpectation
+        do {
+            let object = JSONObject(members.map { ($0.name, $0.value) })
+            expectation = try BloomreachEventExpectation(FixtureNode(.object(object), from: "expect-event"))
+        } catch {
+            throw ActionRefusal(error.description)
+        }
+        let clicks = isOfOne ? [] : records.clicks
+        return try expectation.verdict(on: customers, of: records.customers, clicks: clicks)
+    }
+}
+
+// MARK: - What orders say
+
+extension ActionCall<Bloomreach> {
+    /// The project.
+    fileprivate func namedProject() throws(ActionRefusal) -> BloomreachProject {
+        // The fixtures hold one at least.
+        guard let token = try text("project") else { return vendor.accounts.projects[0] }
+        guard let project = vendor.accounts.project(token) else {
+            let hint = Nearest.hint(to: token, among: vendor.accounts.projects.map(\.token))
+            throw ActionRefusal("no project has the token \(token)\(hint)")
+        }
+        return project
+    }
+
+    /// The ids of the customer.
+    fileprivate func namedIDs() throws(ActionRefusal) -> BloomreachIDs {
+        var ids = BloomreachIDs()
+        if let value = members["customer"], value.object != nil {
+            do {
+                ids = try BloomreachIDs(value)
+            } catch {
+                throw ActionRefusal("customer is no map of ids: \(error)")
+            }
+        } else {
+            let registered = try required("customer")
+            if !registered.isEmpty { ids.set(BloomreachID(name: BloomreachID.registered, value: registered)) }
+        }
+        guard !ids.isEmpty else { throw ActionRefusal("customer names nobody") }
+        return ids
+    }
+
+    /// The customer, who must exist, and the token of the project.
+    func namedCustomer(
+        _ state: BloomreachState
+    ) throws(ActionRefusal) -> (customer: BloomreachCustomer, project: String) {
+        let (ids, project) = (try namedIDs(), try namedProject())
+        guard let customer = state.customer(ids, of: project) else {
+            let known = state.customers(of: project).all.prefix(100).compactMap { $0.name?.value }
+            let hint = Nearest.names(to: ids.hard.first?.value ?? ids.cookie ?? "", among: known, count: 1).first
+            let advice = hint.map { "; did you mean “\($0)”?" } ?? ""
+            throw ActionRefusal("nobody in project \(project.token) has one of the ids \(ids.json.text)\(advice)")
+        }
+        return (customer, project.token)
+    }
+
+    /// An object; empty when it is absent.
+    fileprivate func objectMember(_ name: String) throws(ActionRefusal) -> JSONObject {
+        guard let value = members[name] else { return [:] }
+        guard let object = value.object else { throw ActionRefusal("\(name) is \(value.text); expected an object") }
+        return object
+    }
+
+    /// Does what a call of the app would do, and says as an action why it cannot be done.
+    fileprivate func storing(_ store: () throws(BloomreachRefusal) -> Void) throws(ActionRefusal) {
+        do {
+            try store()
+        } catch {
+            throw ActionRefusal("\(error.failure.rawValue): \(error.reason ?? "it was refused")")
+        }
+    }
+}
+
+extension BloomreachState {
+    /// Whom an action was about.
+    fileprivate func summary(of ids: BloomreachIDs, in project: String) -> JSON {
+        guard let customer = projects[project]?.customers.customer(ids) else { return .null }
+        return [
+            "project": .string(project), "customer": JSON(customer.number), "ids": customer.idsJSON,
+            "events": JSON(customer.events.count),
+        ]
+    }
+}

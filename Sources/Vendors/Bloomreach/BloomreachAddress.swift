@@ -1,0 +1,81 @@
+import Emulation
+import Wire
+
+/// Whom a request addresses: a project, or a stream.
+enum BloomreachAddress: Sendable {
+    /// The token of a project, as sent.
+    case project(String)
+    /// The id of a stream, as sent.
+    case stream(String)
+
+    /// Reads path and query. A project token or stream id that is absent counts as empty.
+    ///
+    /// The self-check names either in `project_id`, since the pages of the vendor print its project form with the id of a
+    /// stream; there the accounts decide which one it is.
+    init(_ arrival: Arrival<Bloomreach>) {
+        let parameters = arrival.parameters
+        if !parameters["project"].isEmpty {
+            self = .project(parameters["project"])
+        } else if !parameters["stream"].isEmpty {
+            self = .stream(parameters["stream"])
+        } else {
+            let query = BloomreachQuery(arrival.request)
+            if let project = query["project_id"] {
+                self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
+            } else if let stream = query["stream_id"] {
+                self = .stream(stream)
+            } else {
+                self = arrival.route.id == "selfcheck.send" ? .project("") : .stream("")
+            }
+        }
+    }
+
+    /// The token or id as sent.
+    var text: String {
+        switch self {
+        case .project(let text), .stream(let text): text
+        }
+    }
+
+    var isStream: Bool {
+        if case .stream = self { true } else { false }
+    }
+
+    /// Whether a text can be a project token or a stream id. Source: observed, both SDKs refuse others.
+    static func isWellFormed(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
+                    true
+                default: false
+                }
+            }
+    }
+}
+
+/// The parameters of a request's query, each decoded once.
+struct BloomreachQuery {
+    private let items: [(name: Substring, value: Substring)]
+
+    init(_ request: Request) {
+        let query = request.query ?? ""
+        items = query.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            // What cannot be decoded stays as it was sent.
+            let value = parts.count > 1 ? parts[1] : ""
+            return (PercentEncoding.decode(parts[0]) ?? parts[0], PercentEncoding.decode(value) ?? value)
+        }
+    }
+
+    /// The first value of that name; `nil` when there is none.
+    subscript(name: String) -> String? { items.first { $0.name == name }.map { String($0.value) } }
+
+    /// The cookie. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
+    var cookie: String? {
+        guard let value = self["cookie"] else { return nil }
+        let doubled = "?cookie="
+        return value.hasPrefix(doubled) ? String(value.dropFirst(doubled.count)) : value
+    }
+}

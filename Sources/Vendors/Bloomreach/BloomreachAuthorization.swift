@@ -1,0 +1,65 @@
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// What stands in `Authorization`, or in the query where there is none.
+enum BloomreachAuthorization: Sendable {
+    /// `Token KEY`, or `access_token=KEY`.
+    case publicKey(String)
+    /// `Basic`, decoded.
+    case privateKey(id: String, secret: String)
+    /// `Bearer JWT`.
+    case token(ArraySlice<UInt8>)
+    /// There is none.
+    case absent
+    /// Something that cannot be read, in words that hold nothing secret.
+    case malformed(String)
+
+    /// Reads a request. Scheme names compare without case, blanks around the value are trimmed (ours).
+    init(_ request: Request) {
+        guard let value = request.fields.bytes(of: .authorization) else {
+            let key = BloomreachQuery(request)["access_token"]
+            self = key.map { $0.isEmpty ? .malformed("an empty access_token") : .publicKey($0) } ?? .absent
+            return
+        }
+        let trimmed = Self.trim(value)
+        let scheme = trimmed.prefix { $0 != UInt8(ascii: " ") }
+        let rest = Self.trim(trimmed[scheme.endIndex...])
+        let name = String(decoding: scheme, as: UTF8.self).lowercased()
+        guard !rest.isEmpty else {
+            self = .malformed(["token", "bearer", "basic"].contains(name) ? "nothing behind \(name)" : "no scheme")
+            return
+        }
+        switch name {
+        case "token": self = .publicKey(String(decoding: rest, as: UTF8.self))
+        case "bearer": self = .token(rest)
+        case "basic": self = Self.pair(rest)
+        default: self = .malformed("an unknown scheme")
+        }
+    }
+
+    /// What kind of credential it is on the paths of a project or a stream.
+    func kind(isStream: Bool) -> BloomreachCredentialKind? {
+        switch self {
+        case .publicKey: .publicKey
+        case .privateKey: .privateKey
+        case .token: isStream ? .streamToken : .customerToken
+        case .absent, .malformed: nil
+        }
+    }
+
+    private static func pair(_ text: ArraySlice<UInt8>) -> BloomreachAuthorization {
+        guard let bytes = Base64URL.decodeLeniently(text), let pair = String(validating: bytes, as: UTF8.self),
+            let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
+        else { return .malformed("Basic that is not base64 of ID:SECRET") }
+        return .privateKey(id: String(pair[..<colon]), secret: String(pair[pair.utf8.index(after: colon)...]))
+    }
+
+    private static func trim(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
+        var text = text.drop(while: isBlank)
+        while let last = text.last, isBlank(last) { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,147 @@
+import Emulation
+import JSON
+
+extension Call<Bloomreach> {
+    /// The request's body, which must be a JSON object (step 9).
+    func bodyObject() throws(BloomreachRefusal) -> JSONObject {
+        let value: JSON
+        do {
+            value = try JSON.parse(request.body)
+        } catch {
+            throw Refusal(.badRequestBody, because: "the body is not JSON: \(error)")
+        }
+        guard let object = value.object else {
+            throw Refusal(.badRequestBody, because: "the body is a JSON \(value.typeName), not an object")
+        }
+        return object
+    }
+
+    /// The project whose data the call works on; authentication refuses a call without one.
+    func project() throws(BloomreachRefusal) -> BloomreachProject {
+        guard let project = credentials.project else { throw Refusal(.unknownProject) }
+        return project
+    }
+
+    /// The ids by which a body names its customer, nulls and empty texts left out (step 10).
+    ///
+    /// - Parameter isRequired: whether somebody must be named, unless a token does so.
+    /// - Throws: ``BloomreachFailure/invalidField``, ``BloomreachFailure/unknownIDName`` with switch `unknown-ids`, and
+    ///   ``BloomreachFailure/noCustomerIDs``.
+    func customerIDs(of body: JSONObject, isRequired: Bool = true) throws(BloomreachRefusal) -> BloomreachIDs {
+        var ids = BloomreachIDs()
+        if let value = body["customer_ids"], !value.isNull { ids = try self.ids(value, of: "customer_ids") }
+        if ids.isEmpty, isRequired, credentials.token == nil {
+            throw Refusal(.noCustomerIDs, because: "customer_ids names nobody")
+        }
+        return ids
+    }
+
+    /// Reads a map of ids.
+    func ids(_ value: JSON, of field: String) throws(BloomreachRefusal) -> BloomreachIDs {
+        let ids: BloomreachIDs
+        do {
+            ids = try BloomreachIDs(value)
+        } catch {
+            throw .invalidField(field, because: "\(field): \(error)")
+        }
+        if switches.unknownIDs == .reject {
+            let project = try project()
+            if let name = ids.names.first(where: { !project.definesID($0) }) {
+                throw Refusal(
+                    .unknownIDName, ["field": .string(field)], because: "\(project.token) defines no id \(name)")
+            }
+        }
+        return ids
+    }
+}
+
+extension Refusal<BloomreachFailure> {
+    /// A member that is needed is absent.
+    static func missingField(_ name: String) -> BloomreachRefusal {
+        Refusal(.missingField, ["field": .string(name)], because: "\(name) is absent")
+    }
+
+    /// A member is wrong.
+    static func invalidField(_ name: String, because reason: String) -> BloomreachRefusal {
+        Refusal(.invalidField, ["field": .string(name)], because: reason)
+    }
+}
+
+extension JSONObject {
+    /// A member that is there and not null.
+    func present(_ name: String) -> JSON? {
+        // No closure with nil in it: that would be a null.
+        guard let value = self[name], !value.isNull else { return nil }
+        return value
+    }
+
+    /// A text; `nil` when it is absent or null.
+    func text(_ name: String) throws(BloomreachRefusal) -> String? {
+        guard let value = present(name) else { return nil }
+        guard let text = value.string else { throw Self.wrong(name, "string", value) }
+        return text
+    }
+
+    /// A text that must be there.
+    func requiredText(_ name: String) throws(BloomreachRefusal) -> String {
+        guard let text = try text(name) else { throw .missingField(name) }
+        return text
+    }
+
+    /// An object; empty when it is absent or null.
+    func object(_ name: String) throws(BloomreachRefusal) -> JSONObject {
+        guard let value = present(name) else { return [:] }
+        guard let object = value.object else { throw Self.wrong(name, "object", value) }
+        return object
+    }
+
+    /// An array that must be there.
+    func requiredArray(_ name: String) throws(BloomreachRefusal) -> [JSON] {
+        guard let value = present(name) else { throw .missingField(name) }
+        guard let array = value.array else { throw Self.wrong(name, "array", value) }
+        return array
+    }
+
+    /// An array of texts that must be there.
+    func requiredTexts(_ name: String) throws(BloomreachRefusal) -> [String] {
+        let array = try requiredArray(name)
+        let texts = array.compactMap(\.string)
+        guard texts.count == array.count else {
+            throw .invalidField(name, because: "\(name) holds something else than strings")
+        }
+        return texts
+    }
+
+    /// A truth; `nil` when it is absent or null.
+    func bool(_ name: String) throws(BloomreachRefusal) -> Bool? {
+        guard let value = present(name) else { return nil }
+        guard let bool = value.bool else { throw Self.wrong(name, "boolean", value) }
+        return bool
+    }
+
+    /// A whole number that is not negative; `nil` when it is absent or null.
+    func count(_ name: String) throws(BloomreachRefusal) -> Int? {
+        guard let value = present(name) else { return nil }
+        guard let int = value.int, int >= 0 else { throw Self.wrong(name, "whole number from 0", value) }
+        return int
+    }
+
+    /// A moment in seconds: a number, an ISO 8601 text (without offset it is UTC, ours), or, when it is absent or null,
+    /// that of the clock.
+    func timestamp(at moment: Moment) throws(BloomreachRefusal) -> Double {
+        guard let value = present("timestamp") else { return moment.unixSeconds }
+        if value.number != nil, let moment = Moment(value) { return moment.unixSeconds }
+        // Digits alone are no ISO 8601 text.
+        if let text = value.string, text.utf8.contains(UInt8(ascii: "T")) || text.utf8.contains(UInt8(ascii: " ")),
+            let moment = Moment(text: text) ?? Moment(text: text + "Z")
+        {
+            return moment.unixSeconds
+        }
+        throw Self.wrong("timestamp", "number of seconds or ISO 8601 text", value)
+    }
+
+    private static func wrong(_ name: String, _ expected: String, _ value: JSON) -> BloomreachRefusal {
+        let found = value.text.prefix(100)
+        return .invalidField(name, because: "\(name) is \(found), not a \(expected)")
+    }
+}

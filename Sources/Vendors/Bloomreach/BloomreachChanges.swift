@@ -1,0 +1,82 @@
+import Emulation
+import JSON
+
+/// What calls made of the customers of a project that the fixtures give.
+///
+/// Laid over the customers of other fixtures, it yields them as if the calls had met those. A customer of the fixtures is
+/// known again by its first id; numbers that were given out stay, since sync tokens hold them.
+struct BloomreachChanges: Sendable {
+    struct Changed: Sendable {
+        let customer: BloomreachCustomer
+        /// The first id that the fixtures gave the customer; `nil` for one that calls made.
+        let name: BloomreachID?
+    }
+
+    /// Customers whom calls made or changed, by number.
+    var customers: [Changed] = []
+    /// The table by which their events are numbered.
+    var types = BloomreachEventTypes()
+    /// The first ids of customers of the fixtures who are gone.
+    var removed: [BloomreachID] = []
+    /// The numbers of unchanged customers of the fixtures.
+    var numbers: [BloomreachID: Int] = [:]
+    var lastNumber = 0
+    var lastSequence = 0
+
+    init() {}
+
+    /// What makes customers differ from those that they began as.
+    init(of current: BloomreachCustomers, since start: BloomreachCustomers) {
+        types = current.eventTypes
+        (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
+        var claimed: Set<Int> = []
+        // Those with hard ids first: a cookie may have moved to one of them.
+        for old in start.all.filter({ !$0.isAnonymous }) + start.all.filter(\.isAnonymous) {
+            guard let name = old.name else { continue }
+            guard let number = current.owner(of: name), claimed.insert(number).inserted, let customer = current[number]
+            else {
+                removed.append(name)
+                continue
+            }
+            if customer == old.numbered(number) {
+                numbers[name] = number
+            } else {
+                customers.append(Changed(customer: customer, name: name))
+            }
+        }
+        customers += current.all.filter { !claimed.contains($0.number) }.map { Changed(customer: $0, name: nil) }
+        customers.sort { $0.customer.number < $1.customer.number }
+    }
+
+    /// Whether nothing differs.
+    func isEmpty(since start: BloomreachCustomers) -> Bool {
+        customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber
+    }
+}
+
+extension BloomreachCustomers {
+    /// The customers with these changes over them. Where both want the same id, the changes have it.
+    func with(_ changes: BloomreachChanges) -> BloomreachCustomers {
+        let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
+        let kept = all.filter { customer in customer.name.map { !replaced.contains($0) } ?? true }
+        var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
+        var fresh = max(lastNumber, changes.lastNumber)
+        var customers = BloomreachCustomers()
+        for customer in kept {
+            var number = customer.name.flatMap { changes.numbers[$0] } ?? customer.number
+            if changes.numbers[customer.name ?? BloomreachID(name: "", value: "")] == nil,
+                !taken.insert(number).inserted
+            {
+                fresh += 1
+                number = fresh
+            }
+            customers.put(customer.numbered(number), eventTypes, isOfFixtures: true)
+        }
+        for changed in changes.customers {
+            let isOfFixtures = changed.name.flatMap { owner(of: $0) } != nil
+            customers.put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
+        }
+        customers.count(from: max(fresh, changes.lastNumber), max(lastSequence, changes.lastSequence))
+        return customers
+    }
+}

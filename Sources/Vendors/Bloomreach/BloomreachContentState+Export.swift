@@ -1,0 +1,133 @@
+import Emulation
+import JSON
+
+/// Inboxes, segments and consents as JSON.
+extension BloomreachContentState {
+    /// The state, or what of it is not as in another one; customers are called by their first id.
+    ///
+    /// - Parameters:
+    ///   - start: the state that the fixtures give, for the changes alone; `nil` for all.
+    ///   - name: the first id of a customer; whoever has none is left out, since nobody can ask for such a customer.
+    /// - Returns: `nil` when nothing is to be told.
+    func export(
+        since start: BloomreachContentState?, name: (BloomreachCustomerKey) -> BloomreachID?
+    ) -> JSON? {
+        let inboxes = Self.changed(inboxes, since: start?.inboxes ?? [:], otherwise: Inbox())
+            .compactMap { Self.entry($0, name($0), $1.record) }
+        let segments = Self.changed(segments, since: start?.segments ?? [:], otherwise: CustomerSegments())
+            .compactMap { Self.entry($0, name($0), [("segments", $1.record)]) }
+        let consents = Self.changed(consents, since: start?.consents ?? [:], otherwise: [:])
+            .compactMap { Self.entry($0, name($0), [("consents", Self.record($1))]) }
+        if start != nil, inboxes.isEmpty, segments.isEmpty, consents.isEmpty { return nil }
+        return ["inboxes": .array(inboxes), "segments": .array(segments), "consents": .array(consents)]
+    }
+
+    /// Lays over this state what ``export(since:name:)`` wrote; over an empty one, it is the whole state.
+    ///
+    /// - Parameter customer: who has that id in a project.
+    mutating func lay(
+        _ node: FixtureNode, customer: (String, BloomreachID) -> BloomreachCustomerKey?
+    ) throws(FixtureProblem) {
+        let document = try node.mapping("inboxes", "segments", "consents")
+        for node in try document["inboxes"]?.elements() ?? [] {
+            let (customer, entry) = try Self.entry(node, ["epoch", "counter", "messages"], customer)
+            setInbox(try Inbox(exported: entry), of: customer)
+            guard byteCount <= Self.byteLimit else {
+                throw node.problem(
+                    "the messages up to here have \(byteCount) bytes; expected at most \(Self.byteLimit)")
+            }
+        }
+        for node in try document["segments"]?.elements() ?? [] {
+            let (customer, entry) = try Self.entry(node, ["segments"], customer)
+            setSegments(try CustomerSegments(try entry.required("segments")), of: customer)
+        }
+        for node in try document["consents"]?.elements() ?? [] {
+            let (customer, entry) = try Self.entry(node, ["consents"], customer)
+            var consents: [String: Bool] = [:]
+            for (category, value) in try entry.required("consents").members() { consents[category] = try value.bool() }
+            setConsents(consents, of: customer)
+        }
+    }
+
+    /// The state once the fixtures have been replaced: what no request and no action changed follows them.
+    ///
+    /// - Parameters:
+    ///   - new: what the fixtures give now, in the numbers of this sandbox.
+    ///   - old: what they gave before, in the numbers of this sandbox.
+    func following(
+        _ new: BloomreachContentState, insteadOf old: BloomreachContentState
+    ) -> BloomreachContentState {
+        var state = new
+        for customer in Set(inboxes.keys).union(old.inboxes.keys).union(new.inboxes.keys) {
+            let inbox = inbox(of: customer)
+                .following(new.inbox(of: customer), insteadOf: old.inbox(of: customer))
+            state.setInbox(inbox, of: customer)
+        }
+        for (customer, segments) in Self.changed(segments, since: old.segments, otherwise: CustomerSegments()) {
+            state.setSegments(segments, of: customer)
+        }
+        for (customer, consents) in Self.changed(consents, since: old.consents, otherwise: [:]) {
+            state.setConsents(consents, of: customer)
+        }
+        return state
+    }
+
+    /// The state with other numbers of customers; of those for whom there is none nothing is left.
+    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
+        var state = BloomreachContentState()
+        for (customer, inbox) in inboxes {
+            if let customer = number(customer) { state.setInbox(inbox, of: customer) }
+        }
+        for (customer, segments) in segments {
+            if let customer = number(customer) { state.setSegments(segments, of: customer) }
+        }
+        for (customer, consents) in consents {
+            if let customer = number(customer) { state.setConsents(consents, of: customer) }
+        }
+        return state
+    }
+
+    /// The values that are not as in another state, by customer and in their order; what is gone is as if it never was.
+    private static func changed<Value: Equatable>(
+        _ values: [BloomreachCustomerKey: Value], since start: [BloomreachCustomerKey: Value], otherwise none: Value
+    ) -> [(BloomreachCustomerKey, Value)] {
+        let gone = start.keys.filter { values[$0] == nil }.map { ($0, none) }
+        return (values.filter { start[$0.key] != $0.value }.map { ($0.key, $0.value) } + gone)
+            .sorted { ($0.0.project, $0.0.number) < ($1.0.project, $1.0.number) }
+    }
+
+    private static func record(_ consents: [String: Bool]) -> JSON {
+        .object(JSONObject(consents.sorted { $0.key < $1.key }.map { ($0.key, .bool($0.value)) }))
+    }
+
+    private static func entry(
+        _ customer: BloomreachCustomerKey, _ name: BloomreachID?, _ members: [(String, JSON)]
+    ) -> JSON? {
+        guard let name else { return nil }
+        let id = JSON.object(JSONObject([(name.name, .string(name.value))]))
+        return .object(JSONObject([("project", .string(customer.project)), ("customer", id)] + members))
+    }
+
+    private static func entry(
+        _ node: FixtureNode, _ members: [String], _ customer: (String, BloomreachID) -> BloomreachCustomerKey?
+    ) throws(FixtureProblem) -> (BloomreachCustomerKey, FixtureMapping) {
+        let entry = try node.mapping(["project", "customer"] + members)
+        let project = try entry.required("project").string()
+        let id = try BloomreachID(naming: try entry.required("customer"))
+        guard let customer = customer(project, id) else {
+            throw node.problem("project \(project) has no customer whose \(id.name) is “\(id.value)”")
+        }
+        return (customer, entry)
+    }
+}
+
+extension BloomreachID {
+    /// Reads one id of a customer, such as `{ registered: "…" }`.
+    init(naming node: FixtureNode) throws(FixtureProblem) {
+        let members = try node.members()
+        guard let (name, value) = members.first, members.count == 1 else {
+            throw node.problem("expected one id of the customer, such as { registered: \"…\" }")
+        }
+        self.init(name: name, value: try value.string())
+    }
+}

@@ -1,0 +1,155 @@
+import Emulation
+import JSON
+
+/// How many events of some kind shall have been tracked.
+struct BloomreachEventExpectation {
+    private let type: ValueMatcher?
+    private let properties: [(name: String, matcher: ValueMatcher)]
+    private let timestamp: ValueMatcher?
+    private let minimum: Int
+    private let maximum: Int?
+    /// The bounds in words, such as `exactly 1`.
+    private let bounds: String
+
+    /// How many near misses are worth reading, and how many of the events that are meant.
+    private static let shown = 5
+
+    /// Reads `event_type`, `properties`, `timestamp`, and `at_least` (1 where nothing else is said), `at_most`, or
+    /// `exactly` without the two.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("event_type", "properties", "timestamp", "at_least", "at_most", "exactly")
+        type = try entry["event_type"].map(ValueMatcher.init)
+        timestamp = try entry["timestamp"].map(ValueMatcher.init)
+        var properties: [(String, ValueMatcher)] = []
+        for (name, value) in try entry["properties"]?.members() ?? [] {
+            properties.append((name, try ValueMatcher(value)))
+        }
+        self.properties = properties
+        let atLeast = try entry["at_least"].map { node throws(FixtureProblem) in try node.ordinal() }
+        let atMost = try entry["at_most"].map { node throws(FixtureProblem) in try node.ordinal() }
+        if let node = entry["exactly"] {
+            guard atLeast == nil, atMost == nil else {
+                throw node.nameProblem("exactly stands beside at_least or at_most; it says both already")
+            }
+            (minimum, maximum) = (try node.ordinal(), try node.ordinal())
+            bounds = "exactly \(minimum)"
+            return
+        }
+        (minimum, maximum) = (atLeast ?? (atMost == nil ? 1 : 0), atMost)
+        if let atMost, let node = entry["at_most"], atMost < minimum {
+            throw node.problem("at_most is \(atMost), and at_least \(minimum); nothing can be both")
+        }
+        bounds = Self.bounds(minimum, maximum)
+    }
+
+    private static func bounds(_ minimum: Int, _ maximum: Int?) -> String {
+        guard let maximum else { return "at least \(minimum)" }
+        return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
+    }
+
+    /// What becomes of the expectation.
+    ///
+    /// - Throws: a refusal that names the events which come closest, or those that are too many.
+    func verdict(
+        on customers: [BloomreachCustomer], of all: BloomreachCustomers, clicks: [BloomreachEvent]
+    ) throws(ActionRefusal) -> JSON {
+        var tally = Tally()
+        for customer in customers {
+            for record in customer.events.records {
+                let name = all.eventTypes.name(of: record.type)
+                if isMeant(type: name) {
+                    judge(all.event(record), of: customer.number, &tally)
+                } else {
+                    tally.other(name)
+                }
+            }
+        }
+        for click in clicks {
+            if isMeant(type: click.type) { judge(click, of: nil, &tally) } else { tally.other(click.type) }
+        }
+        guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
+            throw ActionRefusal(complaint(about: tally))
+        }
+        return [
+            "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
+            "events": .array(tally.latest.map(\.json)),
+        ]
+    }
+
+    private func isMeant(type name: String) -> Bool { type?.holds(for: [.string(name)]) ?? true }
+
+    private func judge(_ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally) {
+        var misses: [String] = []
+        if let expected = timestamp?.unmet(for: [.seconds(event.timestamp)]) {
+            misses.append("timestamp is \(event.timestamp), not \(expected)")
+        }
+        for (name, matcher) in properties {
+            let value = event.properties[name]
+            guard let expected = matcher.unmet(for: value.map { [$0] } ?? []) else { continue }
+            misses.append("\(name) is \(value.map { String($0.text.prefix(100)) } ?? "absent"), not \(expected)")
+        }
+        tally.add(Tally.Found(event: event, customer: customer), misses)
+    }
+
+    private func complaint(about tally: Tally) -> String {
+        var text = "expected \(bounds) \(bounds.hasSuffix(" 1") ? "event" : "events"), found \(tally.count)"
+        if tally.count > (maximum ?? .max) {
+            return text + tally.latest.reduce("; the latest:") { "\($0) \($1.summary);" }.dropLast()
+        }
+        if let near = tally.nearest.first {
+            text += "; the nearest is \(near.found.summary): \(near.misses.joined(separator: "; "))"
+            for near in tally.nearest.dropFirst() {
+                text += "; then \(near.found.summary): \(near.misses.joined(separator: "; "))"
+            }
+            return text
+        }
+        guard !tally.otherTypes.isEmpty else { return text + "; nothing else was tracked" }
+        return text + "; tracked were events of other types: \(tally.otherTypes.joined(separator: ", "))"
+    }
+
+    /// What was found so far.
+    private struct Tally {
+        struct Found {
+            let event: BloomreachEvent
+            let customer: Int?
+
+            var summary: String {
+                let owner = customer.map { "customer \($0)" } ?? "nobody"
+                return "\(event.type) of \(owner) at \(event.timestamp)"
+            }
+
+            var json: JSON {
+                var object = event.json.object ?? [:]
+                object["customer"] = customer.map { JSON($0) } ?? .null
+                return .object(object)
+            }
+        }
+
+        var count = 0
+        /// The latest of those that are meant.
+        var latest: [Found] = []
+        /// Those of the right type that miss least, of several the latest.
+        var nearest: [(found: Found, misses: [String])] = []
+        /// The first few other types.
+        var otherTypes: [String] = []
+
+        mutating func add(_ found: Found, _ misses: [String]) {
+            if misses.isEmpty {
+                count += 1
+                latest.append(found)
+                latest.sort { $0.event.sequence > $1.event.sequence }
+                if latest.count > shown { latest.removeLast() }
+                return
+            }
+            nearest.append((found, misses))
+            nearest.sort {
+                ($0.misses.count, $1.found.event.sequence) < ($1.misses.count, $0.found.event.sequence)
+            }
+            if nearest.count > shown { nearest.removeLast() }
+        }
+
+        mutating func other(_ type: String) {
+            if otherTypes.count < shown, !otherTypes.contains(type) { otherTypes.append(type) }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import JSON
+
+/// The events of one customer in the order of their arrival, packed into one block of bytes.
+///
+/// A test or a load run may track a million events in one sandbox. As values each would take some half a kilobyte; packed
+/// it takes what its properties take as compact JSON, and about fifteen bytes.
+struct BloomreachEventLog: Sendable, Hashable {
+    /// The most events that are kept of one customer (ours); beyond, the oldest tenth is forgotten.
+    static let maximumCount = 10_000
+    /// The most bytes that the events of one customer may take (ours); beyond, the oldest are forgotten.
+    static let maximumBytes = 2 << 20
+
+    // One record: type code, sequence, length of the properties as varints; timestamp as eight bytes; the properties.
+    private var bytes: [UInt8] = []
+    /// How many events there are.
+    private(set) var count = 0
+
+    /// No events.
+    init() {}
+
+    /// The memory that the events take.
+    var byteCount: Int { bytes.count }
+
+    var isEmpty: Bool { count == 0 }
+
+    /// Adds an event behind the others.
+    ///
+    /// - Parameter type: the code of its type in the project's table.
+    mutating func append(type: Int, sequence: Int, timestamp: Double, properties: [UInt8]) {
+        grow(by: properties.count + 32)
+        append(varint: type)
+        append(varint: sequence)
+        append(varint: properties.count)
+        withUnsafeBytes(of: timestamp.bitPattern.littleEndian) { bytes.append(contentsOf: $0) }
+        bytes.append(contentsOf: properties)
+        count += 1
+        shrink()
+    }
+
+    /// Room for a fifth more at once: the usual doubling would leave up to half of the memory unused.
+    private mutating func grow(by needed: Int) {
+        guard bytes.capacity < bytes.count + needed else { return }
+        bytes.reserveCapacity(bytes.count + max(needed, bytes.count / 5))
+    }
+
+    private mutating func shrink() {
+        guard count > Self.maximumCount || bytes.count > Self.maximumBytes else { return }
+        var records = Records(bytes: bytes)
+        var dropped = 0
+        while let _ = records.next() {
+            dropped += 1
+            if count - dropped <= Self.maximumCount * 9 / 10, bytes.count - records.place <= Self.maximumBytes * 9 / 10
+            {
+                break
+            }
+        }
+        bytes = Array(bytes[records.place...])
+        count -= dropped
+    }
+
+    private mutating func append(varint value: Int) {
+        var rest = UInt64(bitPattern: Int64(value))
+        while rest > 0x7F {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(rest))
+    }
+
+    /// Puts the events of another log among these, in the order of their arrival.
+    mutating func merge(_ other: BloomreachEventLog) {
+        if isEmpty {
+            self = other
+            return
+        }
+        var merged = BloomreachEventLog()
+        var (mine, theirs) = (Records(bytes: bytes), Records(bytes: other.bytes))
+        var (left, right) = (mine.next(), theirs.next())
+        while let record = [left, right].compactMap({ $0 }).min(by: { $0.sequence < $1.sequence }) {
+            merged.append(record)
+            if record.sequence == left?.sequence { left = mine.next() } else { right = theirs.next() }
+        }
+        self = merged
+    }
+
+    private mutating func append(_ record: Record) {
+        append(
+            type: record.type, sequence: record.sequence, timestamp: record.timestamp,
+            properties: Array(record.properties))
+    }
+
+    /// One event as it lies here.
+    struct Record {
+        let type: Int
+        let sequence: Int
+        let timestamp: Double
+        /// Compact JSON.
+        let properties: ArraySlice<UInt8>
+    }
+
+    /// Reads the events one after another.
+    struct Records: Sequence, IteratorProtocol {
+        fileprivate let bytes: [UInt8]
+        fileprivate var place = 0
+
+        fileprivate init(bytes: [UInt8]) { self.bytes = bytes }
+
+        /// The next event.
+        mutating func next() -> Record? {
+            guard place < bytes.count else { return nil }
+            let (type, sequence, length) = (varint(), varint(), varint())
+            var bits: UInt64 = 0
+            for offset in 0..<8 { bits |= UInt64(bytes[place + offset]) << UInt64(8 * offset) }
+            let start = place + 8
+            place = start + length
+            return Record(
+                type: type, sequence: sequence, timestamp: Double(bitPattern: bits), properties: bytes[start..<place])
+        }
+
+        private mutating func varint() -> Int {
+            var value: UInt64 = 0
+            var shift: UInt64 = 0
+            while true {
+                let byte = bytes[place]
+                place += 1
+                value |= UInt64(byte & 0x7F) << shift
+                if byte < 0x80 { return Int(truncatingIfNeeded: value) }
+                shift += 7
+            }
+        }
+    }
+
+    /// The events as they lie here, in the order of their arrival.
+    var records: Records { Records(bytes: bytes) }
+}

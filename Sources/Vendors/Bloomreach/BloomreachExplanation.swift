@@ -1,0 +1,52 @@
+import Emulation
+import JSON
+import Tokens
+
+extension Bloomreach {
+    /// Judges a token that comes without its request: a `project` or `stream` may be named, else whoever has the key that
+    /// `kid` names is meant.
+    ///
+    /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the body.
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>
+    ) -> TokenVerdict<BloomreachFailure> {
+        let token = BloomreachToken(text)
+        var findings = Findings<BloomreachFailure>()
+        if let stream = stream(of: token, context) {
+            judge(streamToken: token, of: stream, at: setting.moment, setting.switches, &findings)
+            return verdict(token, "stream-token", "stream \(stream.id)", stream.signingKeys, .hs512, findings)
+        }
+        let project = project(of: token, context)
+        judge(customerToken: token, of: project, at: setting.moment, setting.switches, &findings)
+        return verdict(token, "customer-token", "project \(project.token)", project.privateKeys, .hs256, findings)
+    }
+
+    private func verdict(
+        _ token: BloomreachToken, _ kind: String, _ owner: String, _ keys: [BloomreachSigningKey],
+        _ algorithm: Algorithm, _ findings: Findings<BloomreachFailure>
+    ) -> TokenVerdict<BloomreachFailure> {
+        let signer = keys.first {
+            token.compact.signature(by: $0.verification, algorithm: algorithm).outcome == .passed
+        }
+        return TokenVerdict(
+            kind: token.compact.claims == nil ? nil : kind, account: signer.map { "\(owner), key \($0.id)" },
+            findings: findings)
+    }
+
+    /// The stream that is meant: the named one, or that of the key; any where the claims are those of a stream's token.
+    private func stream(of token: BloomreachToken, _ context: JSONObject) -> BloomreachStream? {
+        if let named = context["stream"]?.string { return accounts.stream(named) }
+        if context["project"] != nil { return nil }
+        let owner = token.keyID.flatMap { id in accounts.streams.first { $0.signingKey(id) != nil } }
+        if let owner { return owner }
+        guard token.compact.claims?["ids"] != nil, token.compact.claims?["sub"] == nil else { return nil }
+        return accounts.streams.first
+    }
+
+    private func project(of token: BloomreachToken, _ context: JSONObject) -> BloomreachProject {
+        let named = context["project"]?.string.flatMap(accounts.project)
+        let owner = token.keyID.flatMap { id in accounts.projects.first { $0.privateKey(id) != nil } }
+        // The fixtures hold one at least.
+        return named ?? owner ?? accounts.projects[0]
+    }
+}

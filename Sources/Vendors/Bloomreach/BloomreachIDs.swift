@@ -1,0 +1,95 @@
+import Emulation
+import JSON
+
+/// One id of a customer: its name and its value, compared byte for byte.
+struct BloomreachID: Sendable, Hashable {
+    /// The soft id, of which a customer has many.
+    static let cookie = "cookie"
+    /// The hard id that every project has.
+    static let registered = "registered"
+
+    let name: String
+    let value: String
+
+    static func == (left: BloomreachID, right: BloomreachID) -> Bool {
+        left.name.hasSameBytes(as: right.name) && left.value.hasSameBytes(as: right.value)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(name)
+        hasher.combine(value)
+    }
+}
+
+/// The ids that a request or a token names a customer by; nulls and empty values are left out.
+struct BloomreachIDs: Sendable, Hashable {
+    /// The soft id.
+    var cookie: String?
+    /// The hard ids, `registered` first, the others by name.
+    private(set) var hard: [BloomreachID] = []
+
+    /// No ids.
+    init() {}
+
+    /// A soft id and hard ids in any order; of one name the last counts.
+    init(cookie: String? = nil, hard: [BloomreachID]) {
+        self.cookie = cookie
+        for id in hard { set(id) }
+    }
+
+    /// Why an object is no map of ids.
+    enum Fault: Error {
+        case notAnObject
+        case repeatedName
+        /// The value of that name is neither a string nor null.
+        case wrongValue(String)
+    }
+
+    /// Reads a map of ids: name to string. Nulls and empty strings are dropped.
+    init(_ value: JSON) throws(Fault) {
+        guard let object = value.object else { throw .notAnObject }
+        guard object.duplicateNames.isEmpty else { throw .repeatedName }
+        for member in object {
+            if member.value.isNull { continue }
+            guard let text = member.value.string else { throw .wrongValue(member.name) }
+            if text.isEmpty || member.name.isEmpty { continue }
+            if member.name.hasSameBytes(as: BloomreachID.cookie) {
+                cookie = text
+            } else {
+                set(BloomreachID(name: member.name, value: text))
+            }
+        }
+    }
+
+    /// Whether nobody is named.
+    var isEmpty: Bool { cookie == nil && hard.isEmpty }
+
+    /// The value of a hard id.
+    subscript(name: String) -> String? { hard.first { $0.name.hasSameBytes(as: name) }?.value }
+
+    /// The names of all ids.
+    var names: [String] { (cookie == nil ? [] : [BloomreachID.cookie]) + hard.map(\.name) }
+
+    /// Gives an id its value, in the place where it belongs.
+    mutating func set(_ id: BloomreachID) {
+        hard.removeAll { $0.name.hasSameBytes(as: id.name) }
+        let place = hard.firstIndex { Self.comes(id.name, before: $0.name) } ?? hard.endIndex
+        hard.insert(id, at: place)
+    }
+
+    /// Takes a hard id away.
+    mutating func remove(_ name: String) { hard.removeAll { $0.name.hasSameBytes(as: name) } }
+
+    private static func comes(_ name: String, before other: String) -> Bool {
+        if name == BloomreachID.registered { return true }
+        if other == BloomreachID.registered { return false }
+        return name.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+
+    /// The ids as a map.
+    var json: JSON {
+        var object = JSONObject(hard.map { ($0.name, .string($0.value)) })
+        if let cookie { object.append(BloomreachID.cookie, .string(cookie)) }
+        return .object(object)
+    }
+}

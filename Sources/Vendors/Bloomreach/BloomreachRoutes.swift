@@ -1,0 +1,63 @@
+import Emulation
+
+/// The calls that track, read and link. Those of a project and those of a stream are one route each: body and answer are
+/// the same, only the credentials differ.
+extension Bloomreach {
+    /// Where a project's and a stream's tracking stands.
+    private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
+    private static let data = "/data/v2/projects/{project}/customers"
+
+    static let trackingRoutes: [Route<Bloomreach>] = [
+        Route(
+            "track.customers", .post(track.project + "/customers"), .post(track.stream + "/customers"),
+            access: .keys(.customers), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
+            bodyLimit: bodyLimit, handler: trackCustomer),
+        Route(
+            "track.events", .post(track.project + "/customers/events"), .post(track.stream + "/customers/events"),
+            access: .keys(.events), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
+            bodyLimit: bodyLimit, handler: trackEvent),
+        Route(
+            "track.clicks", .post(track.project + "/campaigns/clicks"), .post(track.stream + "/campaigns/clicks"),
+            access: .keys(.campaigns), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
+            bodyLimit: bodyLimit, handler: trackClick),
+        Route(
+            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .observed,
+            source: "Python client; reference pages; public key inferred", handler: runBatch),
+        Route(
+            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .observed,
+            source: "Python client; reference pages; public key inferred", handler: readSystemTime),
+        Route(
+            "selfcheck.send", .post("/campaigns/send-self-check-notification"),
+            .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
+            evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit,
+            handler: sendSelfCheck),
+        Route(
+            "ids.link", .post("/webxp/projects/{project}/cookies/{cookie}/link-ids"),
+            .post("/webxp/streams/{stream}/cookies/{cookie}/link-ids"), access: .app(.segments), evidence: .observed,
+            source: "both SDKs", bodyLimit: bodyLimit, handler: linkIDs),
+    ]
+
+    static let dataRoutes: [Route<Bloomreach>] = [
+        Route(
+            "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
+            source: "seed; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
+        Route(
+            "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .observed,
+            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
+            handler: exportCustomer),
+        Route(
+            "data.events", .post(data + "/events"), access: .privateKey, evidence: .observed,
+            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit, handler: readEvents),
+        Route(
+            "data.export", .post(data + "/export"), access: .privateKey, evidence: .observed,
+            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
+            handler: exportCustomers),
+        Route(
+            "data.anonymize", .post(data + "/anonymize"), access: .privateKey, evidence: .observed,
+            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
+            handler: anonymizeCustomer),
+        Route(
+            "mint.customer-token", .post("/webxp/exampleapp/customertokens"), access: .open, evidence: .observed,
+            source: "iOS example app", secrets: ["customer_token"], bodyLimit: bodyLimit, handler: mintForExampleApp),
+    ]
+}

@@ -1,0 +1,13 @@
+import Emulation
+import JSON
+
+/// What customers can agree to. Source: POST is documented (seed), GET is what every SDK sends; a body is not looked at.
+extension Bloomreach {
+    /// Answers with the consent categories of a project.
+    static func consents(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let categories = call.vendor.content[try call.project().token].consentCategories
+        return .json(["success": true, "results": .array(categories.map(\.json))])
+    }
+}

@@ -1,0 +1,68 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// Content in placeholders of an app's own screens. Source: observed, both SDKs.
+extension Bloomreach {
+    /// The most ids that one call may ask for (ours), since each can be answered with all of its content.
+    private static let maximumBlocks = 500
+
+    /// Answers with the bundle that every app of the project gets; blocks without content are asked for by customers.
+    static func staticBlocks(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let blocks = call.vendor.content[try call.project().token].blocks
+        return .json(["success": true, "in_app_content_blocks": .array(blocks.map(\.listing))])
+    }
+
+    /// Answers with a customer's content of blocks: an entry for each id, in the order of the request.
+    static func personalBlocks(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let ids = try call.customerIDs(of: body)
+        let asked = try body.requiredTexts("content_block_ids")
+        guard asked.count <= maximumBlocks else {
+            throw .invalidField("content_block_ids", because: "\(asked.count) ids; expected at most \(maximumBlocks)")
+        }
+        let owner = try call.bind(ids)
+        let project = try call.project()
+        let customer = state.reader(owner, in: project)
+        let blocks = call.vendor.content[project.token].blocks
+        let entries = asked.map { id in
+            blocks.first { $0.id.hasSameBytes(as: id) }?.json(for: customer)
+                ?? ContentBlock.json(id: id, status: "does_not_exist", ttlSeconds: ContentBlock.usualTTLSeconds)
+        }
+        return answer(["success": true, "data": .array(entries)], unlessKnownTo: call.request)
+    }
+
+    /// An answer with an `ETag`, or 304 for a client that has it already.
+    private static func answer(_ json: JSON, unlessKnownTo request: Request) -> Reply {
+        var response = Response.json(json)
+        let tag = EntityTag(of: response.body)
+        if tag.isNamed(in: request.fields[.ifNoneMatch]) { response = .empty(.notModified) }
+        response.fields[.eTag] = tag.text
+        return .respond(response)
+    }
+}
+
+/// What tells one version of an answer from another (RFC 9110, section 8.8.3).
+struct EntityTag {
+    /// The tag in its quotes.
+    let text: String
+
+    init(of content: [UInt8]) {
+        text = "\"\(StableHash(content).hex)\""
+    }
+
+    /// Whether `If-None-Match` names the tag, compared weakly as RFC 9110, section 13.1.2 wants it.
+    func isNamed(in field: String?) -> Bool {
+        guard let field else { return false }
+        // The quotes hold neither blank nor comma here.
+        return field.split(separator: ",").contains { item in
+            let tag = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+            return tag == "*" || tag == text || tag == "W/" + text
+        }
+    }
+}

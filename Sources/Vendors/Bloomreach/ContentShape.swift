@@ -1,0 +1,113 @@
+import Emulation
+import JSON
+
+/// What a place of a content file must hold, so that clients that refuse a whole list for one wrong member decode it.
+///
+/// The JSON Schemas beside the fixtures say the same for editors; a test holds both against each other.
+indirect enum ContentShape: Sendable {
+    /// A string.
+    case text
+    /// A string that is not empty.
+    case name
+    case bool
+    /// A number without fraction.
+    case int
+    case number
+    /// A Unix time in seconds that a clock can show, fraction allowed.
+    case time
+    /// One of these strings.
+    case word([String])
+    /// That, or null.
+    case optional(ContentShape)
+    /// A list of at least so many.
+    case list(of: ContentShape, atLeast: Int = 0)
+    /// A mapping with these members and no other.
+    case record([ContentField])
+    /// A mapping with these members and any other.
+    case open([ContentField])
+    /// A mapping of any names to that.
+    case map(ContentShape)
+
+    /// Refuses a place that holds something else, and names the place.
+    func check(_ node: FixtureNode) throws(FixtureProblem) {
+        switch self {
+        case .text: _ = try node.string()
+        case .name: if try node.string().isEmpty { throw node.problem("the string is empty") }
+        case .bool: _ = try node.bool()
+        case .int: _ = try node.int()
+        case .number: _ = try node.number()
+        case .time: _ = try node.moment()
+        case .word(let words): try Self.check(try node.string(), among: words, at: node)
+        case .optional(let shape): if try !node.json().isNull { try shape.check(node) }
+        case .list(let shape, let minimum): try Self.check(try node.elements(), shape, atLeast: minimum, at: node)
+        case .record(let fields): try Self.check(try node.mapping(fields.map(\.name)), fields)
+        case .open(let fields):
+            let names = try node.members().map(\.name)
+            try Self.check(try node.mapping(names), fields)
+        case .map(let shape): for (_, value) in try node.members() { try shape.check(value) }
+        }
+    }
+
+    private static func check(_ text: String, among words: [String], at node: FixtureNode) throws(FixtureProblem) {
+        guard !words.contains(text) else { return }
+        throw node.problem(
+            "“\(text)” is none of \(words.joined(separator: ", "))\(Nearest.hint(to: text, among: words))")
+    }
+
+    private static func check(
+        _ elements: [FixtureNode], _ shape: ContentShape, atLeast minimum: Int, at node: FixtureNode
+    ) throws(FixtureProblem) {
+        guard elements.count >= minimum else {
+            throw node.problem("the list has \(elements.count) elements; expected at least \(minimum)")
+        }
+        for element in elements { try shape.check(element) }
+    }
+
+    private static func check(_ mapping: FixtureMapping, _ fields: [ContentField]) throws(FixtureProblem) {
+        for field in fields {
+            if let value = mapping[field.name] {
+                try field.shape.check(value)
+            } else if field.isRequired {
+                _ = try mapping.required(field.name)
+            }
+        }
+    }
+}
+
+/// A member of a mapping in a content file.
+struct ContentField: Sendable {
+    let name: String
+    let shape: ContentShape
+    let isRequired: Bool
+
+    /// A member that must be there.
+    static func required(_ name: String, _ shape: ContentShape) -> ContentField {
+        ContentField(name: name, shape: shape, isRequired: true)
+    }
+
+    /// A member that may be left out.
+    static func optional(_ name: String, _ shape: ContentShape) -> ContentField {
+        ContentField(name: name, shape: shape, isRequired: false)
+    }
+
+    /// A member that may be left out or null.
+    static func nullable(_ name: String, _ shape: ContentShape) -> ContentField {
+        .optional(name, .optional(shape))
+    }
+
+    /// Members that may be left out, all of that shape.
+    static func optional(_ names: [String], _ shape: ContentShape) -> [ContentField] {
+        names.map { .optional($0, shape) }
+    }
+}
+
+extension FixtureNode {
+    /// The Unix seconds here, which a clock could show.
+    func moment() throws(FixtureProblem) -> Moment {
+        let moment = Moment(unixSeconds: try number())
+        guard Moment.representable.contains(moment) else {
+            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
+        }
+        return moment
+    }
+}

@@ -1,0 +1,37 @@
+/// Shapes that several kinds of content share. Source: what iOS and Android decode, vendor SDKs.
+extension ContentShape {
+    /// When a message or block is shown; the SDKs judge it.
+    static let dateFilter = ContentShape.record([
+        .required("enabled", .bool), .nullable("from_date", .int), .nullable("to_date", .int),
+    ])
+
+    /// How often a message or block is shown; the SDKs judge it.
+    static let frequency = ContentShape.word(["always", "only_once", "once_per_visit", "until_visitor_interacts"])
+
+    /// The `registered` ids of those who get a message or block (ours); absent for everybody.
+    static let audience = ContentShape.list(of: .name, atLeast: 1)
+
+    /// The event that shows an in-app message.
+    static let trigger = ContentShape.record([
+        .required("event_type", .name), .required("filter", .list(of: eventFilter)),
+    ])
+
+    /// A condition on a property of the event; one of an unknown type breaks the whole list on iOS.
+    ///
+    /// Which operators a type has, ``InAppMessage`` checks.
+    private static let eventFilter = ContentShape.record([
+        .required(
+            "attribute",
+            .record([.required("type", .word(["property", "timestamp"])), .optional("property", .text)])),
+        .required(
+            "constraint",
+            .record([
+                .required("type", .word(["string", "number", "boolean"])), .required("operator", .text),
+                .optional("operands", .list(of: operand)), .optional("value", .word(["true", "false"])),
+            ])),
+    ])
+
+    private static let operand = ContentShape.record([
+        .required("type", .word(["constant"])), .required("value", .text),
+    ])
+}

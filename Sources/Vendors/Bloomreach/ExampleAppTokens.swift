@@ -1,0 +1,57 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+/// The call with which the vendor's example apps get a customer token. Source: observed in the iOS example app; answer to
+/// wrong input, default lifetime and order of members are ours.
+extension Bloomreach {
+    /// How long a token lives unless its order says otherwise (ours).
+    static let tokenLifetime = Duration.seconds(3600)
+
+    /// Signs a token with the private key that the order names; a moment of the past is signed as given.
+    static func mintForExampleApp(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let project = try orderedProject(body, call.vendor)
+        let keyID = try body.requiredText("kid")
+        guard let subject = body["sub"], !subject.isNull else { throw .missingField("sub") }
+        guard let key = project.privateKey(keyID) else {
+            throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)")
+        }
+        guard let ids = subject.object, !ids.isEmpty, ids.allSatisfy({ $0.value.string?.isEmpty == false }) else {
+            throw Refusal(.mintBadSubject, because: "sub is \(subject.text.prefix(100))")
+        }
+        let expiry = try expiry(of: body, at: call.moment)
+        let draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
+        let token: String
+        do {
+            token = try draft.mint(key: key.signing, algorithm: .hs256, at: call.moment.unixSeconds)
+        } catch {
+            throw Refusal(.mintUnknownKey, because: "\(error)")
+        }
+        return .json(["customer_token": .string(token), "expire_time": expiry])
+    }
+
+    private static func orderedProject(
+        _ body: JSONObject, _ vendor: Bloomreach
+    ) throws(BloomreachRefusal) -> BloomreachProject {
+        let token = try body.text("project_id") ?? ""
+        guard BloomreachAddress.isWellFormed(token) else {
+            throw Refusal(.invalidProjectID, because: "project_id is “\(token.prefix(100))”")
+        }
+        guard let project = vendor.accounts.project(token) else {
+            throw Refusal(.unknownProject, because: "no project has the token \(token)")
+        }
+        return project
+    }
+
+    private static func expiry(of body: JSONObject, at moment: Moment) throws(BloomreachRefusal) -> JSON {
+        guard let value = body["exp"], !value.isNull else { return JSON((moment + tokenLifetime).wholeSeconds) }
+        guard value.number?.double.isFinite == true else {
+            throw .invalidField("exp", because: "exp is \(value.text.prefix(100)), not a number")
+        }
+        return value
+    }
+}

@@ -1,0 +1,25 @@
+import Emulation
+import JSON
+import Wire
+
+/// Linking hard ids to a cookie. Source: observed, both SDKs.
+extension Bloomreach {
+    /// Gives the customer of the path's cookie hard ids, as a write under all of them would.
+    static func linkIDs(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        guard let value = body["external_ids"], !value.isNull else { throw .missingField("external_ids") }
+        var ids = try call.ids(value, of: "external_ids")
+        // A cookie among them is ignored: the path names it.
+        ids.cookie = nil
+        guard !ids.isEmpty else { throw .invalidField("external_ids", because: "external_ids holds no id") }
+        ids.cookie = call.parameters["cookie"]
+        // The ids of the token are held against the external ones (ours): nothing else names the customer.
+        ids = try call.bind(ids, isWrite: true)
+        let project = try call.project().token
+        let number = try state.place(ids, in: project)
+        state.shrink(project, sparing: number)
+        return .json(["success": true])
+    }
+}

@@ -1,0 +1,133 @@
+import Emulation
+import JSON
+
+/// A message that an app shows over its own screens when an event occurs.
+struct InAppMessage: Sendable {
+    let id: String
+    /// Whether only SDKs that ask with `compatibility` can read its payload.
+    let isRichText: Bool
+    let audience: ContentAudience
+    private let body: PersonalBody
+
+    /// The message as answered to a customer. Source: observed, both SDKs; order of members as in the vendor's answers.
+    func json(for customer: ContentReader) -> JSON { body.json(for: customer) }
+}
+
+extension InAppMessage {
+    /// Reads an entry of `content/in-app-messages.yaml`.
+    ///
+    /// - Throws: a problem where iOS would refuse the whole list, or a payload is not what its flags say.
+    init(_ node: FixtureNode) throws(FixtureProblem) {
+        try Self.shape.check(node)
+        let entry = try node.mapping(Self.fields.map(\.name))
+        id = try entry.required("id").string()
+        isRichText = try entry.required("is_rich_text").bool()
+        audience = try ContentAudience(entry["audience"])
+        try Self.checkFilters(try entry.required("trigger"))
+        try Self.checkPayload(of: entry, isRichText: isRichText)
+        body = try PersonalBody(Self.answer(entry), at: node)
+    }
+
+    private static let shape = ContentShape.record(fields)
+
+    private static let fields: [ContentField] =
+        [
+            .required("id", .name), .required("name", .text),
+            .nullable("message_type", .word(["modal", "alert", "fullscreen", "slide_in", "freeform"])),
+            .required("frequency", .frequency), .nullable("payload", .open([])),
+            .required("variant_id", .int), .required("variant_name", .text), .required("trigger", .trigger),
+            .required("date_filter", .dateFilter), .nullable("load_priority", .int), .nullable("load_delay", .int),
+            .nullable("close_timeout", .int), .nullable("payload_html", .text), .required("is_html", .bool),
+            .required("is_rich_text", .bool), .nullable("has_tracking_consent", .bool),
+            .nullable("consent_category_tracking", .text), .optional("audience", .audience),
+        ]
+
+    /// The members in the order in which they are answered; what the fixture leaves out is null.
+    private static func answer(_ entry: FixtureMapping) throws(FixtureProblem) -> JSON {
+        var object = JSONObject()
+        for field in fields where field.name != "audience" {
+            object.append(field.name, try entry[field.name]?.json() ?? .null)
+        }
+        if let filter = object["date_filter"] { object["date_filter"] = ContentShape.completed(dateFilter: filter) }
+        return .object(object)
+    }
+}
+
+// MARK: - Payloads
+
+extension InAppMessage {
+    private static let texts = [
+        "image_url", "title", "title_text_color", "title_text_size", "body_text", "body_text_color", "body_text_size",
+        "background_color", "close_button_color", "message_position", "text_position",
+    ]
+
+    private static let plainPayload = ContentShape.record(
+        ContentField.optional(texts, .optional(.text)) + [
+            .nullable("text_over_image", .bool), .nullable("buttons", .list(of: plainButton)),
+        ])
+
+    private static let plainButton = ContentShape.record(
+        [.nullable("button_type", .word(["cancel", "deep-link", "browser"]))]
+            + ContentField.optional(
+                ["button_text", "button_link", "button_text_color", "button_background_color"], .optional(.text)))
+
+    /// The style keys of rich payloads are passed on as they stand (some sixty, all optional); iOS needs the buttons.
+    private static let richButtons = ContentShape.open([
+        .required("buttons", .list(of: .open([.required("button_text", .text)])))
+    ])
+
+    private static func checkPayload(of entry: FixtureMapping, isRichText: Bool) throws(FixtureProblem) {
+        if try entry.required("is_html").bool(), try entry["payload_html"]?.json().string == nil {
+            throw entry.node.problem("the message has is_html true and no payload_html")
+        }
+        guard let payload = entry["payload"], try !payload.json().isNull else {
+            if isRichText { throw entry.node.problem("the message has is_rich_text true and no payload with buttons") }
+            return
+        }
+        try (isRichText ? richButtons : plainPayload).check(payload)
+    }
+}
+
+// MARK: - Filters
+
+extension InAppMessage {
+    private static let everyType = ["is set", "is not set", "has value", "has no value"]
+
+    private static func operators(of type: String) -> [String] {
+        switch type {
+        case "string":
+            [
+                "equals", "does not equal", "in", "not in", "contains", "does not contain", "starts with", "ends with",
+                "regex",
+            ] + everyType
+        case "number": ["equal to", "in between", "not between", "less than", "greater than"] + everyType
+        default: ["is"] + everyType
+        }
+    }
+
+    /// Refuses operators that the constraint's type has not, and a value where operands belong.
+    private static func checkFilters(_ trigger: FixtureNode) throws(FixtureProblem) {
+        let filters = try trigger.mapping("event_type", "filter").required("filter").elements()
+        for filter in filters {
+            let item = try filter.mapping("attribute", "constraint")
+            let attribute = try item.required("attribute").mapping("type", "property")
+            if try attribute.required("type").string() == "property" { _ = try attribute.required("property") }
+            let constraint = try item.required("constraint").mapping("type", "operator", "operands", "value")
+            let type = try constraint.required("type").string()
+            try ContentShape.word(operators(of: type)).check(try constraint.required("operator"))
+            if let value = constraint["value"], type != "boolean" {
+                throw value.nameProblem("only constraints of type boolean have a value; expected operands")
+            }
+        }
+    }
+}
+
+extension ContentShape {
+    /// A date filter with all its members, null where the fixture has none.
+    static func completed(dateFilter: JSON) -> JSON {
+        [
+            "enabled": dateFilter["enabled"] ?? false, "from_date": dateFilter["from_date"] ?? .null,
+            "to_date": dateFilter["to_date"] ?? .null,
+        ]
+    }
+}

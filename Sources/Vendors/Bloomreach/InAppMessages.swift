@@ -1,0 +1,41 @@
+import Emulation
+import JSON
+
+/// Messages over an app's own screens. Source: the path with `v=1` is documented (seed), the query of newer SDKs and the
+/// bodies are observed in both.
+extension Bloomreach {
+    /// The oldest value of the query `compatibility` whose senders read rich payloads: iOS 3.2.0, Android 4.2.0.
+    private static let richCompatibility = 3
+
+    /// Answers with all messages for a customer; whether and when one is shown, the SDK decides.
+    static func inAppMessages(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let ids = try call.customerIDs(of: body)
+        let devices = ["ios", "android"]
+        if let device = try body.text("device"), !devices.contains(device) {
+            throw .invalidField("device", because: "device is \(device.prefix(100)), not ios or android")
+        }
+        let owner = try call.bind(ids)
+        let project = try call.project()
+        let customer = state.reader(owner, in: project)
+        // ours: a client that does not say so is one of those that cannot read rich payloads.
+        let compatibility = BloomreachQuery(call.request)["compatibility"].flatMap { Int($0) } ?? 0
+        let messages = call.vendor.content[project.token].inAppMessages.filter { message in
+            message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
+        }
+        return .json(["success": true, "data": .array(messages.map { $0.json(for: customer) })])
+    }
+}
+
+extension BloomreachState {
+    /// For whom content is made that ids ask for: somebody anonymous when nobody has them.
+    func reader(_ ids: BloomreachIDs, in project: BloomreachProject) -> ContentReader {
+        guard let customer = customer(ids, of: project) else { return .anonymous }
+        var values = customer.properties
+        for id in customer.ids.hard where values[id.name] == nil { values.append(id.name, .string(id.value)) }
+        return ContentReader(
+            number: customer.number, registered: customer.ids[BloomreachID.registered], values: values)
+    }
+}

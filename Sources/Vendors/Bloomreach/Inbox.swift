@@ -1,0 +1,157 @@
+import Emulation
+import JSON
+
+/// The app inbox of a customer, shared by all devices.
+///
+/// Each change takes the next number of a counter and stamps the message that it touches, so that a client asks for what
+/// is stamped higher than what it has. What a delta cannot tell, that a message is gone, begins a new epoch.
+struct Inbox: Sendable, Hashable {
+    /// ours: bounds, so that a scenario that adds a message at each call cannot fill the machine.
+    static let capacity = 200
+    /// ours.
+    static let messageByteLimit = 64 * 1024
+
+    private(set) var epoch = 1
+    private(set) var counter = 0
+    /// In the order in which they came.
+    private(set) var messages: [InboxMessage] = []
+
+    /// No messages yet.
+    init() {}
+
+    /// What the messages count towards the limits of a sandbox.
+    var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
+
+    /// Whether a message has that id.
+    func contains(_ id: String) -> Bool { index(of: id) != nil }
+
+    /// The message of that id.
+    subscript(id: String) -> InboxMessage? { index(of: id).map { messages[$0] } }
+
+    /// What clients of an application see, newest first.
+    ///
+    /// - Parameter stamp: messages stamped no higher are left out.
+    func listed(for application: String, at moment: Moment, above stamp: Int) -> [InboxMessage] {
+        // Among those of one time the one that came last is first; reversed, since sorting keeps the order of equals.
+        messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment) }
+            .enumerated()
+            .sorted {
+                let (one, other) = ($0.element.createTime.double, $1.element.createTime.double)
+                return one == other ? $0.offset < $1.offset : one > other
+            }
+            .map(\.element)
+    }
+
+    /// Adds a message that nobody has read the number of; the caller has made sure that its id is new.
+    mutating func add(_ message: InboxMessage) {
+        var message = message
+        message.stamp = nextChange()
+        messages.append(message)
+    }
+
+    /// Marks messages as read; those that are already take no new number.
+    mutating func markRead(_ ids: [String]) {
+        for id in ids {
+            guard let index = index(of: id), !messages[index].isRead else { continue }
+            messages[index].isRead = true
+            messages[index].stamp = nextChange()
+        }
+    }
+
+    /// Has a message expire; no client is told, since each knows the time itself.
+    mutating func expire(_ id: String, at moment: Moment) {
+        guard let index = index(of: id) else { return }
+        messages[index].expireTime = JSONNumber(moment.unixSeconds)
+    }
+
+    /// Takes a message out; only a full fetch tells clients.
+    mutating func remove(_ id: String) {
+        guard let index = index(of: id) else { return }
+        messages.remove(at: index)
+        epoch += 1
+    }
+
+    /// Takes all messages out, also when there are none: whoever resets an inbox wants clients to fetch in full.
+    mutating func clear() {
+        messages = []
+        epoch += 1
+    }
+
+    private mutating func nextChange() -> Int {
+        counter += 1
+        return counter
+    }
+
+    private func index(of id: String) -> Int? { messages.firstIndex { $0.id.hasSameBytes(as: id) } }
+}
+
+// MARK: - Fixtures, exports and reloads
+
+extension Inbox {
+    /// Reads messages, the first of which came first.
+    init(_ list: FixtureNode) throws(FixtureProblem) {
+        for node in try list.elements() {
+            let message = try InboxMessage(node, from: .fixture)
+            try check(message, at: node)
+            add(message)
+        }
+    }
+
+    /// Reads what ``record`` wrote.
+    init(exported entry: FixtureMapping) throws(FixtureProblem) {
+        epoch = try entry.required("epoch").count()
+        counter = try entry.required("counter").count()
+        guard epoch > 0 else { throw entry.node.problem("the epoch is 0; the first one is 1") }
+        for node in try entry.required("messages").elements() {
+            let message = try InboxMessage(node, from: .export)
+            try check(message, at: node)
+            guard message.stamp <= counter else {
+                throw node.problem("the message has stamp \(message.stamp), but the inbox came to \(counter)")
+            }
+            messages.append(message)
+        }
+    }
+
+    private func check(_ message: InboxMessage, at node: FixtureNode) throws(FixtureProblem) {
+        if contains(message.id) { throw node.problem("another message of this inbox has the id \(message.id)") }
+        if messages.count == Self.capacity { throw node.problem("an inbox has at most \(Self.capacity) messages") }
+    }
+
+    /// The members that ``init(exported:)`` reads.
+    var record: [(String, JSON)] {
+        [
+            ("epoch", JSON(epoch)), ("counter", JSON(counter)), ("messages", .array(messages.map(\.record))),
+        ]
+    }
+
+    /// The inbox once the fixtures of its messages have been replaced: those that the sandbox has not changed follow, all
+    /// others stay, and clients learn of it as of every change.
+    func following(_ new: Inbox, insteadOf old: Inbox) -> Inbox {
+        if new == old { return self }
+        if self == old, counter == 0 { return new }
+        var inbox = self
+        for message in old.messages where new[message.id] == nil && inbox[message.id] == message {
+            inbox.remove(message.id)
+        }
+        for message in new.messages {
+            guard let mine = inbox[message.id] else {
+                // What the sandbox removed stays away, unless the file speaks of something new.
+                let isNew = old[message.id].map { !$0.hasSameContent(as: message) } ?? true
+                if isNew, inbox.messages.count < Self.capacity { inbox.add(message) }
+                continue
+            }
+            guard let before = old[message.id], mine.hasSameContent(as: before), !message.hasSameContent(as: before)
+            else { continue }
+            inbox.replace(mine, with: message)
+        }
+        return inbox
+    }
+
+    private mutating func replace(_ mine: InboxMessage, with message: InboxMessage) {
+        guard let index = index(of: mine.id) else { return }
+        var message = message
+        message.isRead = mine.isRead || message.isRead
+        message.stamp = nextChange()
+        messages[index] = message
+    }
+}

@@ -1,0 +1,69 @@
+import Emulation
+import JSON
+
+/// Recommended items. Source: observed, both SDKs; which items come in which order is ours.
+extension Bloomreach {
+    /// The number of items that the vendor's pages name as the usual one.
+    private static let usualSize = 10
+
+    /// The call of a stream, which takes the place of the attributes of a project.
+    static func recommendations(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let ids = try call.customerIDs(of: body)
+        let engine = try body.requiredText("engine_id")
+        let fillsWithRandom = try body.bool("fill_with_random") ?? false
+        let size = try body.count("size") ?? usualSize
+        _ = try body.object("items")
+        _ = try body.bool("no_track")
+        let order = BloomreachRecommendationOrder(
+            engine: engine, fillsWithRandom: fillsWithRandom, size: size,
+            whitelist: try body.whitelist("catalog_attributes_whitelist"))
+        let owner = try call.bind(ids)
+        let project = try call.project()
+        let customer = state.customer(owner, of: project)?.number
+        guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {
+            throw .invalidField("engine_id", because: "the project has no engine \(engine.prefix(100))")
+        }
+        // A string, not a list: so the SDKs have it.
+        return .json(["data": .array(items), "errors": "[]", "success": true])
+    }
+}
+
+extension RecommendationCatalog {
+    /// What an engine recommends to a customer of that number, or to somebody unknown; `nil` without such an engine.
+    ///
+    /// The engine's items in order, then, if that is wanted, those of the catalog, so that answers repeat (ours).
+    func items(_ order: BloomreachRecommendationOrder, for customer: Int?) -> [JSON]? {
+        guard let engine = engine(order.engine) else { return nil }
+        let rest = order.fillsWithRandom ? self.order.filter { !engine.itemIDs.contains($0) } : []
+        let id = engine.recommendationID(for: customer)
+        return (engine.itemIDs + rest).prefix(order.size).map { item in
+            var entry: JSONObject = [
+                "engine_name": .string(engine.name), "item_id": .string(item), "recommendation_id": .string(id),
+                "recommendation_variant_id": engine.variantID,
+            ]
+            for field in items[item] ?? [:] where order.whitelist?.contains(field.name) ?? true {
+                entry.append(field.name, field.value)
+            }
+            return .object(entry)
+        }
+    }
+}
+
+extension RecommendationEngine {
+    /// An id that is the same whenever the engine recommends to that customer (ours): 24 hexadecimal digits.
+    fileprivate func recommendationID(for customer: Int?) -> String {
+        let one = StableHash("\(id)\n\(customer ?? 0)".utf8).hex
+        return one + StableHash(one.utf8).hex.prefix(8)
+    }
+}
+
+extension JSONObject {
+    /// A list of names; `nil` when it is absent or null.
+    fileprivate func whitelist(_ name: String) throws(BloomreachRefusal) -> [String]? {
+        guard let value = self[name], !value.isNull else { return nil }
+        return try requiredTexts(name)
+    }
+}

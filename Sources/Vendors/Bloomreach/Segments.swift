@@ -1,0 +1,42 @@
+import Emulation
+import JSON
+
+/// The segments that a customer is in. Source: observed, both SDKs; the only answer of the vendor without `success`.
+extension Bloomreach {
+    /// Answers with the segments of the customer who has a cookie: none for an unknown one.
+    static func segments(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        guard let cookie = BloomreachQuery(call.request).cookie, !cookie.isEmpty else {
+            throw .missingField(BloomreachID.cookie)
+        }
+        let project = try call.project()
+        let ids = BloomreachIDs(cookie: cookie, hard: [])
+        let customer = state.customer(ids, of: project)
+        try call.bind(cookie: ids, of: customer)
+        guard let customer else { return .json([:]) }
+        let key = BloomreachCustomerKey(project: project.token, number: customer.number)
+        return .json(state.content.segments(of: key).json)
+    }
+}
+
+extension Call<Bloomreach> {
+    /// Step 12 for a call that names a cookie alone: a customer token must be of whoever has it (ours); for an unknown
+    /// cookie there is nobody to compare with.
+    fileprivate mutating func bind(
+        cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
+    ) throws(BloomreachRefusal) {
+        guard !credentials.isStream else {
+            _ = try bind(ids)
+            return
+        }
+        guard switches.customerTokenBinding != .off, let customer, let owner = credentials.token?.ids("sub") else {
+            return
+        }
+        let hasCookie = owner.cookie.map { own in ids.cookie?.hasSameBytes(as: own) == true } ?? true
+        let hasIDs = owner.hard.allSatisfy { customer.ids[$0.name]?.hasSameBytes(as: $0.value) == true }
+        var found = customer.ids
+        found.cookie = ids.cookie
+        try judge(hasCookie && hasIDs, owner, found)
+    }
+}

@@ -1,0 +1,66 @@
+/// How far a client has come with an inbox: `v1.<customer number>.<epoch>.<change counter>`.
+///
+/// ours: opaque to clients. It needs no table, and survives a restart with the same fixtures.
+struct SyncToken: Sendable, Hashable {
+    /// The number of the customer in the project.
+    let customer: Int
+    let epoch: Int
+    let counter: Int
+
+    init(customer: Int, epoch: Int, counter: Int) {
+        self.customer = customer
+        self.epoch = epoch
+        self.counter = counter
+    }
+
+    /// Reads a token in the one form that it is written in; `nil` for every other string.
+    init?(_ text: String) {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard parts.count == 4, parts[0] == "v1" else { return nil }
+        let numbers = parts.dropFirst().compactMap { Int($0) }
+        guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
+        self.init(customer: numbers[0], epoch: numbers[1], counter: numbers[2])
+        // Signs and leading zeros give the same numbers.
+        guard customer > 0, epoch > 0, self.text.utf8.elementsEqual(text.utf8) else { return nil }
+    }
+
+    var text: String { "v1.\(customer).\(epoch).\(counter)" }
+}
+
+extension Inbox {
+    /// Where a client stands that presents a sync token.
+    enum Position {
+        /// It has all that is stamped up to there.
+        case current(Int)
+        /// The token is of another customer's inbox: Android sends its old one after an identify (observed).
+        case elsewhere
+        /// The token tells of changes that never were: the server was started anew.
+        case ahead
+        /// Messages have been taken out since.
+        case stale
+        /// It is no token.
+        case unreadable
+
+        /// What it means, in a sentence.
+        var note: String {
+            switch self {
+            case .current(let stamp): "The client has the changes up to \(stamp)."
+            case .elsewhere: "The token is of another customer, so all messages are new."
+            case .ahead: "The token is ahead of this server, which was started anew, so all messages are new."
+            case .stale: "Messages were taken out of the inbox since; only a fetch without a token can tell."
+            case .unreadable: "This is no sync token."
+            }
+        }
+    }
+
+    /// Where a client stands that presents this text.
+    func position(of text: String, _ customer: Int) -> Position {
+        guard let token = SyncToken(text) else { return .unreadable }
+        guard token.customer == customer else { return .elsewhere }
+        if token.epoch < epoch { return .stale }
+        return token.epoch > epoch || token.counter > counter ? .ahead : .current(token.counter)
+    }
+
+    /// The token that says how far the inbox has come.
+    func token(for customer: Int) -> SyncToken { SyncToken(customer: customer, epoch: epoch, counter: counter) }
+}

@@ -1,0 +1,162 @@
+import Emulation
+import JSON
+import Wire
+
+/// What apps and servers track: changes of customers, events, clicks.
+///
+/// Source: documented (seed; reference pages on tracking), the answer is observed in the test data of the clients.
+extension Bloomreach {
+    /// The answer to everything that was tracked.
+    private static let accepted = Reply.json(["errors": [], "success": true])
+
+    static func trackCustomer(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        try updateCustomer(try call.bodyObject(), &call, &state)
+        return accepted
+    }
+
+    static func trackEvent(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        try addEvent(try call.bodyObject(), &call, &state)
+        return accepted
+    }
+
+    /// A click on a link of a campaign: an event of the customer, or of nobody, since Android names none (observed).
+    static func trackClick(
+        _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) -> Reply {
+        let body = try call.bodyObject()
+        let ids = try call.customerIDs(of: body, isRequired: false)
+        let entry = try TrackedEntry(body, at: call.moment)
+        let type = try body.text("event_type").flatMap { $0.isEmpty ? nil : $0 } ?? "campaign_click"
+        try checkLength(ofType: type)
+        let url = try body.requiredText("url")
+        try call.checkPermission(toTrack: type)
+        let owner = try call.bind(ids, isWrite: true)
+        var properties = entry.properties
+        properties["url"] = .string(url)
+        let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
+        let project = try call.project().token
+        if owner.isEmpty {
+            state.change(project) { $0.addClick(type, event) }
+        } else {
+            try state.store(event, type, of: owner, in: project)
+        }
+        return accepted
+    }
+
+    /// Changes properties of a customer, who is made, found or merged by the ids.
+    static func updateCustomer(
+        _ body: JSONObject, _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) {
+        let ids = try call.customerIDs(of: body)
+        let entry = try TrackedEntry(body, at: call.moment)
+        if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
+            throw Refusal(.streamEmptyUpdate, because: "there is only a cookie, and no property")
+        }
+        try call.checkPermission(toWrite: entry.properties)
+        let owner = try call.bind(ids, isWrite: true)
+        try state.store(entry.properties, of: owner, in: try call.project().token)
+    }
+
+    /// Adds an event to those of a customer, who is made, found or merged by the ids.
+    static func addEvent(
+        _ body: JSONObject, _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) {
+        let ids = try call.customerIDs(of: body)
+        let entry = try TrackedEntry(body, at: call.moment)
+        guard let type = try body.text("event_type"), !type.isEmpty else {
+            throw Refusal(.missingEventType, because: "event_type is absent or empty")
+        }
+        try checkLength(ofType: type)
+        try call.checkPermission(toTrack: type)
+        let owner = try call.bind(ids, isWrite: true)
+        try state.store(entry, type, of: owner, in: try call.project().token)
+    }
+
+    /// ours: a bound of what is kept once for all events of a type.
+    private static func checkLength(ofType type: String) throws(BloomreachRefusal) {
+        guard type.utf8.count <= BloomreachEventTypes.longest else {
+            throw .invalidField(
+                "event_type", because: "event_type is longer than \(BloomreachEventTypes.longest) bytes")
+        }
+    }
+}
+
+/// What all tracked bodies have.
+struct TrackedEntry {
+    let properties: JSONObject
+    /// Unix seconds.
+    let timestamp: Double
+
+    init(properties: JSONObject, timestamp: Double) {
+        self.properties = properties
+        self.timestamp = timestamp
+    }
+
+    init(_ body: JSONObject, at moment: Moment) throws(BloomreachRefusal) {
+        properties = try body.object("properties")
+        timestamp = try body.timestamp(at: moment)
+    }
+}
+
+extension Call<Bloomreach> {
+    /// Step 11 for a customer's properties.
+    fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
+        guard let key = credentials.publicKey else { return }
+        if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
+            throw Refusal(.noPermission, because: "the key may not write the property \(denied.name)")
+        }
+    }
+
+    /// Step 11 for an event.
+    fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
+        if let key = credentials.publicKey, !key.mayTrack(event: type) {
+            throw Refusal(.noPermission, because: "the key may not track events of type \(type)")
+        }
+    }
+}
+
+// MARK: - Storing
+
+extension BloomreachState {
+    /// Stores an event of the customer whom ids name.
+    ///
+    /// - Throws: ``BloomreachFailure/customerIDsConflict``, nothing being stored then.
+    mutating func store(
+        _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
+    ) throws(BloomreachRefusal) {
+        let number = try place(ids, in: project)
+        change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
+        shrink(project, sparing: number)
+    }
+
+    /// Stores properties of the customer whom ids name; null is a value like others (ours).
+    mutating func store(
+        _ properties: JSONObject, of ids: BloomreachIDs, in project: String
+    ) throws(BloomreachRefusal) {
+        let placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
+        let known = placement.customer.flatMap { projects[project]?.customers[$0] }
+        try BloomreachCustomer.checkRoom(for: properties, besides: known)
+        let number = settle(placement, in: project)
+        if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
+        shrink(project, sparing: number)
+    }
+
+    /// Finds or makes the customer whom ids name, merging as it must be.
+    mutating func place(_ ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) -> Int {
+        let placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
+        return settle(placement, in: project)
+    }
+}
+
+extension BloomreachRecords {
+    /// Keeps a click that named nobody.
+    fileprivate mutating func addClick(_ type: String, _ event: TrackedEntry) {
+        add(
+            click: BloomreachEvent(
+                type: type, timestamp: event.timestamp, properties: event.properties, sequence: clicks.count))
+    }
+}

@@ -1,0 +1,53 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// The keys of issuers for whom this server signs, published as such issuers publish theirs (ours).
+extension IMS {
+    /// Answers the keys as a JWKS (RFC 7517 section 5).
+    static func publishKeySet(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        try publish(&call, &state) { keys throws(IMSRefusal) in keys.keySet }
+    }
+
+    /// Answers the keys as a map of ids to self-signed certificates, as Google publishes Firebase's.
+    static func publishCertificates(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        try publish(&call, &state) { keys throws(IMSRefusal) in
+            var map = JSONObject()
+            // A map has no place for a key without an id.
+            for key in keys.published.map(\.key) where key.id != nil {
+                guard let certificate = SelfSignedCertificate(of: key, name: key.id ?? "") else {
+                    throw Refusal(.serviceUnavailable, because: "no certificate could be made of key \(key)")
+                }
+                map[key.id ?? ""] = .string(certificate.pem)
+            }
+            return .object(map)
+        }
+    }
+
+    private static func publish(
+        _ call: inout IMSCall, _ state: inout IMSState, _ body: (IssuerKeys) throws(IMSRefusal) -> JSON
+    ) throws(IMSRefusal) -> Reply {
+        let name = call.parameters["name"]
+        let found: IssuerKeys?
+        do throws(MintRefusal) {
+            found = try call.vendor.devKeys(of: name, in: state)
+        } catch {
+            throw Refusal(.serviceUnavailable, because: error.description)
+        }
+        guard var keys = found, let issuer = call.vendor.accounts.devIssuer(name) else {
+            throw Refusal(.issuerNotFound, because: "no private key of an issuer \(name) is at hand")
+        }
+        let content = try body(keys)
+        guard keys.fetch() != nil else {
+            state.store(keys)
+            call.findings.note(Finding("dev-issuer", .noted, note: "The drill break has this issuer answer 500."))
+            return .respond(.empty(.internalServerError))
+        }
+        state.store(keys)
+        var response = Response.json(content)
+        response.fields[.cacheControl] = issuer.cacheControl
+        return .respond(response)
+    }
+}

@@ -1,0 +1,139 @@
+import Emulation
+import JSON
+import Tokens
+
+/// What the fixtures give: the operator's key, issuers, users, and the keys of those whom this server signs for.
+struct IMSAccounts: Sendable {
+    let operatorKey: String
+    let issuers: [IMSIssuer]
+    let users: [IMSUser]
+    let devIssuers: [IMSDevIssuer]
+    /// The hosts of the issuers' key URLs: naming them in a fixture allows them.
+    let namedHosts: Set<String>
+
+    /// The files beside the accounts, which key sources may name.
+    let fixtures: VendorFixtures
+
+    /// The dev issuer of that name.
+    func devIssuer(_ name: String) -> IMSDevIssuer? { devIssuers.first { $0.name.hasSameBytes(as: name) } }
+
+    /// Reads `accounts.yaml`.
+    init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let document = try fixtures.document("accounts.yaml").mapping("operator_key", "issuers", "dev_issuers", "users")
+        self.fixtures = fixtures
+        operatorKey = try document.required("operator_key").string()
+        guard !operatorKey.isEmpty else { throw try document.required("operator_key").problem("the key is empty") }
+        issuers = try IMSIssuer.list(try document.required("issuers"), fixtures)
+        users = try IMSUser.list(try document.required("users"))
+        var devIssuers: [IMSDevIssuer] = []
+        for node in try document.required("dev_issuers").elements() {
+            let issuer = try IMSDevIssuer(node, fixtures)
+            guard !devIssuers.contains(where: { $0.name == issuer.name }) else {
+                throw node.problem("another dev issuer is called \(issuer.name)")
+            }
+            devIssuers.append(issuer)
+        }
+        self.devIssuers = devIssuers
+        namedHosts = Set(issuers.compactMap { $0.remote.flatMap { IMSKeyURL($0.url) }?.host }.filter { !$0.isEmpty })
+    }
+}
+
+// MARK: - Issuers
+
+extension IMSIssuer {
+    /// Reads issuers, checked against each other.
+    static func list(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) -> [IMSIssuer] {
+        var issuers = IMSIssuers()
+        for node in try node.elements() {
+            let issuer = try IMSIssuer(node, fixtures)
+            guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
+                throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
+            }
+            issuers.put(issuer)
+        }
+        guard issuers.all.count <= IMSIssuers.capacity else {
+            throw node.problem("more than \(IMSIssuers.capacity) issuers")
+        }
+        return issuers.all
+    }
+
+    /// Reads an issuer with the members that a request has, and the time at which it was onboarded.
+    ///
+    /// Whoever writes a fixture or an export may name any host.
+    convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let entry = try node.mapping(IMSIssuerRecord.members + ["created_at"])
+        let created = try entry.required("created_at").moment()
+        let keys = try entry.required("keys")
+        let body = IMSBody(try node.json().object ?? [:])
+        let source: IMSKeySource
+        let verification: [VerificationKey]
+        let record: IMSIssuerRecord
+        do throws(IMSRefusal) {
+            let reader = IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil })
+            (source, verification) = try reader.read(try body.requiredObject("keys"))
+        } catch {
+            throw keys.problem(error.reason ?? error.failure.rawValue)
+        }
+        do throws(IMSRefusal) {
+            record = try IMSIssuerRecord(body, source: source, created: created)
+        } catch {
+            throw node.problem(error.reason ?? error.failure.rawValue)
+        }
+        if let remote = source.remoteKeys(of: record.name) {
+            self.init(record, remote: remote)
+        } else {
+            self.init(record, keys: verification)
+        }
+    }
+}
+
+extension IMSDevIssuer {
+    fileprivate convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let entry = try node.mapping("name", "key", "spares", "cache_control")
+        var spares: [KeyFile] = []
+        for node in try entry["spares"]?.elements() ?? [] { spares.append(try KeyFile(node, fixtures)) }
+        self.init(
+            name: try entry.required("name").string(), key: try KeyFile(try entry.required("key"), fixtures),
+            spares: spares, cacheControl: try entry["cache_control"]?.string() ?? "public, max-age=600")
+    }
+}
+
+extension IMSDevIssuer.KeyFile {
+    fileprivate init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        let entry = try node.mapping("file", "kid")
+        let file = try fixtures.file(try entry.required("file").string())
+        path = file.path
+        text = file.bytes
+        id = try entry["kid"]?.string()
+        guard text.holdsPrivateKey else {
+            throw FixtureProblem(file: file.path, message: "is no private key in PEM")
+        }
+    }
+}
+
+extension [UInt8] {
+    /// Whether the text has a line of PEM that speaks of a private key.
+    ///
+    /// Looked for among the bytes: every start looks at all keys, and a search among characters takes a hundred times as
+    /// long.
+    var holdsPrivateKey: Bool {
+        let words = Array("PRIVATE KEY-----".utf8)
+        var rest = self[...]
+        while let start = rest.place(of: words[0]) {
+            if rest[start...].prefix(words.count).elementsEqual(words) { return true }
+            rest = rest[(start + 1)...]
+        }
+        return false
+    }
+}
+
+extension FixtureNode {
+    /// The Unix seconds here, which a clock could show.
+    func moment() throws(FixtureProblem) -> Moment {
+        let moment = Moment(unixSeconds: try number())
+        guard Moment.representable.contains(moment) else {
+            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
+        }
+        return moment
+    }
+}

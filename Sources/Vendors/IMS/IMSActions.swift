@@ -1,0 +1,107 @@
+import Emulation
+import JSON
+
+/// What can happen to users and keys without a request of the app (all ours).
+extension IMS {
+    private static let userMembers = [
+        ActionMember("user", "id or enterprise id of the user", isRequired: true),
+        ActionMember("tenant", "tenant of the enterprise id; the oldest user counts without one"),
+    ]
+
+    static let actions: [VendorAction<IMS>] = [
+        VendorAction(
+            "enroll-user", about: "Enrolls a user, as the people at IMS would.",
+            members: [
+                ActionMember("email", "email address", isRequired: true),
+                ActionMember("tenant", "the tenant; that of the first issuer"),
+                ActionMember("enterprise_id", "the sub of the user's tokens; none until an activation links it"),
+                ActionMember("activation_id", "what the user enters to activate the app; the email"),
+                ActionMember("activate", "true for a user who is active at once; needs an enterprise_id"),
+            ], body: enrollByAction),
+        VendorAction(
+            "activate-user", about: "Makes a user active.", members: userMembers,
+            body: { (call, state) throws(ActionRefusal) in try change(call, &state, to: .active) }),
+        VendorAction(
+            "deactivate-user", about: "Deactivates a user: valid tokens are refused from the next request on.",
+            members: userMembers,
+            body: { (call, state) throws(ActionRefusal) in try change(call, &state, to: .deactivated) }),
+        VendorAction(
+            "drill-keys", about: "Rotates or breaks the keys of a dev issuer.",
+            members: [
+                ActionMember("issuer", "name of the dev issuer", isRequired: true),
+                ActionMember(
+                    "drill",
+                    KeyDrill.allCases.map(\.rawValue).joined(separator: ", ") + "; without a spare pair only those "
+                        + "that need none", isRequired: true),
+            ], body: drillKeys),
+    ]
+
+    @Sendable private static func enrollByAction(
+        _ call: ActionCall<IMS>, _ state: inout IMSState
+    ) throws(ActionRefusal) -> JSON {
+        var members = call.members
+        let tenant = try call.text("tenant") ?? state.issuers.all.first?.record.tenant ?? "demo"
+        members["tenant"] = nil
+        if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
+        do throws(IMSRefusal) {
+            let enrollment = try IMSEnrollment(IMSBody(members), tenant: tenant)
+            if enrollment.isActive, enrollment.enterpriseID == nil {
+                throw Refusal(.stateConflict, because: "activate needs an enterprise_id")
+            }
+            if let field = state.users.conflict(with: enrollment) {
+                throw Refusal(.enrollmentExists, because: "another user of tenant \(tenant) has the same \(field)")
+            }
+            return state.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
+        } catch {
+            throw ActionRefusal(error.reason ?? error.failure.rawValue)
+        }
+    }
+
+    private static func change(
+        _ call: ActionCall<IMS>, _ state: inout IMSState, to wanted: IMSUser.State
+    ) throws(ActionRefusal) -> JSON {
+        let name = try call.required("user")
+        guard var user = state.user(name, of: try call.text("tenant")) else {
+            let known = state.users.all.prefix(20).map(\.id)
+            throw ActionRefusal(
+                "no user has the id or the enterprise id \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        guard user.state != wanted else { throw ActionRefusal("\(user.id) is \(wanted.rawValue) already") }
+        if wanted == .deactivated {
+            user.deactivate(at: call.moment)
+        } else {
+            guard user.enterpriseID != nil else {
+                throw ActionRefusal("\(user.id) has no enterprise id to be active with")
+            }
+            user.activate(at: call.moment)
+        }
+        state.users.store(user)
+        return ["id": .string(user.id), "state": .string(user.state.rawValue)]
+    }
+
+    @Sendable private static func drillKeys(
+        _ call: ActionCall<IMS>, _ state: inout IMSState
+    ) throws(ActionRefusal) -> JSON {
+        let (name, text) = (try call.required("issuer"), try call.required("drill"))
+        guard let drill = KeyDrill(rawValue: text) else {
+            throw ActionRefusal(
+                "no drill is called \(text)\(Nearest.hint(to: text, among: KeyDrill.allCases.map(\.rawValue)))")
+        }
+        let found: IssuerKeys?
+        do throws(MintRefusal) {
+            found = try call.vendor.devKeys(of: name, in: state)
+        } catch {
+            throw ActionRefusal(error.description)
+        }
+        guard var keys = found else {
+            let known = call.vendor.accounts.devIssuers.map(\.name)
+            throw ActionRefusal("no dev issuer is called \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        guard keys.perform(drill, with: nil, call.identifiers) else {
+            throw ActionRefusal(
+                "issuer \(name) has no spare pair; the call keys/ims/\(name)/\(text) waits for a new one")
+        }
+        state.store(keys)
+        return ["issuer": .string(name), "kids": .array(keys.published.map { JSON($0.key.id) })]
+    }
+}

@@ -1,0 +1,89 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+
+extension HTTPField.Name {
+    /// The operator's key; stands for the people who onboard and enroll (ours).
+    static let operatorKey = Self("x-ims-operator-key") ?? .authorization
+    /// The device, to which a token id may be bound (ours).
+    static let deviceID = Self("x-ims-device-id") ?? .authorization
+}
+
+/// What a request presented.
+struct IMSCredentials: Sendable {
+    /// The token, when there is one.
+    var token: IMSToken?
+    /// The issuer that the token names.
+    var issuer: IMSIssuer?
+    /// The keys without which the token cannot be judged.
+    var order: KeyOrder?
+}
+
+extension IMS {
+    func standing(in state: IMSState) -> IMSIssuers { state.issuers }
+
+    func claims(of credentials: IMSCredentials) -> JSONObject? { credentials.token?.compact.claims }
+
+    func awaitedKeys(of credentials: IMSCredentials) -> KeyOrder? { credentials.order }
+
+    func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSCredentials {
+        switch arrival.route.access {
+        case .open: return IMSCredentials()
+        case .operator:
+            judgeOperatorKey(arrival, &findings)
+            return IMSCredentials()
+        case .token, .user:
+            if let report = arrival.keyFetch { findings.note(report.finding) }
+            guard let token = presentedToken(arrival, &findings) else { return IMSCredentials() }
+            let judge = IMSTokenJudge(
+                issuers: arrival.standing, switches: arrival.switches, moment: arrival.moment,
+                policy: keyFetchPolicy(arrival.switches), namedHosts: accounts.namedHosts,
+                mayFetch: arrival.keyFetch == nil)
+            let outcome = judge.judge(token, &findings)
+            return IMSCredentials(token: token, issuer: outcome.issuer, order: outcome.order)
+        }
+    }
+
+    func keyFetchPolicy(_ switches: IMSSwitches) -> KeyFetchPolicy {
+        KeyFetchPolicy(
+            coolDown: .seconds(switches.coolDownSeconds), standardLifetime: .seconds(switches.standardLifetimeSeconds))
+    }
+
+    /// Row 1: the token in `Authorization`.
+    private func presentedToken(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSToken? {
+        let value = arrival.request.fields.bytes(of: .authorization)
+        let text = value.flatMap(Self.bearer)
+        findings.add(
+            Finding(
+                "token-present", text == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
+                found: text == nil ? value.map { _ in .text("a value of another form") } ?? .absent : nil,
+                source: "ours"),
+            orFail: .tokenMissing)
+        return text.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }
+    }
+
+    /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1); `nil` without anything.
+    private static func bearer(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let scheme: StaticString = "bearer"
+        let isBearer = scheme.withUTF8Buffer { value.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
+        let rest = value.dropFirst(scheme.utf8CodeUnitCount)
+        guard isBearer, rest.first == UInt8(ascii: " ") else { return nil }
+        let token = rest.drop { $0 == UInt8(ascii: " ") }
+        return token.isEmpty ? nil : token
+    }
+
+    private func judgeOperatorKey(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) {
+        let sent = arrival.request.fields[.operatorKey]
+        let isRight = sent.map { $0.hasSameBytes(as: accounts.operatorKey) } ?? false
+        let finding = Finding(
+            "operator-key", isRight ? .passed : .failed, expected: .text("x-ims-operator-key of the accounts"),
+            // What was sent may be the key of another world.
+            found: sent == nil ? .absent : isRight ? nil : .text("another value"), source: "ours; switch operator-auth")
+        if arrival.switches.operatorAuth == .open {
+            findings.note(finding.noted)
+        } else {
+            findings.add(finding, orFail: sent == nil ? .operatorKeyMissing : .operatorKeyWrong)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Emulation
+import JSON
+import Tokens
+
+extension IMS {
+    /// Judges a token that comes without its request, by the keys that are at hand or were fetched before; of issuers whose
+    /// keys this server publishes itself, by what it would publish now.
+    ///
+    /// Whether a token id was used, only a request tells. What the SDK says beforehand stands beside this, in a list of its
+    /// own; see ``checkers``.
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<IMS>
+    ) -> TokenVerdict<IMSFailure> {
+        let token = IMSToken(text)
+        let judge = IMSTokenJudge(
+            issuers: known(in: setting.state), switches: setting.switches, moment: setting.moment,
+            policy: keyFetchPolicy(setting.switches), namedHosts: accounts.namedHosts, mayFetch: false)
+        var findings = Findings<IMSFailure>()
+        let outcome = judge.judge(token, &findings)
+        if let issuer = outcome.issuer {
+            if issuer.record.replay != .off {
+                findings.note(
+                    Finding("token-id-unused", .notJudged, note: "Only a request tells whether the jti was used."))
+            }
+            judgeUser(of: token, issuer, setting.switches, setting.state, &findings)
+        }
+        let signer = judge.signer(of: token)
+        return TokenVerdict(
+            kind: token.compact.claims == nil ? nil : "user",
+            account: signer.map { "issuer \($0.record.name) of tenant \($0.record.tenant)" }, findings: findings)
+    }
+
+    /// The issuers of a sandbox, those with their keys whom a request would ask this server for.
+    private func known(in state: IMSState) -> IMSIssuers {
+        var issuers = state.issuers
+        for issuer in issuers.all {
+            guard let remote = issuer.remote, remote.lastReport == nil, let name = Self.devIssuer(of: remote.url),
+                // A file that holds no key is told to whoever mints with it.
+                let keys = try? devKeys(of: name, in: state), !keys.isBroken
+            else { continue }
+            issuers.put(
+                IMSIssuer(issuer.record, keys: keys.published.map { $0.key.verificationKey.limited(to: [.rs256]) }))
+        }
+        return issuers
+    }
+
+    /// The dev issuer whose keys are at a URL of this server.
+    private static func devIssuer(of url: String) -> String? {
+        let prefix = KeyRequest.ownServer + "/ims/dev-issuers/"
+        guard url.hasPrefix(prefix) else { return nil }
+        return String(url.dropFirst(prefix.count).prefix { $0 != "/" })
+    }
+}

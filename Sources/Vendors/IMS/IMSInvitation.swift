@@ -1,0 +1,91 @@
+import Emulation
+import JSON
+
+/// An invitation that a user sends. Source: the SDK's calls are documented (site); the members are ours.
+struct IMSInvitation: Sendable, Hashable {
+    enum Kind: String, CaseIterable, Sendable {
+        case account
+        case vehicle
+
+        /// The member that lists what is shared.
+        var member: String { self == .account ? "account_ids" : "vehicle_ids" }
+    }
+
+    /// ours: a bound.
+    private static let mostShared = 100
+
+    let kind: Kind
+    let name: String
+    let email: String
+    let phone: String
+    let sharedIDs: [String]
+    let number: Int
+    let user: Int
+    let created: Moment
+
+    /// Reads an invitation.
+    ///
+    /// - Throws: ``IMSFailure/bodyInvalid``.
+    init(_ body: IMSBody, number: Int, user: Int, created: Moment) throws(IMSRefusal) {
+        guard let kind = try body.choice("kind", of: Kind.self) else { throw body.refusal("kind", "is missing") }
+        self.kind = kind
+        name = try body.requiredText("name")
+        email = try body.email("email") ?? ""
+        phone = try body.text("phone") ?? ""
+        guard !email.isEmpty || !phone.isEmpty else {
+            throw body.refusal("email", "is missing, and so is phone; one of them is needed")
+        }
+        sharedIDs = try Self.ids(kind.member, body)
+        (self.number, self.user, self.created) = (number, user, created)
+    }
+
+    private static func ids(_ name: String, _ body: IMSBody) throws(IMSRefusal) -> [String] {
+        let values = try body.array(name)
+        guard values.count <= mostShared else { throw body.refusal(name, "has more than \(mostShared) elements") }
+        var ids: [String] = []
+        for (index, value) in values.enumerated() {
+            guard let id = value.string, (1...IMSBody.longestText).contains(id.unicodeScalars.count) else {
+                throw body.refusal("\(name).\(index)", "is no string of 1 to \(IMSBody.longestText) characters")
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+
+    var json: JSON {
+        [
+            "kind": .string(kind.rawValue), "name": .string(name), "email": .string(email), "phone": .string(phone),
+            kind.member: .array(sharedIDs.map(JSON.string)), "invitation_id": .string("inv-\(number)"),
+            "from_user_id": .string(IMSUser.id(user)), "status": "sent", "created_at": JSON(created.wholeSeconds),
+        ]
+    }
+}
+
+/// The invitations of a sandbox, in the order in which they were sent.
+struct IMSInvitations: Sendable {
+    /// ours: bounds, so that invitations in a loop cannot fill the machine.
+    static let mostOfUser = 1000
+    static let capacity = 20_000
+
+    private(set) var all: [IMSInvitation] = []
+    private(set) var lastNumber = 0
+
+    /// The invitations of a user.
+    func invitations(of user: Int) -> [IMSInvitation] { all.filter { $0.user == user } }
+
+    /// Whether a user may send one more.
+    func hasRoom(for user: Int) -> Bool {
+        all.count < Self.capacity && all.lazy.filter { $0.user == user }.count < Self.mostOfUser
+    }
+
+    mutating func add(_ invitation: IMSInvitation) {
+        all.append(invitation)
+        count(from: invitation.number)
+    }
+
+    /// Has numbers count on from there, if they have not come so far.
+    mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
+
+    /// Forgets the invitations of users who are not among these.
+    mutating func keep(_ users: (Int) -> Bool) { all = all.filter { users($0.user) } }
+}

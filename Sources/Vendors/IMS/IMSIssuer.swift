@@ -1,0 +1,90 @@
+import Emulation
+import JSON
+import Tokens
+
+/// An issuer whose tokens are accepted: how it was onboarded, and its keys as they are now.
+///
+/// It never changes; newly fetched keys make another one. So what was verified with its keys can be kept beside them.
+final class IMSIssuer: Sendable {
+    let record: IMSIssuerRecord
+    let ring: IMSKeyRing
+    /// What is known of the published keys; `nil` for keys that are at hand.
+    let remote: RemoteKeys?
+
+    /// An issuer with keys that are at hand.
+    init(_ record: IMSIssuerRecord, keys: [VerificationKey]) {
+        self.record = record
+        ring = IMSKeyRing(keys)
+        remote = nil
+    }
+
+    /// An issuer with what was fetched so far.
+    init(_ record: IMSIssuerRecord, remote: RemoteKeys) {
+        self.record = record
+        ring = IMSKeyRing(remote.keys)
+        self.remote = remote
+    }
+
+    /// The issuer with what is known of its keys now; what was verified with them stays known until others come.
+    init(_ other: IMSIssuer, remote: RemoteKeys) {
+        record = other.record
+        let isSame = remote.fetchCount == other.remote?.fetchCount && remote.fetchedAt == other.remote?.fetchedAt
+        ring = isSame ? other.ring : IMSKeyRing(remote.keys)
+        self.remote = remote
+    }
+
+    /// The issuer as requests see it.
+    func json(at moment: Moment, _ switches: IMSSwitches) -> JSON {
+        var answer = record.head
+        answer["keys"] = [
+            "type": .string(record.source.kind.rawValue), "url": JSON(record.source.url),
+            "kids": .array(ring.keys.map { JSON($0.id) }), "fetched_at": Self.time(remote?.fetchedAt),
+            "expires_at": Self.time(remote?.expiresAt),
+        ]
+        let rules = record.rules
+        let limits: JSONObject = [
+            "max_lifetime_seconds": maximumLifetime(switches).map { JSON($0) } ?? .null
+        ]
+        let leeways: JSONObject = [
+            "expiry_leeway_seconds": JSON(expiryLeeway(switches)),
+            "not_before_leeway_seconds": JSON(notBeforeLeeway(switches)),
+        ]
+        // In the order of the request's members.
+        for member in Array(rules.prefix(5)) + Array(limits) + Array(rules.dropFirst(5)) + Array(leeways) {
+            answer[member.name] = member.value
+        }
+        answer["created_at"] = Self.time(record.created)
+        answer["warnings"] = .array(warnings(at: moment).map(JSON.string))
+        return .object(answer)
+    }
+
+    private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
+
+    /// What an operator should know.
+    private func warnings(at moment: Moment) -> [String] {
+        var warnings: [String] = []
+        if remote?.lastReport?.problem != nil { warnings.append("jwks-unreachable") }
+        if record.certificateDates == .ignore { return warnings }
+        for key in ring.keys {
+            guard let validity = key.validity, !validity.contains(moment.unixSeconds) else { continue }
+            let warning = validity.finding(at: moment.unixSeconds).check
+            if !warnings.contains(warning) { warnings.append(warning) }
+        }
+        return warnings
+    }
+}
+
+// MARK: - Rules
+
+extension IMSIssuer {
+    /// The issuer's own rule beats the switch.
+    func maximumLifetime(_ switches: IMSSwitches) -> Int? {
+        record.maximumLifetimeSeconds ?? switches.maximumLifetimeSeconds
+    }
+
+    func expiryLeeway(_ switches: IMSSwitches) -> Int { record.expiryLeewaySeconds ?? switches.expiryLeewaySeconds }
+
+    func notBeforeLeeway(_ switches: IMSSwitches) -> Int {
+        record.notBeforeLeewaySeconds ?? switches.notBeforeLeewaySeconds
+    }
+}

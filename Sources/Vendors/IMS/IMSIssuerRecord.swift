@@ -1,0 +1,138 @@
+import Emulation
+import JSON
+
+/// What an issuer was onboarded with.
+struct IMSIssuerRecord: Sendable, Hashable {
+    enum Environment: String, CaseIterable { case uat, production }
+    enum Replay: String, CaseIterable { case off, bindDevice = "bind-device", singleUse = "single-use" }
+    enum CertificateDates: String, CaseIterable { case warn, ignore, reject }
+
+    /// What a kind of provider does differently; each rule can also be given by itself.
+    enum Preset: String, CaseIterable {
+        case standard
+        /// Keys in a map of certificates; the audience is the project, which ends `iss`. Source: the third party.
+        case firebase
+        /// No `typ`; the client's id is in `aud`, or in `client_id` of access tokens. Source: the third party; the mapping
+        /// is ours.
+        case cognito
+
+        var requiresKeyID: Bool { self != .standard }
+        var requiresType: Bool { self != .cognito }
+        var tokenUse: String? { self == .cognito ? "id" : nil }
+
+        func audience(of issuer: String) -> String? {
+            guard self == .firebase else { return nil }
+            let last = issuer.split(separator: "/", omittingEmptySubsequences: false).last
+            return last.flatMap { $0.isEmpty ? nil : String($0) }
+        }
+    }
+
+    /// The name in paths and control calls.
+    let name: String
+    /// The exact `iss`.
+    let issuer: String
+    /// Whose users the tokens name.
+    let tenant: String
+    /// Informative only.
+    let environment: Environment
+    let preset: Preset
+    let source: IMSKeySource
+    let requiresKeyID: Bool
+    let requiresType: Bool
+    let requiresTokenID: Bool
+    let audience: String?
+    let tokenUse: String?
+    /// `nil` where the switch decides.
+    let maximumLifetimeSeconds: Int?
+    let replay: Replay
+    let certificateDates: CertificateDates
+    /// `nil` where the switch decides.
+    let expiryLeewaySeconds: Int?
+    /// `nil` where the switch decides.
+    let notBeforeLeewaySeconds: Int?
+    var created: Moment
+
+    /// The members of a request.
+    static let members = [
+        "name", "issuer", "tenant", "environment", "preset", "keys", "require_kid", "require_typ", "require_jti",
+        "audience", "token_use", "max_lifetime_seconds", "replay", "certificate_dates", "expiry_leeway_seconds",
+        "not_before_leeway_seconds",
+    ]
+
+    /// Reads what a request says of an issuer; the source of its keys was read before.
+    ///
+    /// - Throws: ``IMSFailure/bodyInvalid``.
+    init(_ body: IMSBody, source: IMSKeySource, created: Moment) throws(IMSRefusal) {
+        name = try body.requiredName("name")
+        issuer = try body.requiredText("issuer")
+        tenant = try body.requiredName("tenant")
+        environment = try body.choice("environment", of: Environment.self) ?? .uat
+        preset = try body.choice("preset", of: Preset.self) ?? .standard
+        self.source = source
+        requiresKeyID = try body.bool("require_kid") ?? preset.requiresKeyID
+        requiresType = try body.bool("require_typ") ?? preset.requiresType
+        requiresTokenID = try body.bool("require_jti") ?? false
+        audience = try body.nullableText("audience", or: preset.audience(of: issuer))
+        tokenUse = try body.nullableText("token_use", or: preset.tokenUse)
+        let lifetime = body.object["max_lifetime_seconds"]
+        maximumLifetimeSeconds =
+            lifetime?.isNull == true ? nil : try body.int("max_lifetime_seconds", in: 1...Self.century)
+        replay = try body.choice("replay", of: Replay.self) ?? .off
+        certificateDates = try body.choice("certificate_dates", of: CertificateDates.self) ?? .warn
+        expiryLeewaySeconds = try body.int("expiry_leeway_seconds", in: 0...600)
+        notBeforeLeewaySeconds = try body.int("not_before_leeway_seconds", in: 0...600)
+        self.created = created
+    }
+
+    /// ours: a lifetime that nobody needs to exceed, in seconds.
+    private static let century = 3_155_760_000
+
+    /// Whether a token's `jti` is looked at.
+    var needsTokenID: Bool { requiresTokenID || replay != .off }
+}
+
+extension IMSBody {
+    /// A text, or `null` for none; the standard when there is no such member.
+    fileprivate func nullableText(_ name: String, or standard: String?) throws(IMSRefusal) -> String? {
+        guard let value = object[name] else { return standard }
+        return value.isNull ? nil : try text(name, atLeast: 1)
+    }
+}
+
+// MARK: - As JSON
+
+extension IMSIssuerRecord {
+    /// The record as a request has it, with the time at which it was made.
+    var json: JSON {
+        var record: JSONObject = head
+        record["keys"] = source.given
+        for member in rules { record[member.name] = member.value }
+        record["max_lifetime_seconds"] = maximumLifetimeSeconds.map { JSON($0) } ?? .null
+        record["expiry_leeway_seconds"] = expiryLeewaySeconds.map { JSON($0) }
+        record["not_before_leeway_seconds"] = notBeforeLeewaySeconds.map { JSON($0) }
+        record["created_at"] = created.json
+        return .object(record)
+    }
+
+    /// The members before the keys.
+    var head: JSONObject {
+        [
+            "name": .string(name), "issuer": .string(issuer), "tenant": .string(tenant),
+            "environment": .string(environment.rawValue), "preset": .string(preset.rawValue),
+        ]
+    }
+
+    /// The members behind the keys whose values depend on no switch.
+    var rules: JSONObject {
+        [
+            "require_kid": .bool(requiresKeyID), "require_typ": .bool(requiresType),
+            "require_jti": .bool(requiresTokenID), "audience": JSON(audience), "token_use": JSON(tokenUse),
+            "replay": .string(replay.rawValue), "certificate_dates": .string(certificateDates.rawValue),
+        ]
+    }
+}
+
+extension Moment {
+    /// The Unix seconds: a whole number where they are one, as they always are on a frozen clock.
+    var json: JSON { .number(JSONNumber(unixSeconds)) }
+}

@@ -1,0 +1,133 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Tokens as an app's own provider would sign them.
+extension IMS {
+    private static let members: [(name: String, about: String)] = [
+        ("issuer", "name of the issuer; the first one for which this server can sign"),
+        ("sub", "enterprise id of the user; that of the first active user of the issuer's tenant"),
+        ("expires_in", "seconds from now to exp; 600"),
+        ("kid", "key id in the header; that of the key that signs"),
+        ("signed_by", "name of the dev issuer whose key signs; the issuer itself"),
+    ]
+
+    /// Defects besides the general ones. Of those that the spec lists, `no-kid` and `no-typ` are `missing-kid` and
+    /// `missing-typ`, and `alg-hs256-public-key` is `public-key-as-secret`.
+    private enum OwnDefect: String, CaseIterable {
+        case noNotBefore = "no-nbf-no-iat"
+        case unknownKeyID = "unknown-kid"
+        case longLife = "lifetime-16m"
+        case embeddedKey = "embedded-jwk"
+    }
+
+    static let tokenKinds = [
+        TokenKind(
+            name: "user", about: "stands for a user towards the backend", members: members,
+            defects: OwnDefect.allCases.map(\.rawValue))
+    ]
+
+    func mint(_ order: MintOrder, in setting: TokenSetting<IMS>) throws(MintRefusal) -> MintedToken {
+        var reader = MintOrderReader(order)
+        let issuer = try issuer(try reader.string("issuer"), in: setting.state)
+        let signer = try reader.string("signed_by") ?? issuer.record.name
+        let key = try signingKey(of: signer, in: setting.state)
+        var draft = try draft(for: issuer, key, &reader, in: setting)
+        reader.amend(&draft)
+        let defect = try reader.string("defect")
+        try reader.finish()
+        guard let own = defect.flatMap(OwnDefect.init) else {
+            return try MintedToken(draft, key: key, algorithm: .rs256, defect: defect, at: setting.moment)
+        }
+        let finalKey = try apply(own, to: &draft, key, of: signer, in: setting.state)
+        return try MintedToken(draft, key: finalKey, algorithm: .rs256, defect: nil, at: setting.moment)
+    }
+
+    private func issuer(_ name: String?, in state: IMSState) throws(MintRefusal) -> IMSIssuer {
+        let all = state.issuers.all
+        guard let name else {
+            guard let first = all.first(where: { accounts.devIssuer($0.record.name) != nil }) else {
+                throw MintRefusal("there is no issuer for which this server can sign")
+            }
+            return first
+        }
+        guard let issuer = state.issuers.named(name) else {
+            throw MintRefusal("no issuer is called \(name)\(Nearest.hint(to: name, among: all.map(\.record.name)))")
+        }
+        return issuer
+    }
+
+    private func signingKey(of name: String, in state: IMSState) throws(MintRefusal) -> SigningKey {
+        guard let keys = try devKeys(of: name, in: state) else {
+            let known = accounts.devIssuers.map(\.name).joined(separator: ", ")
+            throw MintRefusal(
+                "the private key of issuer \(name) is not at hand; name another one with the member signed_by (\(known))"
+            )
+        }
+        return keys.signing
+    }
+
+    private func draft(
+        for issuer: IMSIssuer, _ key: SigningKey, _ reader: inout MintOrderReader, in setting: TokenSetting<IMS>
+    ) throws(MintRefusal) -> TokenDraft {
+        let record = issuer.record
+        let subject = try reader.string("sub")
+        let user = setting.state.users.all.first { $0.tenant == record.tenant && $0.state == .active }
+        let now = setting.moment.wholeSeconds
+        let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? 600)
+        if isTooFar { throw MintRefusal("expires_in is too large") }
+        var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
+        header["kid"] = (try reader.string("kid") ?? key.id).map(JSON.string)
+        var claims: JSONObject = [
+            "iss": .string(record.issuer), "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"),
+            "iat": JSON(now),
+            "exp": JSON(expiry),
+        ]
+        // What an issuer is registered with, its tokens have.
+        if let audience = record.audience {
+            claims[record.tokenUse == "access" ? "client_id" : "aud"] = .string(audience)
+        }
+        claims["token_use"] = record.tokenUse.map(JSON.string)
+        if record.needsTokenID { claims["jti"] = "\(record.name)-\(now)" }
+        return TokenDraft(header: header, claims: claims)
+    }
+
+    /// - Returns: the key that signs.
+    private func apply(
+        _ defect: OwnDefect, to draft: inout TokenDraft, _ key: SigningKey, of signer: String, in state: IMSState
+    ) throws(MintRefusal) -> SigningKey {
+        switch defect {
+        case .noNotBefore:
+            draft.claims["nbf"] = nil
+            draft.claims["iat"] = nil
+        case .unknownKeyID: draft.header["kid"] = "unknown-\(key.id ?? "key")"
+        case .longLife:
+            let begin = draft.claims["nbf"]?.int ?? draft.claims["iat"]?.int ?? 0
+            draft.claims["exp"] = JSON(begin + 960)
+        case .embeddedKey:
+            guard let other = accounts.devIssuers.first(where: { $0.name != signer }) else {
+                throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token brings along")
+            }
+            let otherKey = try signingKey(of: other.name, in: state)
+            draft.header["jwk"] = otherKey.publicJWK(algorithm: .rs256)
+            return otherKey
+        }
+        return key
+    }
+
+    var samples: [SampleCredential] {
+        accounts.issuers.map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
+            + accounts.users.compactMap { user in
+                user.enterpriseID.map {
+                    SampleCredential(label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0)
+                }
+            }
+    }
+
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+        let minted = try mint(
+            MintOrder(kind: "user"), in: TokenSetting(state: initialState, moment: moment, switches: .documented))
+        return SampleRequest(
+            endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(minted.token)")], body: "")
+    }
+}

@@ -1,0 +1,195 @@
+import Emulation
+import JSON
+import Tokens
+
+/// State as JSON. Records have the members that they have in `accounts.yaml`, and those that only requests change.
+///
+/// Fetched keys are left out: they are asked for again where they are needed.
+extension IMS {
+    func export(_ state: IMSState, _ extent: StateExtent) -> JSON? {
+        switch extent {
+        case .whole: return IMSChanges(of: state, since: IMSState()).json(extent)
+        case .changes:
+            let changes = IMSChanges(of: state, since: initialState)
+            if changes.isEmpty(since: initialState) { return nil }
+            return changes.json(extent)
+        }
+    }
+
+    func state(
+        importing node: FixtureNode, _ extent: StateExtent, over current: IMSState
+    ) throws(FixtureProblem) -> IMSState {
+        let changes = try IMSChanges(node, extent, self, over: current)
+        switch extent {
+        case .whole:
+            var state = IMSState()
+            for user in changes.users where initialState.users[user.number] != nil {
+                state.users.put(user, isOfFixtures: true)
+            }
+            state = state.with(changes)
+            // An id of the fixtures is not given out again, whether its user is in the import or not.
+            state.users.count(from: initialState.users.lastNumber)
+            return state
+        case .changes: return current.with(changes)
+        }
+    }
+
+    func adopt(_ state: IMSState, startedFrom old: IMS) -> IMSState {
+        var adopted = initialState.with(IMSChanges(of: state, since: old.initialState))
+        // Keys that were fetched stay where the issuer stayed as it was.
+        for issuer in state.issuers.all {
+            guard issuer.remote != nil, adopted.issuers.named(issuer.record.name)?.record == issuer.record else {
+                continue
+            }
+            adopted.issuers.put(issuer)
+        }
+        return adopted
+    }
+}
+
+extension IMSChanges {
+    private static let members = [
+        "issuers", "users", "trips", "invitations", "token_uses", "dev_keys", "last_user", "last_invitation",
+    ]
+
+    /// The changes, or a whole state as the changes since nothing.
+    fileprivate func json(_ extent: StateExtent) -> JSON {
+        var json: JSONObject = [
+            "issuers": .array(issuers.map(\.record.json)),
+            "users": .array(users.map { $0.record(withSecrets: extent == .changes) }),
+            "trips": .array(trips.map { $0.trip.record(of: $0.user) }),
+            "invitations": .array(invitations.map(\.json)),
+            "token_uses": .array(
+                tokenUses.map {
+                    [
+                        "issuer": .string($0.key.issuer.text), "jti": .string($0.key.tokenID.text),
+                        "device": .string($0.use.device), "end": .number(JSONNumber($0.use.end)),
+                    ]
+                }),
+            "dev_keys": .array(devKeys.map { $0.export(extent) }),
+            "last_user": JSON(lastUser), "last_invitation": JSON(lastInvitation),
+        ]
+        if extent == .changes {
+            json["removed_issuers"] = .array(removedIssuers.map(JSON.string))
+            json["removed_users"] = .array(removedUsers.map { JSON($0) })
+        }
+        return .object(json)
+    }
+
+    fileprivate init(
+        _ node: FixtureNode, _ extent: StateExtent, _ vendor: IMS, over current: IMSState
+    ) throws(FixtureProblem) {
+        let removals = extent == .changes ? ["removed_issuers", "removed_users"] : []
+        let document = try node.mapping(Self.members + removals)
+        self.init(
+            lastUser: try document["last_user"]?.number(in: 0...IMSUsers.numbers.upperBound) ?? 0,
+            lastInvitation: try document["last_invitation"]?.number(in: 0...IMSUsers.numbers.upperBound) ?? 0)
+        issuers = try IMSIssuer.list(try document.required("issuers"), vendor.accounts.fixtures)
+        users = try IMSUser.list(try document.required("users"), known: current.users)
+        for node in try document["removed_issuers"]?.elements() ?? [] { removedIssuers.append(try node.string()) }
+        for node in try document["removed_users"]?.elements() ?? [] { removedUsers.append(try node.int()) }
+        for node in try document["trips"]?.elements() ?? [] { trips.append(try IMSTrip.record(node)) }
+        for node in try document["invitations"]?.elements() ?? [] { invitations.append(try IMSInvitation.record(node)) }
+        for node in try document["token_uses"]?.elements() ?? [] { tokenUses.append(try IMSTokenUses.record(node)) }
+        for node in try document["dev_keys"]?.elements() ?? [] {
+            devKeys.append(try Self.keys(node, extent, vendor, current))
+        }
+    }
+
+    /// Keys of a dev issuer, whose private parts come from the export, from what the sandbox has, or from the fixtures.
+    private static func keys(
+        _ node: FixtureNode, _ extent: StateExtent, _ vendor: IMS, _ current: IMSState
+    ) throws(FixtureProblem) -> IssuerKeys {
+        let name = try node.mapping("issuer", "broken", "fetches", "keys").required("issuer")
+        let text = try name.string()
+        let known: IssuerKeys?
+        do {
+            known = try vendor.devKeys(of: text, in: current)
+        } catch {
+            throw name.problem(error.description)
+        }
+        guard let known else {
+            let hint = Nearest.hint(to: text, among: vendor.accounts.devIssuers.map(\.name))
+            throw name.problem("no dev issuer is called \(text)\(hint)")
+        }
+        return try known.imported(from: node, extent)
+    }
+}
+
+// MARK: - Records
+
+extension IMSTrip {
+    fileprivate func record(of user: Int) -> JSON {
+        var record = fullJSON.object ?? [:]
+        record["point_count"] = nil
+        if vehicleID == nil { record["vehicle_id"] = nil }
+        record["received_at"] = received.json
+        record["user"] = .string(IMSUser.id(user))
+        return .object(record)
+    }
+
+    fileprivate static func record(_ node: FixtureNode) throws(FixtureProblem) -> (user: Int, trip: IMSTrip) {
+        let entry = try node.mapping(
+            "trip_id", "started_at", "ended_at", "distance_meters", "vehicle_id", "points", "received_at", "user")
+        let received = try entry.required("received_at").moment()
+        let user = try entry.required("user").userNumber()
+        do {
+            return (user, try IMSTrip(IMSBody(try node.json().object ?? [:]), received: received))
+        } catch let refusal as IMSRefusal {
+            throw node.problem(refusal.reason ?? refusal.failure.rawValue)
+        } catch {
+            throw node.problem("\(error)")
+        }
+    }
+}
+
+extension IMSInvitation {
+    fileprivate static func record(_ node: FixtureNode) throws(FixtureProblem) -> IMSInvitation {
+        let entry = try node.mapping(
+            "kind", "name", "email", "phone", "account_ids", "vehicle_ids", "invitation_id", "from_user_id", "status",
+            "created_at")
+        let id = try entry.required("invitation_id")
+        let text = try id.string()
+        guard text.hasPrefix("inv-"), let number = Int(text.dropFirst(4)), IMSUsers.numbers.contains(number) else {
+            throw id.problem("is no id of the form inv-1")
+        }
+        let user = try entry.required("from_user_id").userNumber()
+        let created = try entry.required("created_at").moment()
+        do {
+            return try IMSInvitation(
+                IMSBody(try node.json().object ?? [:]), number: number, user: user, created: created)
+        } catch let refusal as IMSRefusal {
+            throw node.problem(refusal.reason ?? refusal.failure.rawValue)
+        } catch {
+            throw node.problem("\(error)")
+        }
+    }
+}
+
+extension IMSTokenUses {
+    fileprivate static func record(_ node: FixtureNode) throws(FixtureProblem) -> (key: Key, use: Use) {
+        let entry = try node.mapping("issuer", "jti", "device", "end")
+        let key = Key(
+            issuer: ExactText(try entry.required("issuer").string()),
+            tokenID: ExactText(try entry.required("jti").string()))
+        return (
+            key,
+            Use(device: try entry.required("device").string(), end: try entry.required("end").number())
+        )
+    }
+}
+
+extension FixtureNode {
+    fileprivate func number(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
+        let number = try int()
+        guard range.contains(number) else {
+            throw problem("\(number) is not between \(range.lowerBound) and \(range.upperBound)")
+        }
+        return number
+    }
+
+    fileprivate func userNumber() throws(FixtureProblem) -> Int {
+        guard let number = IMSUser.number(try string()) else { throw problem("is no id of the form usr-1") }
+        return number
+    }
+}

@@ -1,0 +1,47 @@
+import Emulation
+
+/// What IMS remembers in one sandbox.
+struct IMSState: Sendable {
+    var issuers = IMSIssuers()
+    var users = IMSUsers()
+    var trips = IMSTrips()
+    var invitations = IMSInvitations()
+    var tokenUses = IMSTokenUses()
+    /// The keys of dev issuers that something happened to; those of the others are as the fixtures have them.
+    private(set) var devKeys: [String: IssuerKeys] = [:]
+
+    /// Nothing at all.
+    init() {}
+
+    /// What the fixtures give.
+    init(_ accounts: IMSAccounts) {
+        for issuer in accounts.issuers { issuers.put(issuer) }
+        for user in accounts.users { users.put(user, isOfFixtures: true) }
+    }
+
+    /// Enrolls a user with whom nobody of the tenant is in conflict; whoever is pushed out takes trips and invitations along.
+    mutating func enroll(
+        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment
+    ) -> IMSUser {
+        let before = users.enrolled.count
+        let user = users.enroll(enrollment, identifiers, at: moment)
+        if users.enrolled.count < before { forgetStrays() }
+        return user
+    }
+
+    /// Forgets trips and invitations of users who are not there any more.
+    mutating func forgetStrays() {
+        trips.keep { [users] in users[$0] != nil }
+        invitations.keep { [users] in users[$0] != nil }
+    }
+
+    /// Keeps the keys of a dev issuer.
+    mutating func store(_ keys: IssuerKeys) { devKeys[keys.name] = keys }
+
+    /// The user of that id or, when nobody has it, of that enterprise id; the older one where no tenant decides.
+    func user(_ name: String, of tenant: String?) -> IMSUser? {
+        if let user = IMSUser.number(name).flatMap({ users[$0] }) { return user }
+        guard let tenant else { return users.user(enterpriseID: name) }
+        return users.user(of: tenant, enterpriseID: name)
+    }
+}

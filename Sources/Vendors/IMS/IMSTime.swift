@@ -1,0 +1,76 @@
+import Tokens
+
+/// A moment as a client wrote it, in the text form of RFC 3339 section 5.6.
+///
+/// Read by hand: a trip has thousands of these, and a regular expression takes a hundred times as long.
+struct IMSTime: Sendable, Hashable {
+    /// The text.
+    let text: String
+    /// Seconds since 1970.
+    let unixSeconds: Double
+
+    /// Reads a text; `nil` for what is no date and time that exists.
+    init?(_ text: String) {
+        var rest = Digits(Array(text.utf8)[...])
+        guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
+            let day = rest.number(2), rest.take("T") || rest.take("t"), let hour = rest.number(2), rest.take(":"),
+            let minute = rest.number(2), rest.take(":"), let second = rest.number(2), let fraction = rest.fraction(),
+            let offset = rest.offset(), rest.isEmpty, (1...12).contains(month), day >= 1,
+            day <= Self.days(in: month, of: year), hour < 24, minute < 60, second < 60
+        else { return nil }
+        self.text = text
+        unixSeconds =
+            UnixTime.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: second - offset)
+            + fraction
+    }
+
+    private static func days(in month: Int, of year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+}
+
+/// Takes numbers and signs off the front of a text.
+private struct Digits {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: ArraySlice<UInt8>) { rest = text }
+
+    var isEmpty: Bool { rest.isEmpty }
+
+    /// Whether that sign stood there.
+    mutating func take(_ sign: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: sign) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// A number of exactly so many digits.
+    mutating func number(_ count: Int) -> Int? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        rest = rest.dropFirst(count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// A fraction of a second with its dot, or 0 without one.
+    mutating func fraction() -> Double? {
+        guard take(".") else { return 0 }
+        let digits = rest.prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(digits.count)
+        return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
+    }
+
+    /// The offset from UTC in seconds.
+    mutating func offset() -> Int? {
+        if take("Z") || take("z") { return 0 }
+        let sign = take("-") ? -1 : take("+") ? 1 : 0
+        guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+            return nil
+        }
+        return sign * (hours * 60 + minutes) * 60
+    }
+}

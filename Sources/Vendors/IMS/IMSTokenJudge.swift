@@ -1,0 +1,165 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Rows 2 to 12 of IMS's checks: all that a token and its issuer decide without a look at users.
+///
+/// Source: the rules are documented (seed) where a row says so; the order is ours. Nothing about the values of claims is
+/// told before the signature holds.
+struct IMSTokenJudge {
+    let issuers: IMSIssuers
+    let switches: IMSSwitches
+    let moment: Moment
+    let policy: KeyFetchPolicy
+    /// The hosts of key URLs in the fixtures.
+    let namedHosts: Set<String>
+    /// Whether keys may be asked for: not when nobody waits for them, and not again.
+    let mayFetch: Bool
+
+    /// What came of a token.
+    struct Outcome {
+        /// The issuer that `iss` names.
+        var issuer: IMSIssuer?
+        /// The keys that have to be asked for before the token can be judged.
+        var order: KeyOrder?
+    }
+
+    /// Judges a token by every rule, in the order of the rows.
+    func judge(_ token: IMSToken, _ findings: inout Findings<IMSFailure>) -> Outcome {
+        findings.add(IMSForm(of: token), orFail: .tokenMalformed)
+        let issuer = token.issuer.flatMap(issuers.issuer)
+        judgeHeader(of: token, issuer, &findings)
+        findings.add(IMSLocators(of: token))
+        findings.add(
+            Finding(
+                "issuer-registered", token.issuer == nil ? .notJudged : issuer == nil ? .failed : .passed,
+                expected: .text("the iss of a registered issuer, byte for byte"), found: token.issuer.map(Fact.text),
+                source: "seed, JWT Claims: iss"),
+            orFail: .issuerUnknown)
+        switch keys(of: issuer, for: token, &findings) {
+        case .order(let order): return Outcome(issuer: issuer, order: order)
+        case .none: findings.note(Finding("signature", .notJudged, note: "No key is known to judge it by."))
+        case .some(let ring, let places):
+            findings.add(token.verification(by: ring, at: places), orFail: .signatureInvalid)
+            if findings.failure == .signatureInvalid { diagnose(token, issuer, &findings) }
+        }
+        judgeClaims(of: token, issuer, &findings)
+        return Outcome(issuer: issuer)
+    }
+
+    /// Row 3.
+    private func judgeHeader(of token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
+        findings.add(
+            token.compact.algorithm(is: .rs256, source: "seed, JWT Claims: alg"), orFail: .algNotAllowed)
+        if let diagnosis = symmetricDiagnosis(of: token, issuer) { findings.note(diagnosis) }
+        findings.add(
+            token.compact.type(
+                is: "JWT", required: issuer?.record.requiresType ?? true,
+                source: "seed, JWT Claims: typ; case ours, and that an issuer may do without"),
+            orFail: .typNotAllowed)
+        if let references = token.compact.keyReferences() { findings.note(references) }
+    }
+
+    // MARK: Row 6
+
+    private enum Keys {
+        case none
+        case some(IMSKeyRing, [Int])
+        case order(KeyOrder)
+    }
+
+    private func keys(of issuer: IMSIssuer?, for token: IMSToken, _ findings: inout Findings<IMSFailure>) -> Keys {
+        guard let issuer else { return .none }
+        if token.keyID == nil, issuer.record.requiresKeyID {
+            findings.add(keyFinding(.failed, "a kid", .absent), orFail: .kidRequired)
+            return .none
+        }
+        if let remote = issuer.remote {
+            switch published(remote, of: issuer, for: token, &findings) {
+            case .fetched: break
+            case .missing: return .none
+            case .order(let order): return .order(order)
+            }
+        }
+        switch issuer.ring.choice(naming: token.keyID) {
+        case .idRequired:
+            findings.add(keyFinding(.failed, "a kid, since there are several keys", .absent), orFail: .kidRequired)
+            return .none
+        case .idUnknown:
+            let known = issuer.ring.keys.compactMap(\.id).joined(separator: ", ")
+            findings.add(
+                keyFinding(.failed, "one of \(known)", token.keyID.map(Fact.text)), orFail: .kidUnknown)
+            return .none
+        case .keys(let places):
+            findings.note(keyFinding(.passed, "a key of the issuer", token.keyID.map(Fact.text) ?? .absent))
+            return dated(places, of: issuer, &findings)
+        }
+    }
+
+    private func keyFinding(_ outcome: Finding.Outcome, _ expected: String, _ found: Fact?) -> Finding {
+        Finding("key", outcome, expected: .text(expected), found: found, source: "seed, JWT Claims: kid; details ours")
+    }
+
+    private enum Published {
+        case fetched
+        case missing
+        case order(KeyOrder)
+    }
+
+    /// Whether the ring has what is published, or has to be asked for first.
+    private func published(
+        _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ findings: inout Findings<IMSFailure>
+    ) -> Published {
+        if let obstacle = IMSKeyURL(remote.url)?.obstacle(switches, named: namedHosts) {
+            return unavailable(obstacle, &findings)
+        }
+        // A kid is ignored where no key has one, so it is no reason to ask again.
+        let keyID = issuer.ring.hasIDs || issuer.ring.keys.isEmpty ? token.keyID : nil
+        switch remote.need(naming: keyID, at: moment, policy) {
+        case .use: return .fetched
+        case .unavailable: break
+        case .fetch:
+            // A token that is refused anyway is no reason to ask: anybody can write one.
+            if mayFetch, findings.failure == nil { return .order(KeyOrder(of: remote.issuer, naming: keyID)) }
+            if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
+            if remote.lastReport == nil {
+                findings.note(
+                    Finding("keys", .notJudged, found: .absent, note: "The keys have not been fetched yet."))
+                return .missing
+            }
+        }
+        if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
+        return unavailable(remote.lastReport?.problem?.description ?? "the keys are too old", &findings)
+    }
+
+    private func unavailable(_ why: String, _ findings: inout Findings<IMSFailure>) -> Published {
+        findings.add(
+            Finding(
+                "keys", .failed, expected: .text("keys of the issuer"), found: .text(why),
+                note: "The next attempt waits for the cool-down.", source: "ours; switch jwks-cooldown-seconds"),
+            orFail: .keysUnavailable, with: ["retry_after": .string(String(switches.coolDownSeconds))])
+        return .missing
+    }
+
+    /// Leaves out keys whose certificates are outside of their dates, where the issuer wants that (ours; by default they
+    /// are remarks, since the certificate that the vendor's page prints has long expired).
+    private func dated(_ places: [Int], of issuer: IMSIssuer, _ findings: inout Findings<IMSFailure>) -> Keys {
+        let rule = issuer.record.certificateDates
+        var valid = places
+        for place in places where rule != .ignore {
+            guard let validity = issuer.ring.keys[place].validity else { continue }
+            let finding = validity.finding(at: moment.unixSeconds)
+            if finding.outcome == .failed, rule == .reject { valid.removeAll { $0 == place } }
+            findings.note(finding.noted)
+        }
+        if valid.isEmpty {
+            findings.add(
+                Finding(
+                    "certificate-dates", .failed, expected: .text("a certificate that is valid now"),
+                    note: "The issuer's rule certificate_dates is reject.", source: "ours"),
+                orFail: .certificateExpired)
+            return .none
+        }
+        return .some(issuer.ring, valid)
+    }
+}

@@ -1,0 +1,113 @@
+import Emulation
+import JSON
+
+/// Somebody who was enrolled in a tenant.
+struct IMSUser: Sendable, Hashable {
+    /// Source: documented, site.
+    enum State: String, CaseIterable, Sendable { case enrolled, active, deactivated }
+
+    /// What stands for the mail with which a user is invited to activate the app.
+    struct Activation: Sendable, Hashable {
+        /// Eight digits (ours).
+        let code: String
+        /// The first moment at which it is too late.
+        let expires: Moment
+        /// 72 hours; the number is ours.
+        static let lifetime = Duration.seconds(72 * 3600)
+
+        init(code: String, expires: Moment) {
+            self.code = code
+            self.expires = expires
+        }
+
+        /// A new code.
+        init(_ identifiers: IdentifierSource, at moment: Moment) {
+            let digits = String(identifiers.next() % 100_000_000)
+            code = String(repeating: "0", count: 8 - digits.count) + digits
+            expires = moment + Self.lifetime
+        }
+    }
+
+    let number: Int
+    let tenant: String
+    /// The `sub` of the user's tokens; `nil` until an activation links it.
+    var enterpriseID: String?
+    let activationID: String
+    let email: String
+    var firstName = ""
+    var lastName = ""
+    var phone = ""
+    var locale = "en"
+    var state = State.enrolled
+    /// `nil` once it was used, or when none was needed.
+    var activation: Activation?
+    let created: Moment
+    var activated: Moment?
+    var deactivated: Moment?
+
+    /// What paths and answers call the user.
+    var id: String { Self.id(number) }
+
+    static func id(_ number: Int) -> String { "usr-\(number)" }
+
+    /// The number in an id; `nil` for anything else.
+    static func number(_ id: String) -> Int? {
+        guard id.hasPrefix("usr-"), let number = Int(id.dropFirst(4)), number > 0, Self.id(number) == id else {
+            return nil
+        }
+        return number
+    }
+
+    /// Makes the user active: the code is gone.
+    mutating func activate(at moment: Moment) {
+        (state, activation, activated, deactivated) = (.active, nil, moment, nil)
+    }
+
+    /// Makes the user deactivated; data and code stay.
+    mutating func deactivate(at moment: Moment) { (state, deactivated) = (.deactivated, moment) }
+
+    /// The user as operators see it; the code stands for the mail.
+    var operatorJSON: JSON {
+        var record = record
+        record["activation_code"] = JSON(activation?.code)
+        return .object(record)
+    }
+
+    /// The operator's members in order; the code is `null`.
+    var record: JSONObject {
+        [
+            "id": .string(id), "tenant": .string(tenant), "enterprise_id": JSON(enterpriseID),
+            "activation_id": .string(activationID), "email": .string(email), "first_name": .string(firstName),
+            "last_name": .string(lastName), "state": .string(state.rawValue), "activation_code": nil,
+            "activation_code_expires_at": Self.time(activation?.expires), "created_at": JSON(created.wholeSeconds),
+            "activated_at": Self.time(activated), "deactivated_at": Self.time(deactivated),
+        ]
+    }
+
+    /// The user as it sees itself.
+    var ownJSON: JSON {
+        [
+            "id": .string(id), "enterprise_id": JSON(enterpriseID), "email": .string(email),
+            "first_name": .string(firstName), "last_name": .string(lastName), "phone": .string(phone),
+            "locale": .string(locale), "state": .string(state.rawValue), "activated_at": Self.time(activated),
+        ]
+    }
+
+    private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
+}
+
+/// What a user is enrolled with.
+struct IMSEnrollment: Sendable {
+    let tenant: String
+    let email: String
+    var enterpriseID: String?
+    /// Like a username; the email unless it is given (default ours).
+    var activationID: String?
+    var firstName = ""
+    var lastName = ""
+    /// Whether no activation is needed.
+    var isActive = false
+
+    /// What the user will enter to activate the app.
+    var effectiveActivationID: String { activationID ?? email }
+}

@@ -1,0 +1,27 @@
+import Emulation
+import JSON
+
+/// Invitations of others. Source: the SDK's calls are documented (site); the requests are ours, and no mail is sent.
+extension IMS {
+    static func sendInvitation(
+        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
+    ) throws(IMSRefusal) -> Reply {
+        let invitation = try IMSInvitation(
+            try call.body(), number: state.invitations.lastNumber + 1, user: user.number, created: call.moment)
+        guard state.invitations.hasRoom(for: user.number) else {
+            throw Refusal(
+                .bodyTooLarge,
+                because:
+                    "a sandbox keeps \(IMSInvitations.mostOfUser) invitations of a user, \(IMSInvitations.capacity) in all"
+            )
+        }
+        state.invitations.add(invitation)
+        return .json(invitation.json, status: .created)
+    }
+
+    static func listInvitations(
+        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
+    ) throws(IMSRefusal) -> Reply {
+        .json(["invitations": .array(state.invitations.invitations(of: user.number).map(\.json))])
+    }
+}

@@ -1,0 +1,103 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+
+/// Onboarding of issuers. Source: that a certificate or a key URL is handed over is documented (seed); the calls are ours.
+extension IMS {
+    static func createIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        let (record, keys) = try call.issuerRecord(created: call.moment)
+        if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
+        if let other = state.issuers.named(record.name) { throw exists("name", other) }
+        guard state.issuers.all.count < IMSIssuers.capacity else {
+            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.capacity) issuers")
+        }
+        return onboard(record, keys, &call, &state, status: .created)
+    }
+
+    /// Replaces an issuer; its fetched keys are forgotten, its place in the list stays.
+    static func replaceIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        let old = try issuer(call, state)
+        let (record, keys) = try call.issuerRecord(created: old.record.created)
+        guard record.name.hasSameBytes(as: old.record.name) else {
+            throw IMSBody([:]).refusal("name", "is \(record.name), but the path names \(old.record.name)")
+        }
+        if let other = state.issuers.issuer(record.issuer), other !== old { throw exists("issuer", other) }
+        return onboard(record, keys, &call, &state, status: .ok)
+    }
+
+    private static func exists(_ field: String, _ other: IMSIssuer) -> IMSRefusal {
+        Refusal(.issuerExists, ["field": .string(field)], because: "issuer \(other.record.name) has the same \(field)")
+    }
+
+    /// Keeps an issuer; keys that are published elsewhere are asked for first, and a failure of that is only a warning.
+    private static func onboard(
+        _ record: IMSIssuerRecord, _ keys: [VerificationKey], _ call: inout IMSCall, _ state: inout IMSState,
+        status: HTTPResponse.Status
+    ) -> Reply {
+        let issuer: IMSIssuer
+        if var remote = record.source.remoteKeys(of: record.name) {
+            guard let report = call.keyFetch else { return .fetchKeys(remote) }
+            remote.take(report, call.vendor.keyFetchPolicy(call.switches))
+            issuer = IMSIssuer(record, remote: remote)
+        } else {
+            issuer = IMSIssuer(record, keys: keys)
+        }
+        state.issuers.put(issuer)
+        return .json(issuer.json(at: call.moment, call.switches), status: status)
+    }
+
+    static func listIssuers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        .json(["issuers": .array(state.issuers.all.map { $0.json(at: call.moment, call.switches) })])
+    }
+
+    static func readIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        .json(try issuer(call, state).json(at: call.moment, call.switches))
+    }
+
+    /// Asks for the keys now, whatever the cool-down; keys that are at hand are as fresh as can be.
+    static func refreshIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        var issuer = try issuer(call, state)
+        if var remote = issuer.remote {
+            if let obstacle = IMSKeyURL(remote.url)?.obstacle(call.switches, named: call.vendor.accounts.namedHosts) {
+                throw Refusal(.jwksURLNotAllowed, because: obstacle)
+            }
+            guard let report = call.keyFetch else { return .fetchKeys(remote) }
+            remote.take(report, call.vendor.keyFetchPolicy(call.switches))
+            issuer = IMSIssuer(issuer, remote: remote)
+            // Kept before the refusal: an attempt that failed counts too.
+            state.issuers.put(issuer)
+            if let problem = report.problem { throw Refusal(.jwksFetchFailed, because: "\(problem)") }
+        }
+        return .json(issuer.json(at: call.moment, call.switches))
+    }
+
+    static func deleteIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        state.issuers.remove(try issuer(call, state).record.name)
+        return .empty()
+    }
+
+    private static func issuer(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSIssuer {
+        let name = call.parameters["name"]
+        guard let issuer = state.issuers.named(name) else {
+            throw Refusal(.issuerNotFound, because: "no issuer is called \(name)")
+        }
+        return issuer
+    }
+}
+
+extension Call<IMS> {
+    /// The issuer that the content describes, with the keys that are at hand.
+    fileprivate func issuerRecord(
+        created: Moment
+    ) throws(IMSRefusal) -> (record: IMSIssuerRecord, keys: [VerificationKey]) {
+        let body = try body()
+        try body.refuseUnknown(IMSIssuerRecord.members)
+        let accounts = vendor.accounts
+        let switches = switches
+        let reader = IMSKeyReader(
+            fixtures: accounts.fixtures, obstacle: { $0.obstacle(switches, named: accounts.namedHosts) })
+        let (source, keys) = try reader.read(try body.requiredObject("keys"))
+        return (try IMSIssuerRecord(body, source: source, created: created), keys)
+    }
+}

@@ -1,0 +1,105 @@
+import Emulation
+import JSON
+
+/// Trips and what they add up to. Source: that the SDK submits trips, and that a portal sums them up, is documented
+/// (site); the calls are ours.
+extension IMS {
+    /// Keeps a trip. The same one again changes nothing: a client that got no answer sends it once more.
+    static func uploadTrip(
+        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
+    ) throws(IMSRefusal) -> Reply {
+        let trip = try IMSTrip(try call.body(), received: call.moment)
+        if let known = state.trips.trip(trip.id, of: user.number) {
+            guard trip.hasSameContent(as: known) else {
+                throw Refusal(.tripConflict, because: "\(user.id) has sent trip \(trip.id) with other content")
+            }
+            return .json(known.json)
+        }
+        guard state.trips.hasRoom(for: trip, of: user.number) else {
+            throw Refusal(
+                .bodyTooLarge,
+                because:
+                    "a sandbox keeps \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all")
+        }
+        state.trips.add(trip, of: user.number)
+        return .json(trip.json, status: .created)
+    }
+
+    /// Lists trips by the time at which they began: from the one time on, before the other (ours).
+    static func listTrips(
+        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
+    ) throws(IMSRefusal) -> Reply {
+        let page = try TripPage(call)
+        let (trips, next) = page.trips(among: state.trips.trips(of: user.number))
+        return .json(["trips": .array(trips.map(\.json)), "next_cursor": JSON(next)])
+    }
+
+    static func readTrip(
+        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
+    ) throws(IMSRefusal) -> Reply {
+        let id = call.parameters["trip_id"]
+        guard let trip = state.trips.trip(id, of: user.number) else {
+            throw Refusal(.tripNotFound, because: "\(user.id) has no trip \(id)")
+        }
+        return .json(trip.fullJSON)
+    }
+
+    static func readSummary(
+        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
+    ) throws(IMSRefusal) -> Reply {
+        let trips = state.trips.trips(of: user.number)
+        let distance = trips.reduce(0) { $0 + $1.distance.double }
+        let duration = trips.reduce(0) { $0 + $1.duration }
+        // The last one is the one that ended last, wherever it began.
+        let last = trips.max { $0.ended.unixSeconds < $1.ended.unixSeconds }
+        return .json([
+            "trip_count": JSON(trips.count), "distance_meters": .number(JSONNumber(distance)),
+            "duration_seconds": .number(JSONNumber(duration)), "first_trip_at": JSON(trips.last?.started.text),
+            "last_trip_at": JSON(last?.ended.text),
+        ])
+    }
+}
+
+/// Which trips a client asks for.
+private struct TripPage {
+    private let from: Double?
+    private let to: Double?
+    private let limit: Int
+    /// Begin and number of the last trip of the page before.
+    private let cursor: (began: Double, number: Int)?
+
+    init(_ call: IMSCall) throws(IMSRefusal) {
+        from = try Self.time("from", call)
+        to = try Self.time("to", call)
+        let text = call.query("limit")
+        guard let limit = text.map({ Int($0) }) ?? 20, (1...100).contains(limit) else {
+            throw call.refusal(ofQuery: "limit", "is no number from 1 to 100")
+        }
+        self.limit = limit
+        cursor = try call.query("cursor").map { text throws(IMSRefusal) in
+            let parts = text.split(separator: "_").compactMap { Double($0) }
+            guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]) else {
+                throw call.refusal(ofQuery: "cursor", "is none that an answer gave")
+            }
+            return (parts[0], number)
+        }
+    }
+
+    private static func time(_ name: String, _ call: IMSCall) throws(IMSRefusal) -> Double? {
+        guard let text = call.query(name) else { return nil }
+        guard let time = IMSTime(text) else { throw call.refusal(ofQuery: name, "is no RFC 3339 date and time") }
+        return time.unixSeconds
+    }
+
+    /// The page, and where the next one begins.
+    func trips(among all: [IMSTrip]) -> ([IMSTrip], String?) {
+        let fitting = all.filter { trip in
+            let began = trip.started.unixSeconds
+            let isBehind = cursor.map { (began, trip.number) < ($0.began, $0.number) } ?? true
+            return isBehind && from.map { began >= $0 } ?? true && to.map { began < $0 } ?? true
+        }
+        let page = Array(fitting.prefix(limit))
+        guard fitting.count > limit, let last = page.last else { return (page, nil) }
+        return (page, "\(JSONNumber(last.started.unixSeconds))_\(last.number)")
+    }
+}

@@ -1,0 +1,74 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+
+/// Enrollment by file. Source: that files are imported is documented (site); the form is ours.
+extension IMS {
+    private static let columns = [
+        "enterprise_id", "email", "activation_id", "first_name", "last_name", "activate",
+    ]
+
+    /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
+    static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        guard let tenant = call.query("tenant") else { throw call.refusal(ofQuery: "tenant", "is missing") }
+        _ = try IMSBody(["tenant": .string(tenant)]).requiredName("tenant")
+        noteContentType(&call)
+        let lines: [CSV.Line]
+        do throws(CSV.Fault) {
+            lines = try CSV.lines(call.request.body)
+        } catch {
+            throw Refusal(.bodyMalformed, because: "\(error)")
+        }
+        guard let head = lines.first else { throw Refusal(.bodyMalformed, because: "there is no header row") }
+        try check(head.fields)
+        var (enrolled, activated, errors): (Int, Int, [JSON]) = (0, 0, [])
+        for line in lines.dropFirst() {
+            do throws(IMSRefusal) {
+                let user = try enroll(try enrollment(line.fields, head.fields, tenant), call, &state)
+                enrolled += 1
+                if user.state == .active { activated += 1 }
+            } catch {
+                errors.append(["line": JSON(line.number), "code": .string(error.failure.rawValue)])
+            }
+        }
+        return .json(["enrolled": JSON(enrolled), "activated": JSON(activated), "errors": .array(errors)])
+    }
+
+    /// The content decides whether it is CSV; a client that says otherwise may want to know (ours).
+    private static func noteContentType(_ call: inout IMSCall) {
+        let type = call.request.fields[.contentType]
+        guard type?.lowercased().hasPrefix("text/csv") != true else { return }
+        call.findings.note(
+            Finding("content-type", .noted, expected: .text("text/csv"), found: type.map(Fact.text) ?? .absent))
+    }
+
+    private static func check(_ head: [String]) throws(IMSRefusal) {
+        let row = IMSBody(JSONObject(head.map { ($0, JSON.null) }))
+        try row.refuseUnknown(columns)
+        if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice") }
+        guard head.contains("email") else { throw row.refusal("email", "is missing") }
+    }
+
+    /// The enrollment of a row; empty fields count as absent ones.
+    private static func enrollment(
+        _ fields: [String], _ head: [String], _ tenant: String
+    ) throws(IMSRefusal) -> IMSEnrollment {
+        guard fields.count == head.count else {
+            throw Refusal(.bodyInvalid, because: "\(fields.count) fields; the header row has \(head.count)")
+        }
+        var object = JSONObject()
+        for (name, field) in zip(head, fields) where !field.isEmpty {
+            object.append(name, name == "activate" ? Self.bool(field) : .string(field))
+        }
+        return try IMSEnrollment(IMSBody(object), tenant: tenant)
+    }
+
+    private static func bool(_ field: String) -> JSON {
+        switch field {
+        case "true": true
+        case "false": false
+        default: .string(field)
+        }
+    }
+}

@@ -1,0 +1,103 @@
+import Emulation
+import JSON
+
+/// Enrollment and the life of users. Source: the states are documented (site); the calls are ours.
+extension IMS {
+    static func enrollUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        let body = try call.body()
+        try body.refuseUnknown(
+            ["tenant", "email", "enterprise_id", "activation_id", "first_name", "last_name", "activate"])
+        let user = try enroll(try IMSEnrollment(body, tenant: try body.requiredName("tenant")), call, &state)
+        return .json(user.operatorJSON, status: .created)
+    }
+
+    /// Enrolls a user.
+    ///
+    /// - Throws: ``IMSFailure/stateConflict`` or ``IMSFailure/enrollmentExists``.
+    static func enroll(
+        _ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout IMSState
+    ) throws(IMSRefusal) -> IMSUser {
+        if enrollment.isActive, enrollment.enterpriseID == nil {
+            throw Refusal(.stateConflict, because: "activate needs an enterprise_id")
+        }
+        if let field = state.users.conflict(with: enrollment) {
+            throw Refusal(
+                .enrollmentExists, ["field": .string(field)],
+                because: "another user of tenant \(enrollment.tenant) has the same \(field)")
+        }
+        return state.enroll(enrollment, call.identifiers, at: call.moment)
+    }
+
+    static func listUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        let tenant = call.query("tenant")
+        let wanted = try call.query("state").map { text throws(IMSRefusal) in
+            guard let state = IMSUser.State(rawValue: text) else {
+                throw call.refusal(ofQuery: "state", "is no state of a user")
+            }
+            return state
+        }
+        let users = state.users.all.filter {
+            (tenant == nil || $0.tenant == tenant) && (wanted == nil || $0.state == wanted)
+        }
+        return .json(["users": .array(users.map(\.operatorJSON))])
+    }
+
+    static func readUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        .json(try user(call, state).operatorJSON)
+    }
+
+    static func activateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        var user = try user(call, state)
+        guard user.enterpriseID != nil, user.state != .active else {
+            throw Refusal(
+                .stateConflict,
+                because: "\(user.id) is \(user.state.rawValue), enterprise_id \(user.enterpriseID ?? "none")")
+        }
+        user.activate(at: call.moment)
+        state.users.store(user)
+        return .json(user.operatorJSON)
+    }
+
+    static func deactivateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        var user = try user(call, state)
+        guard user.state != .deactivated else { throw Refusal(.stateConflict, because: "\(user.id) is deactivated") }
+        user.deactivate(at: call.moment)
+        state.users.store(user)
+        return .json(user.operatorJSON)
+    }
+
+    /// Gives an enrolled user a new code; the old one is wrong from then on.
+    static func renewCode(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+        var user = try user(call, state)
+        guard user.state == .enrolled else {
+            throw Refusal(.stateConflict, because: "\(user.id) is \(user.state.rawValue), not enrolled")
+        }
+        user.activation = IMSUser.Activation(call.identifiers, at: call.moment)
+        state.users.store(user)
+        return .json(user.operatorJSON)
+    }
+
+    private static func user(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSUser {
+        let name = call.parameters["id"]
+        guard let user = state.user(name, of: call.query("tenant")) else {
+            throw Refusal(.userNotFound, because: "no user has the id or the enterprise id \(name)")
+        }
+        return user
+    }
+}
+
+extension IMSEnrollment {
+    /// Reads an enrollment.
+    ///
+    /// - Throws: ``IMSFailure/bodyInvalid``.
+    init(_ body: IMSBody, tenant: String) throws(IMSRefusal) {
+        self.tenant = tenant
+        guard let email = try body.email("email") else { throw body.refusal("email", "is missing") }
+        self.email = email
+        enterpriseID = try body.text("enterprise_id", atLeast: 1)
+        activationID = try body.text("activation_id", atLeast: 1)
+        firstName = try body.text("first_name") ?? ""
+        lastName = try body.text("last_name") ?? ""
+        isActive = try body.bool("activate") ?? false
+    }
+}

@@ -1,0 +1,87 @@
+import Emulation
+import Support
+import Testing
+import Understudy
+
+/// The file of accounts: what is wrong with one, and what a project or a stream says for itself.
+@Suite("Bloomreach's accounts")
+struct AccountsTests {
+    private static let file = "bloomreach/accounts.yaml"
+
+    /// A change of the file, and the complaint about it.
+    private static let wrong: [(old: String, new: String, complaint: String)] = [
+        ("token: \"demo-project-2\"", "token: \"demo project\"", "is not made of letters, digits and -"),
+        ("token: \"demo-project-2\"", "token: \"demo-project-1\"", "another project has the token demo-project-1"),
+        ("id: \"demo-stream-2\"", "id: \"demo-stream-1\"", "another stream or project has the id demo-stream-1"),
+        ("id: \"demo-stream-2\"", "id: \"demo-project-1\"", "another stream or project has the id demo-project-1"),
+        ("id: \"demo-stream-2\"", "id: \"\"", "the stream id “” is not made of"),
+        ("project: \"demo-project-2\"", "project: \"demo-projekt-2\"", "did you mean “demo-project-2”?"),
+        ("[\"customers\", \"events\"", "[\"customer\", \"events\"", "“customer” is none of customers, events"),
+        ("secret: \"demo-secret-not-real-1\"", "secret: \"\"", "the secret cannot be used"),
+        ("registered: \"ben@example.test\"", "registered: \"ana@example.test\"", "another customer has the registered"),
+        ("denied_events", "denied_event", "did you mean “denied_events”?"),
+        ("first_name: \"Ana\" }", "first_name: \"Ana\" }\n        event: []", "did you mean “events”?"),
+    ]
+
+    @Test("a wrong file is refused with the place", arguments: wrong)
+    func refused(_ old: String, _ new: String, _ complaint: String) throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(Self.file, [(old, new)])
+        let problem = #expect(throws: FixtureProblem.self) { try Emulator(fixtures: fixtures.store) }
+        #expect(problem?.file.hasSuffix(Self.file) == true)
+        #expect(problem?.line != nil)
+        #expect(problem?.message.contains(complaint) == true, "\(problem?.message ?? "")")
+    }
+
+    @Test("a project's own answer to app-inbox-auth beats the switch")
+    func project() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            Self.file,
+            [("  - token: \"demo-project-1\"", "  - token: \"demo-project-1\"\n    app_inbox_auth: \"advanced\"")])
+        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        try await world.set("bloomreach.app-inbox-auth", "any")
+        try await world.call(.post, Example.inbox, .token, Example.body(Example.ana)).expect(
+            401, Example.error("customer token required"), "customer-token-required")
+    }
+
+    @Test("a stream's own answer to require-jwt beats the switch")
+    func stream() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            Self.file, [("  - id: \"demo-stream-1\"", "  - id: \"demo-stream-1\"\n    require_jwt: \"all\"")])
+        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        let body = Example.body(Example.guest, #""event_type":"view""#)
+        try await world.call(.post, Example.streamEvents, [], body).expect(
+            401, Example.error("missing token"), "stream-token-missing")
+    }
+
+    @Test("events of the fixtures are there from the start, in the order of the file")
+    func events() async throws {
+        let fixtures = try OwnFixtures()
+        try fixtures.put(
+            Self.file,
+            [
+                (
+                    "first_name: \"Ana\" }",
+                    """
+                    first_name: "Ana" }
+                            events:
+                              - { type: "first", timestamp: 5, properties: { n: 1.50 } }
+                              - { type: "second", timestamp: 1.5 }
+                    """
+                )
+            ])
+        let world = try await World(on: try Stage(Emulator(fixtures: fixtures.store)))
+        try await world.call(.post, Example.events, .token, Example.body(Example.ana, #""event_type":"third""#))
+            .expect(200)
+        try await world.call(
+            .post, Example.data + "/events", .basic,
+            Example.body(Example.ana, #""event_types":["first","second","third"]"#)
+        ).expect(
+            200,
+            #"{"success":true,"data":[{"type":"first","timestamp":5.0,"properties":{"n":1.50}},"#
+                + #"{"type":"second","timestamp":1.5,"properties":{}},"#
+                + #"{"type":"third","timestamp":1800000000.0,"properties":{}}]}"#)
+    }
+}

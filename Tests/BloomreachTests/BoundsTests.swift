@@ -1,0 +1,125 @@
+import JSON
+import Support
+import Testing
+
+@testable import Bloomreach
+
+/// What keeps a client in a loop from filling the machine.
+@Suite("Bloomreach's bounds")
+struct BoundsTests {
+    @Test("of one customer's events the oldest tenth goes when there are too many")
+    func eventCount() {
+        var log = BloomreachEventLog()
+        for number in 1...(BloomreachEventLog.maximumCount + 1) {
+            log.append(type: 1, sequence: number, timestamp: Double(number), properties: [0x7B, 0x7D])
+        }
+        #expect(log.count == BloomreachEventLog.maximumCount * 9 / 10)
+        #expect(log.records.map(\.sequence).last == BloomreachEventLog.maximumCount + 1)
+        #expect(Array(log.records).count == log.count)
+    }
+
+    @Test("of one customer's events the oldest go when they are too long")
+    func eventBytes() {
+        var log = BloomreachEventLog()
+        let properties = [UInt8](repeating: 0x20, count: 100_000)
+        for number in 1...100 { log.append(type: 1, sequence: number, timestamp: 0, properties: properties) }
+        #expect(log.byteCount <= BloomreachEventLog.maximumBytes)
+        #expect(log.byteCount > BloomreachEventLog.maximumBytes / 2)
+        #expect(log.records.map(\.sequence).last == 100)
+        #expect(Array(log.records).count == log.count)
+    }
+
+    @Test("an event is read as it was written, whatever the numbers are")
+    func record() throws {
+        var log = BloomreachEventLog()
+        let values = [(0, 1, 0.0), (300, 1 << 40, 1.25), (127, 128, -1.0), (128, 16_384, .greatestFiniteMagnitude)]
+        for (type, sequence, timestamp) in values {
+            log.append(type: type, sequence: sequence, timestamp: timestamp, properties: Array(#"{"a":1}"#.utf8))
+        }
+        let read = log.records.map { ($0.type, $0.sequence, $0.timestamp) }
+        #expect(read.count == values.count)
+        for (one, other) in zip(read, values) { #expect(one == other) }
+        #expect(log.records.allSatisfy { Array($0.properties) == Array(#"{"a":1}"#.utf8) })
+    }
+
+    @Test("customers whom calls made are forgotten first, those of the fixtures never")
+    func customers() {
+        var customers = BloomreachCustomers()
+        let ana = customers.make(isOfFixtures: true)
+        for number in 0...BloomreachCustomers.capacity {
+            let made = customers.make()
+            customers.give(cookie: "c-\(number)", to: made)
+            let gone = customers.shrink(sparing: made)
+            #expect(gone.isEmpty == (number < BloomreachCustomers.capacity))
+        }
+        #expect(customers.byNumber.count == BloomreachCustomers.capacity * 99 / 100 + 1 + 1)
+        #expect(customers[ana] != nil)
+        #expect(customers.owner(ofCookie: "c-0") == nil)
+        #expect(customers.owner(ofCookie: "c-\(BloomreachCustomers.capacity)") != nil)
+    }
+
+    @Test("the memory that customers take is counted as it comes and goes")
+    func byteCount() {
+        var customers = BloomreachCustomers()
+        let (ana, guest) = (customers.make(), customers.make())
+        customers.give(BloomreachID(name: "registered", value: "ana"), to: ana)
+        customers.give(cookie: "c", to: guest)
+        for number in 0..<10 { customers.track("view", ["n": JSON(number)], at: 0, by: guest) }
+        customers.change(ana) { $0.set(["text": "long"]) }
+        customers.merge(guest, into: ana)
+        customers.give(cookie: "d", to: ana)
+        #expect(customers.byteCount == customers.byNumber.values.reduce(0) { $0 + $1.byteCount })
+        customers.anonymize(ana)
+        #expect(customers.byteCount == customers.byNumber.values.reduce(0) { $0 + $1.byteCount })
+        customers.remove(ana)
+        #expect(customers.byteCount == 0)
+    }
+
+    @Test("types beyond the bound share one name, and cookies beyond theirs are forgotten, the oldest first")
+    func typesAndCookies() {
+        var types = BloomreachEventTypes()
+        for number in 0..<(BloomreachEventTypes.capacity + 10) { _ = types.code(of: "type-\(number)") }
+        #expect(types.name(of: types.code(of: "type-5")) == "type-5")
+        #expect(types.name(of: types.code(of: "one more")) == BloomreachEventTypes.overflow)
+        var customers = BloomreachCustomers()
+        let ana = customers.make()
+        for number in 0...BloomreachCustomer.maximumCookies { customers.give(cookie: "c-\(number)", to: ana) }
+        #expect(customers[ana]?.cookies.count == BloomreachCustomer.maximumCookies)
+        #expect(customers.owner(ofCookie: "c-0") == nil)
+        #expect(customers.owner(ofCookie: "c-1") == ana)
+    }
+
+    @Test("a customer takes so many properties and no more, and a refusal stores nothing")
+    func properties() async throws {
+        let world = try await World()
+        func update(_ range: Range<Int>) async throws -> ReceivedAnswer {
+            let members = range.map { #""p\#($0)":1"# }.joined(separator: ",")
+            return try await world.call(
+                .post, Example.customers, .token, Example.body(Example.guest, #""properties":{\#(members)}"#))
+        }
+        try await update(0..<1000).expect(200)
+        let before = try await world.control(.get, "state/bloomreach").text
+        try await update(1000..<1001).expect(413, Example.error("Request body too large"), "body-too-large")
+        #expect(try await world.control(.get, "state/bloomreach").text == before)
+        // What is there already may change.
+        try await update(0..<1000).expect(200)
+    }
+
+    @Test("of clicks and self-checks the latest thousand are kept")
+    func clicks() async throws {
+        let world = try await World()
+        for number in 0...1000 {
+            try await world.call(.post, Example.clicks, .token, #"{"url":"u-\#(number)"}"#).expect(200)
+        }
+        let clicks = try await world.control(.get, "state/bloomreach").json["projects"]?[0]?["clicks"]?.array ?? []
+        #expect(clicks.count == 901)
+        #expect(clicks.last?["properties"]?["url"] == "u-1000")
+    }
+
+    @Test("a type of event has a bound too")
+    func longType() async throws {
+        let body = Example.body(Example.ana, #""event_type":"\#(String(repeating: "x", count: 257))""#)
+        try await World().call(.post, Example.events, .token, body).expect(
+            400, Example.errors("Field 'event_type' is invalid."), "invalid-field")
+    }
+}

@@ -1,0 +1,193 @@
+import Emulation
+import JSON
+import Support
+import Testing
+
+@testable import Bloomreach
+
+/// What can happen to inboxes without a request of the app.
+@Suite("Bloomreach's actions on content")
+struct ContentActionTests {
+    private static let ana = #""customer":"ana@example.test""#
+    private static let message = #""message":{"id":"m","type":"push","content":{"title":"t"}}"#
+
+    @Test("each action is there and does something", arguments: Depth.allCases)
+    func all(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let orders = [
+            ("add-inbox-message", "{\(Self.ana),\(Self.message)}", "v1.1.1.3"),
+            ("read-inbox-message", #"{\#(Self.ana),"message":"m"}"#, "v1.1.1.4"),
+            ("expire-inbox-message", #"{\#(Self.ana),"message":"m"}"#, "v1.1.1.4"),
+            ("delete-inbox-message", #"{\#(Self.ana),"message":"m"}"#, "v1.1.2.4"),
+            ("clear-inbox", "{\(Self.ana)}", "v1.1.3.4"),
+        ]
+        for (action, order, token) in orders {
+            let answer = try await world.act(action, order)
+            #expect(answer.status == 200, "\(action): \(answer.text)")
+            #expect(answer.json["sync_token"] == .string(token), "\(action)")
+        }
+        try await world.fetchInbox().expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.3.4"}"#)
+        let others = [
+            ("set-segments", #"{\#(Self.ana),"segments":{}}"#),
+            ("set-consent", #"{\#(Self.ana),"category":"newsletter","value":false}"#),
+        ]
+        for (action, order) in others { #expect(try await world.act(action, order).status == 200) }
+        #expect(
+            Set(Bloomreach.contentActions.map(\.listing.name)) == Set(orders.map(\.0) + others.map(\.0)),
+            "an action without a case")
+    }
+
+    @Test("a message gets an id and its times unless it has them")
+    func defaults() async throws {
+        let world = try await World()
+        let added = try await world.act(
+            "add-inbox-message", #"{\#(Self.ana),"message":{"type":"html","content":{"message":"<p>"}}}"#)
+        let id = try #require(added.json["message"]?.string)
+        #expect(id.hasPrefix("msg-"))
+        let first = try await world.fetchInbox(#""sync_token":"v1.1.1.2""#)
+        first.expect(
+            200,
+            #"{"success":true,"messages":[{"id":"\#(id)","type":"html","is_read":false,"create_time":1800000000,"#
+                + #""expire_time":1802592000,"content":{"message":"<p>"}}],"sync_token":"v1.1.1.3"}"#)
+        let read = try await world.act(
+            "add-inbox-message",
+            #"{\#(Self.ana),"message":{"id":"r","type":"push","is_read":true,"create_time":1,"expire_time":1900000000.5,"#
+                + #""content":{}}}"#)
+        #expect(read.status == 200)
+        #expect(
+            try await world.fetchInbox(#""sync_token":"v1.1.1.3""#).json["messages"]?[0]?.text
+                == #"{"id":"r","type":"push","is_read":true,"create_time":1,"expire_time":1900000000.5,"content":{}}"#)
+    }
+
+    @Test("a message that expires is left out without a new epoch")
+    func expiry() async throws {
+        let world = try await World()
+        try await world.act("expire-inbox-message", #"{\#(Self.ana),"message":"msg-push-1"}"#)
+        #expect(try await world.fetchInbox().messageIDs == ["msg-html-1"])
+        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).status == 200)
+    }
+
+    @Test("another device reads, and the first one learns of it")
+    func reading() async throws {
+        let world = try await World()
+        try await world.act("read-inbox-message", #"{\#(Self.ana),"message":"msg-html-1"}"#)
+        #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == ["msg-html-1"])
+    }
+
+    @Test("a customer may be named by any id, and of any project")
+    func customers() async throws {
+        let world = try await World()
+        let cookie = #"{"customer":{"cookie":"c0000000-0000-4000-8000-00000000000b"},\#(Self.message)}"#
+        #expect(try await world.act("add-inbox-message", cookie).json["customer"] == 2)
+        let other = #"{"project":"demo-project-2",\#(Self.ana),\#(Self.message)}"#
+        let refused = try await world.act("add-inbox-message", other)
+        #expect(refused.status == 400)
+        #expect(refused.text.contains("has one of the ids"))
+    }
+
+    @Test(
+        "a wrong order is refused with what is wrong, and changes nothing",
+        arguments: [
+            ("add-inbox-message", #"{"customer":"nobody",\#(message)}"#, "has one of the ids"),
+            ("add-inbox-message", #"{"customer":{"a":1},\#(message)}"#, "no map of ids"),
+            ("add-inbox-message", #"{\#(message)}"#, "customer"),
+            (
+                "add-inbox-message", #"{"project":"demo-project-3",\#(ana),\#(message)}"#,
+                "no project has the token demo-project-3"
+            ),
+            (
+                "add-inbox-message", #"{"customer":{"cookie":"c0000000-0000-4000-8000-00000000000c"},\#(message)}"#,
+                "no hard id, and so no app inbox"
+            ),
+            ("add-inbox-message", #"{\#(ana),"message":"m"}"#, "member “type” is missing"),
+            ("add-inbox-message", #"{\#(ana),"message":{"type":"sms","content":{}}}"#, "“sms” is none of push, html"),
+            (
+                "add-inbox-message", #"{\#(ana),"message":{"type":"html","content":{}}}"#,
+                "content: member “message” is missing"
+            ),
+            (
+                "add-inbox-message", #"{\#(ana),"message":{"type":"push","content":{},"stamp":9}}"#,
+                "unknown member “stamp”"
+            ),
+            (
+                "add-inbox-message", #"{\#(ana),"message":{"id":"msg-push-1","type":"push","content":{}}}"#,
+                "the inbox has a message msg-push-1 already"
+            ),
+            (
+                "add-inbox-message",
+                #"{\#(ana),"message":{"type":"push","content":{"title":"\#(String(repeating: "x", count: 66_000))"}}}"#,
+                "expected at most 65536"
+            ),
+            (
+                "delete-inbox-message", #"{\#(ana),"message":"msg-push-2"}"#,
+                "no message msg-push-2; did you mean “msg-push-1”?"
+            ),
+            ("expire-inbox-message", #"{\#(ana),"message":"x"}"#, "no message x"),
+            ("read-inbox-message", #"{\#(ana)}"#, "message"),
+            ("clear-inbox", #"{"customer":"nobody"}"#, "nobody"),
+            ("set-segments", #"{\#(ana),"segments":{"content":[{"id":1}]}}"#, "content[0].id"),
+            (
+                "set-segments",
+                #"{\#(ana),"segments":{"content":[{"id":"\#(String(repeating: "x", count: 17_000))"}]}}"#,
+                "expected at most 16384"
+            ),
+            ("set-consent", #"{\#(ana),"category":"x","value":true}"#, "no consent category x"),
+            ("set-consent", #"{\#(ana),"category":"newsletter","value":1}"#, "expected true or false"),
+        ])
+    func refusals(_ action: String, _ order: String, _ text: String) async throws {
+        let world = try await World()
+        let before = try await world.control(.get, "state/bloomreach").text
+        let answer = try await world.act(action, order)
+        #expect(answer.status == 400, "\(answer.text)")
+        #expect(answer.json["message"]?.string?.contains(text) ?? answer.text.contains(text), "\(answer.text)")
+        #expect(try await world.control(.get, "state/bloomreach").text == before)
+    }
+
+    @Test("an inbox takes so many messages and no more")
+    func capacity() async throws {
+        let world = try await World()
+        for number in 3...Inbox.capacity {
+            let order = #"{\#(Self.ana),"message":{"id":"m\#(number)","type":"push","content":{}}}"#
+            #expect(try await world.act("add-inbox-message", order).status == 200)
+        }
+        let full = try await world.act("add-inbox-message", "{\(Self.ana),\(Self.message)}")
+        #expect(full.status == 400)
+        #expect(full.text.contains("the inbox is full"))
+        #expect(try await world.fetchInbox().messageIDs.count == Inbox.capacity)
+        try await world.act("delete-inbox-message", #"{\#(Self.ana),"message":"m3"}"#)
+        #expect(try await world.act("add-inbox-message", "{\(Self.ana),\(Self.message)}").status == 200)
+    }
+
+    @Test("all inboxes of a sandbox take so much and no more, and what is taken out makes room")
+    func byteLimit() throws {
+        var state = BloomreachContentState()
+        let content = JSON.object(["message": .string(String(repeating: "x", count: 60_000))])
+        func message(_ id: String) throws -> InboxMessage {
+            let json: JSON = ["id": .string(id), "type": "html", "content": content]
+            return try InboxMessage(FixtureNode(json, from: "test"), from: .order(Moment(unixSeconds: 1)))
+        }
+        var customer = BloomreachCustomerKey(project: "p", number: 1)
+        var obstacle: String?
+        while obstacle == nil, customer.number < 1000 {
+            var inbox = state.inbox(of: customer)
+            let next = try message("m\(inbox.messages.count)")
+            obstacle = state.obstacle(to: next, in: inbox)
+            if obstacle != nil { break }
+            inbox.add(next)
+            state.setInbox(inbox, of: customer)
+            if inbox.messages.count == 100 {
+                customer = BloomreachCustomerKey(project: "p", number: customer.number + 1)
+            }
+        }
+        #expect(obstacle?.contains("the inboxes of the sandbox are full") == true)
+        #expect(state.byteCount <= BloomreachContentState.byteLimit)
+        #expect(state.byteCount > BloomreachContentState.byteLimit - 61_000)
+        state.anonymize(BloomreachCustomerKey(project: "p", number: 1))
+        #expect(state.obstacle(to: try message("n"), in: Inbox()) == nil)
+        for number in 1...customer.number {
+            state.forget(customer: BloomreachCustomerKey(project: "p", number: number))
+        }
+        #expect(state.byteCount == 0)
+        #expect(state.inboxes.isEmpty)
+    }
+}

@@ -1,0 +1,211 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Testing
+import Understudy
+
+/// Inboxes, segments and consents that leave a sandbox as JSON and come back, and what becomes of them when fixtures change.
+@Suite("Bloomreach's content, exported, imported and under new fixtures")
+struct ContentExportTests {
+    private typealias Content = ContentExample
+
+    /// Something of every kind happens.
+    private func live(_ world: World) async throws {
+        let orders = [
+            ("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#),
+            ("delete-inbox-message", #"{"customer":"ana@example.test","message":"msg-html-1"}"#),
+            (
+                "add-inbox-message",
+                #"{"customer":"ben@example.test","message":{"id":"m","type":"push","application_id":"tv","content":{"a":1}}}"#
+            ),
+            ("set-segments", #"{"customer":"ana@example.test","segments":{}}"#),
+            ("set-segments", #"{"customer":"ben@example.test","segments":{"content":[{"id":"s"}]}}"#),
+            ("set-consent", #"{"customer":"ben@example.test","category":"newsletter","value":true}"#),
+        ]
+        for (action, order) in orders {
+            let answer = try await world.act(action, order)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
+    }
+
+    /// Everything that a client can see of it.
+    private func seen(_ world: World) async throws -> [String] {
+        var texts: [String] = []
+        for ids in [Content.anaIDs, Content.benIDs] {
+            for application in ["default-application", "tv"] {
+                texts.append(
+                    try await world.call(
+                        .post, Content.fetch, Content.key, #"{\#(ids),"application_id":"\#(application)"}"#
+                    ).text)
+            }
+            texts.append(
+                try await world.call(
+                    .post, Content.attributes, Content.key,
+                    #"{\#(ids),"attributes":[{"type":"consent","category":"newsletter"}]}"#
+                ).text)
+        }
+        for letter in ["a", "b"] {
+            texts.append(
+                try await world.call(
+                    .get, "\(Content.segments)?cookie=c0000000-0000-4000-8000-00000000000\(letter)", Content.key
+                ).text)
+        }
+        return texts
+    }
+
+    @Test("all of it survives an export and an import", arguments: Depth.allCases)
+    func whole(_ depth: Depth) async throws {
+        let (world, other) = (try await World(depth), try await World(depth))
+        try await live(world)
+        let export = try await world.control(.get, "state/bloomreach")
+        #expect(try await seen(world) != seen(other))
+        let put = try await other.control(.put, "state/bloomreach", export.text)
+        #expect((200...299).contains(put.status), "\(put.text)")
+        #expect(try await seen(world) == seen(other))
+        #expect(try await other.control(.get, "state/bloomreach").text == export.text)
+        try await world.control(.post, "reset")
+        try await world.freeze(at: World.exampleMoment)
+        try await world.fetchInbox().expect(200, Content.anasInbox)
+    }
+
+    @Test("an import without content has empty inboxes")
+    func noContent() async throws {
+        let world = try await World()
+        let export = try await world.control(.get, "state/bloomreach").json
+        var object = export.object ?? [:]
+        object["content"] = nil
+        let put = try await world.control(.put, "state/bloomreach", JSON.object(object).text)
+        #expect((200...299).contains(put.status), "\(put.text)")
+        try await world.fetchInbox().expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.1.0"}"#)
+    }
+
+    @Test(
+        "an import with a fault is refused with its place, and changes nothing",
+        arguments: [
+            (
+                "\"stamp\":1", "\"stamp\":9",
+                "content.inboxes[0].messages[0]: the message has stamp 9, but the inbox came to 2"
+            ),
+            ("\"epoch\":1", "\"epoch\":0", "the epoch is 0"), ("\"epoch\":1", "\"epoch\":\"1\"", "epoch"),
+            ("\"counter\":2", "\"counter\":-2", "counter"), (",\"stamp\":1", "", "member “stamp” is missing"),
+            ("msg-html-1", "msg-push-1", "another message of this inbox has the id msg-push-1"),
+            (
+                #""project":"demo-project-1","customer":{"registered":"ben"#,
+                #""project":"x","customer":{"registered":"ben"#, "project x has no customer"
+            ),
+            (
+                #""customer":{"registered":"ben@example.test"},"epoch""#, #""customer":{"registered":"bea"},"epoch""#,
+                "has no customer whose registered is “bea”"
+            ),
+            ("\"newsletter\":true", "\"newsletter\":1", "true or false is expected"),
+            ("\"discovery\"", "\"discoverer\"", "unknown member “discoverer”"),
+        ])
+    func wrongImports(_ old: String, _ new: String, _ complaint: String) async throws {
+        let world = try await World()
+        let text = try await world.control(.get, "state/bloomreach").text
+        let wrong = text.replacing(old, with: new, maxReplacements: 1)
+        #expect(wrong != text, "the change took place")
+        let answer = try await world.control(.put, "state/bloomreach", wrong)
+        #expect(answer.status == 400, "\(answer.text)")
+        #expect(answer.text.contains(complaint), "\(answer.text)")
+        #expect(try await world.control(.get, "state/bloomreach").text == text)
+    }
+
+    // MARK: - Other fixtures
+
+    private static let inbox = "bloomreach/content/app-inbox.yaml"
+
+    private func reload(
+        _ file: String, _ changes: [(old: String, new: String)], _ before: (World) async throws -> Void,
+        _ after: (World) async throws -> Void
+    ) async throws {
+        let fixtures = try OwnFixtures()
+        let emulator = try Emulator(fixtures: fixtures.store)
+        let world = try await World(on: Stage(emulator))
+        try await before(world)
+        try fixtures.put(file, changes)
+        try emulator.reload(fixtures.store)
+        try await after(world)
+    }
+
+    @Test("a changed message replaces the old one, and clients learn of it; what was read stays read")
+    func changedMessage() async throws {
+        try await reload(Self.inbox, [("Parcel sent", "Parcel lost"), ("Spring news", "Summer news")]) { world in
+            try await world.act("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#)
+            #expect(try await world.fetchInbox().json["sync_token"] == "v1.1.1.3")
+        } _: { world in
+            let delta = try await world.fetchInbox(#""sync_token":"v1.1.1.3""#)
+            #expect(delta.messageIDs == ["msg-push-1", "msg-html-1"])
+            #expect(delta.json["messages"]?[0]?["content"]?["title"] == "Parcel lost")
+            #expect(delta.json["messages"]?.array?.map { $0["is_read"] } == [true, false])
+            #expect(delta.json["sync_token"] == "v1.1.1.5")
+        }
+    }
+
+    @Test("a message that left the file leaves the inbox with a new epoch; an added one is added")
+    func goneMessage() async throws {
+        try await reload(Self.inbox, [("id: \"msg-html-1\"", "id: \"msg-html-9\"")]) { world in
+            try await world.fetchInbox().expect(200, Content.anasInbox)
+        } _: { world in
+            try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).expect(410, Content.staleToken, "sync-token-stale")
+            let full = try await world.fetchInbox()
+            #expect(full.messageIDs == ["msg-push-1", "msg-html-9"])
+            #expect(full.json["sync_token"] == "v1.1.2.3")
+        }
+    }
+
+    @Test("what the sandbox did stays: a deleted message stays away, an added one stays")
+    func ownMessages() async throws {
+        try await reload(Self.inbox, [("Parcel sent", "Parcel lost")]) { world in
+            try await live(world)
+        } _: { world in
+            let ana = try await world.fetchInbox()
+            #expect(ana.messageIDs == ["msg-push-1"])
+            let ben = try await world.call(
+                .post, Content.fetch, Content.key, Content.ofBen(#""application_id":"tv""#))
+            #expect(ben.messageIDs == ["m", "msg-push-2"])
+        }
+    }
+
+    @Test("an inbox follows its customer when the file numbers customers anew")
+    func renumbered() async throws {
+        let customers = [
+            (
+                "      - ids: { registered: \"ana@example.test\" }",
+                "      - ids: { registered: \"zoe@example.test\" }\n      - ids: { registered: \"ana@example.test\" }"
+            )
+        ]
+        try await reload("bloomreach/accounts.yaml", customers) { world in
+            try await world.act("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#)
+        } _: { world in
+            let ana = try await world.fetchInbox(#""sync_token":"v1.1.1.2""#)
+            #expect(ana.messageIDs == ["msg-push-1"], "the number that the token holds is still Ana's")
+            let ben = try await world.call(.post, Content.fetch, Content.key, Content.ofBen())
+            #expect(ben.messageIDs == ["msg-push-2"])
+            try await world.call(
+                .post, Content.fetch, Content.key, #"{"customer_ids":{"registered":"zoe@example.test"}}"#
+            ).expect(200)
+        }
+    }
+
+    @Test("changed segments and consents follow where nobody changed them")
+    func segmentsAndConsents() async throws {
+        let query = Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000a"
+        try await reload("bloomreach/content/segments.yaml", [("seg-1", "seg-9")]) { world in
+            try await world.act(
+                "set-consent", #"{"customer":"ana@example.test","category":"newsletter","value":false}"#)
+        } _: { world in
+            #expect(try await world.call(.get, query, Content.key).json["discovery"]?[0]?["id"] == "seg-9")
+            let consent = try await world.call(
+                .post, Content.attributes, Content.key,
+                Content.ofAna(#""attributes":[{"type":"consent","category":"newsletter"}]"#))
+            #expect(consent.json["results"]?[0]?["value"] == false)
+        }
+        try await reload("bloomreach/content/segments.yaml", [("seg-1", "seg-9")]) { world in
+            try await world.act("set-segments", #"{"customer":"ana@example.test","segments":{"content":[]}}"#)
+        } _: { world in
+            try await world.call(.get, query, Content.key).expect(200, "{}")
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Support
+
+/// The names of the example world, as the fixtures and the vendor's spec have them.
+///
+/// Every key is invented; the tokens are given as text, so that a fault in minting cannot hide one in reading.
+enum Example {
+    static let project = "/track/v2/projects/demo-project-1"
+    static let customers = project + "/customers"
+    static let events = project + "/customers/events"
+    static let clicks = project + "/campaigns/clicks"
+    static let batch = project + "/batch"
+    static let data = "/data/v2/projects/demo-project-1/customers"
+    static let attributes = data + "/attributes"
+    static let inbox = "/webxp/projects/demo-project-1/appinbox/fetch"
+    static let markAsRead = "/webxp/projects/demo-project-1/appinbox/markasread"
+    static let selfCheck = "/campaigns/send-self-check-notification?project_id=demo-project-1"
+    static let mint = "/webxp/exampleapp/customertokens"
+    static let streamInbox = "/webxp/streams/demo-stream-1/appinbox/fetch"
+    static let streamCustomers = "/track/u/v1/customers?stream_id=demo-stream-1"
+    static let streamEvents = "/track/u/v1/customers/events?stream_id=demo-stream-1"
+
+    static let secret = "demo-secret-not-real-1"
+    static let streamSecret = "demo-stream-secret-not-real-1"
+
+    static let cookieAna = "c0000000-0000-4000-8000-00000000000a"
+    static let cookieBen = "c0000000-0000-4000-8000-00000000000b"
+    static let cookieGuest = "c0000000-0000-4000-8000-00000000000c"
+    static let ana = #"{"cookie":"\#(cookieAna)","registered":"ana@example.test"}"#
+    static let ben = #"{"cookie":"\#(cookieBen)","registered":"ben@example.test"}"#
+    static let guest = #"{"cookie":"\#(cookieGuest)"}"#
+
+    private static let header = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6InByaXZrZXktZGVtby0xIn0"
+    /// Ana's customer token, which expires at 1800003600.
+    static let jwtAna =
+        header + ".eyJzdWIiOnsicmVnaXN0ZXJlZCI6ImFuYUBleGFtcGxlLnRlc3QifSwiZXhwIjoxODAwMDAzNjAwfQ"
+        + ".1xM9qyLS5dkvY2Cs-gpJoBAK9G_03kp2gSl0NnlBJcE"
+    /// The same, expired at 1799999000.
+    static let jwtAnaOld =
+        header + ".eyJzdWIiOnsicmVnaXN0ZXJlZCI6ImFuYUBleGFtcGxlLnRlc3QifSwiZXhwIjoxNzk5OTk5MDAwfQ"
+        + ".LCX3aLSlOIAgV0UgK0So7rYL4jTTB6ArmSGuNreXW1M"
+    /// Ana's token of the stream, which expires at 1800000900.
+    static let jwtStream =
+        "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCIsImtpZCI6InNpZ25rZXktZGVtby0xIn0"
+        + ".eyJleHAiOjE4MDAwMDA5MDAsImlkcyI6eyJyZWdpc3RlcmVkIjoiYW5hQGV4YW1wbGUudGVzdCJ9fQ"
+        + ".mPj93XdGhFlLkD9pCgZLSScbdfpjt3mKOi12fT1D8ug3WAG7SJYuc7JFyL6sUj7CfJKRJhJ_NlWcpwX9vgeQNw"
+
+    /// A body with these ids, and these members behind them.
+    static func body(_ ids: String, _ members: String = "") -> String {
+        #"{"customer_ids":\#(ids)\#(members.isEmpty ? "" : ",")\#(members)}"#
+    }
+
+    static let tracked = #"{"errors":[],"success":true}"#
+    static let done = #"{"success":true}"#
+
+    /// The shape of authentication and of most families.
+    static func error(_ text: String) -> String { #"{"success":false,"error":"\#(text)"}"# }
+    /// The shape of tracking.
+    static func errors(_ text: String) -> String { #"{"success":false,"errors":["\#(text)"]}"# }
+    /// The shape of data.
+    static func errors(_ field: String, _ text: String) -> String {
+        #"{"success":false,"errors":{"\#(field)":["\#(text)"]}}"#
+    }
+
+    static let noAccessKey = error("Access key not provided")
+    static let notAccepted = error("Access key type not accepted")
+    static let invalidToken = error("invalid token")
+    static let expired =
+        #"{"success":false,"error":"token has invalid claims: token is expired","token_expired":true}"#
+    static let mismatch = error("token does not belong to these customer ids")
+    static let notFound =
+        #"{"success":false,"errors":[{"code":404,"description":"No such endpoint","message":"Not Found"}]}"#
+    static let unreadable =
+        "BadRequest: The browser (or proxy) sent a request that this server could not understand."
+}
+
+extension World.Fields {
+    /// The public key that may do everything.
+    static let token = authorization("Token pubkey-demo-1")
+    /// The public key without the app inbox.
+    static let limited = authorization("Token pubkey-demo-limited")
+    /// The private key.
+    static let basic = authorization("Basic cHJpdmtleS1kZW1vLTE6ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")
+    /// Ana's customer token.
+    static let bearer = bearer(Example.jwtAna)
+    /// Ana's token of the stream.
+    static let streamBearer = bearer(Example.jwtStream)
+
+    static func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
+
+    static func authorization(_ value: String) -> Self { [("authorization", value)] }
+}
+
+extension World {
+    /// A customer with all events, as the control API shows it; `customer` is the JSON of ids, or a registered id.
+    func customer(_ ids: String) async throws -> ReceivedAnswer {
+        try await control(.post, "state/bloomreach/read-customer", #"{"customer":\#(ids)}"#)
+    }
+}

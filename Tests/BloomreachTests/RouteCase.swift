@@ -1,0 +1,156 @@
+import HTTPTypes
+import Support
+
+/// A call that a route answers with success, at one of its places.
+struct RouteCase: Sendable, CustomStringConvertible {
+    let id: String
+    let method: HTTPRequest.Method
+    /// The path as the route declares it.
+    let pattern: String
+    let query: String
+    let fields: World.Fields
+    let body: String
+    /// The exact content; `nil` where tests of their own look at it.
+    let answer: String?
+
+    init(
+        _ id: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
+        _ fields: World.Fields = .token, body: String = "", answer: String? = nil
+    ) {
+        self.id = id
+        self.method = method
+        self.pattern = pattern
+        self.query = query
+        self.fields = fields
+        self.body = body
+        self.answer = answer
+    }
+
+    var description: String { "\(id) at \(endpoint)" }
+
+    /// Method and pattern.
+    var endpoint: String { "\(method.rawValue) \(pattern)" }
+
+    /// The path with the example world's names in it.
+    var path: String {
+        pattern.replacing("{project}", with: "demo-project-1").replacing("{stream}", with: "demo-stream-1")
+            .replacing("{cookie}", with: Example.cookieGuest) + query
+    }
+
+    /// A case for each of the two modes.
+    private static func both(
+        _ id: String, _ method: HTTPRequest.Method = .post, project: String, query projectQuery: String = "",
+        stream: String, streamQuery: String = "", body: String = "", answer: String? = nil
+    ) -> [RouteCase] {
+        [
+            RouteCase(id, method, project, query: projectQuery, .token, body: body, answer: answer),
+            RouteCase(id, method, stream, query: streamQuery, .streamBearer, body: body, answer: answer),
+        ]
+    }
+
+    private static let streamQuery = "?stream_id=demo-stream-1"
+    private static let event = Example.body(Example.ana, #""event_type":"view""#)
+
+    static let tracking: [RouteCase] = [
+        both(
+            "track.customers", project: "/track/v2/projects/{project}/customers", stream: "/track/u/v1/customers",
+            streamQuery: streamQuery, body: Example.body(Example.ana), answer: Example.tracked),
+        both(
+            "track.events", project: "/track/v2/projects/{project}/customers/events",
+            stream: "/track/u/v1/customers/events", streamQuery: streamQuery, body: event, answer: Example.tracked),
+        both(
+            "track.clicks", project: "/track/v2/projects/{project}/campaigns/clicks",
+            stream: "/track/u/v1/campaigns/clicks", streamQuery: streamQuery,
+            body: #"{"url":"https://a.example.test"}"#,
+            answer: Example.tracked),
+        both(
+            "selfcheck.send", project: "/campaigns/send-self-check-notification", query: "?project_id=demo-project-1",
+            stream: "/campaigns/streams/{stream}/send-self-check-notification",
+            body: Example.body(Example.ana, #""platform":"huawei","push_notification_id":"t""#), answer: Example.done),
+        both(
+            "ids.link", project: "/webxp/projects/{project}/cookies/{cookie}/link-ids",
+            stream: "/webxp/streams/{stream}/cookies/{cookie}/link-ids",
+            body: #"{"external_ids":{"registered":"ana@example.test"}}"#, answer: Example.done),
+        [
+            RouteCase(
+                "track.batch", .post, "/track/v2/projects/{project}/batch",
+                body: #"{"commands":[{"name":"system/time"}]}"#,
+                answer: #"{"success":true,"start_time":1800000000.0,"end_time":1800000000.0,"#
+                    + #""results":[{"success":true,"time":1800000000.0}]}"#),
+            RouteCase(
+                "track.system-time", .get, "/track/v2/projects/{project}/system/time", .basic,
+                answer: #"{"errors":[],"success":true,"time":1800000000.0}"#),
+        ],
+    ].flatMap { $0 }
+
+    private static let data = "/data/v2/projects/{project}/customers"
+
+    static let customerData: [RouteCase] = [
+        RouteCase(
+            "data.attributes", .post, data + "/attributes",
+            body: Example.body(
+                Example.ana, #""attributes":[{"type":"id","id":"cookie"},{"type":"id","id":"registered"}]"#),
+            answer: #"{"success":true,"results":[{"success":true,"value":["\#(Example.cookieAna)"]},"#
+                + #"{"success":true,"value":"ana@example.test"}]}"#),
+        RouteCase(
+            "data.export-one", .post, data + "/export-one", .basic, body: Example.body(Example.ana),
+            answer: #"{"success":true,"ids":{"registered":"ana@example.test","cookie":["\#(Example.cookieAna)"]},"#
+                + #""properties":{"first_name":"Ana"},"events":[]}"#),
+        RouteCase(
+            "data.events", .post, data + "/events", .basic, body: Example.body(Example.ana, #""event_types":["view"]"#),
+            answer: #"{"success":true,"data":[]}"#),
+        RouteCase(
+            "data.export", .post, data + "/export", .basic, body: #"{"format":"native_json"}"#,
+            answer: #"{"success":true,"fields":[{"type":"id","id":"registered"},{"type":"id","id":"cookie"},"#
+                + #"{"type":"property","property":"first_name"}],"data":[["ana@example.test","#
+                + #"["\#(Example.cookieAna)"],"Ana"],["ben@example.test",["\#(Example.cookieBen)"],null],"#
+                + #"[null,["\#(Example.cookieGuest)"],null]]}"#),
+        RouteCase(
+            "data.anonymize", .post, data + "/anonymize", .basic, body: Example.body(Example.ana), answer: Example.done),
+        RouteCase(
+            "mint.customer-token", .post, "/webxp/exampleapp/customertokens", [],
+            body: #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"}}"#,
+            answer: #"{"customer_token":"\#(Example.jwtAna)","expire_time":1800003600}"#),
+    ]
+
+    /// What content these answer, tests of their own tell.
+    static let content: [RouteCase] = [
+        both(
+            "appinbox.fetch", project: "/webxp/projects/{project}/appinbox/fetch",
+            stream: "/webxp/streams/{stream}/appinbox/fetch", body: Example.body(Example.ana)),
+        both(
+            "appinbox.markasread", project: "/webxp/projects/{project}/appinbox/markasread",
+            stream: "/webxp/streams/{stream}/appinbox/markasread",
+            body: Example.body(Example.ana, #""message_ids":["msg-push-1"],"sync_token":"v1.1.1.2""#),
+            answer: Example.done),
+        both(
+            "inapp.messages", project: "/webxp/s/{project}/inappmessages",
+            stream: "/webxp/streams/{stream}/inappmessages", body: Example.body(Example.ana)),
+        both(
+            "blocks.personal", project: "/webxp/s/{project}/inappcontentblocks",
+            stream: "/webxp/streams/{stream}/inappcontentblocks",
+            body: Example.body(Example.ana, #""content_block_ids":["block-2"]"#)),
+        both(
+            "segments.list", .get, project: "/webxp/projects/{project}/segments", query: "?cookie=none",
+            stream: "/webxp/streams/{stream}/segments", streamQuery: "?cookie=none", answer: "{}"),
+        both(
+            "blocks.static", .get, project: "/wxstatic/projects/{project}/bundle-ios.json",
+            stream: "/wxstatic/streams/{stream}/bundle-ios.json"),
+        both(
+            "blocks.static", .get, project: "/wxstatic/projects/{project}/bundle-android.json",
+            stream: "/wxstatic/streams/{stream}/bundle-android.json"),
+        both(
+            "consents.list", .get, project: "/data/v2/projects/{project}/consent/categories",
+            stream: "/data/v2/streams/{stream}/consent/categories"),
+        both(
+            "consents.list", project: "/data/v2/projects/{project}/consent/categories",
+            stream: "/data/v2/streams/{stream}/consent/categories", body: "{}"),
+        [
+            RouteCase(
+                "recommend.user", .post, "/optimization/streams/{stream}/recommend/user", .streamBearer,
+                body: Example.body(Example.ana, #""engine_id":"bestsellers""#))
+        ],
+    ].flatMap { $0 }
+
+    static let all = tracking + customerData + content
+}

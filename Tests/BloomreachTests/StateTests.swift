@@ -1,0 +1,219 @@
+import JSON
+import Support
+import Testing
+
+/// Whom a write is about, and what becomes of those who own some of the ids (section 5.3 of the vendor's spec).
+@Suite("Bloomreach's customers")
+struct StateTests {
+    private func update(_ world: World, _ ids: String, _ properties: String = "{}") async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, Example.customers, .token, Example.body(ids, #""properties":\#(properties)"#))
+    }
+
+    private func customers(_ world: World) async throws -> [JSON] {
+        try await world.control(.get, "state/bloomreach").json["projects"]?[0]?["customers"]?.array ?? []
+    }
+
+    private static let conflict = Example.errors("Customer ids belong to different customers.")
+
+    @Test("hard ids of two customers are refused, and nothing is stored")
+    func twoOwners() async throws {
+        let world = try await World()
+        try await update(world, #"{"registered":"ana@example.test","email_id":"e1"}"#).expect(200)
+        let before = try await customers(world)
+        try await update(world, #"{"registered":"ben@example.test","email_id":"e1"}"#, #"{"x":1}"#).expect(
+            400, Self.conflict, "customer-ids-conflict")
+        // The customer has another value for the name already.
+        try await update(world, #"{"registered":"ana@example.test","email_id":"e2"}"#, #"{"x":1}"#).expect(
+            400, Self.conflict, "customer-ids-conflict")
+        #expect(try await customers(world) == before)
+    }
+
+    @Test("a new cookie and a new hard id are added to the customer")
+    func added() async throws {
+        let world = try await World()
+        try await update(world, #"{"registered":"ana@example.test","cookie":"new","email_id":"e1"}"#).expect(200)
+        let ana = try await customers(world)[0]
+        #expect(ana["ids"] == ["registered": "ana@example.test", "email_id": "e1"])
+        #expect(ana["cookies"] == [.string(Example.cookieAna), "new"])
+    }
+
+    @Test("a guest is merged: the customer's own properties win, events stand in the order of their arrival")
+    func merged() async throws {
+        let world = try await World()
+        func track(_ ids: String, _ type: String) async throws {
+            try await world.call(.post, Example.events, .token, Example.body(ids, #""event_type":"\#(type)""#))
+                .expect(200)
+        }
+        try await update(world, Example.guest, #"{"first_name":"Guest","city":"Brno"}"#).expect(200)
+        for (ids, type) in [(Example.ana, "a1"), (Example.guest, "g1"), (Example.ana, "a2"), (Example.guest, "g2")] {
+            try await track(ids, type)
+        }
+        try await update(world, #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
+        let ana = try await customers(world)[0]
+        #expect(ana["properties"] == ["first_name": "Ana", "city": "Brno"])
+        #expect(ana["events"]?.array?.map { $0["type"] } == ["a1", "g1", "a2", "g2"])
+        #expect(try await customers(world).map { $0["number"] } == [1, 2])
+    }
+
+    @Test("of another customer with hard ids, only the cookie moves")
+    func movedCookie() async throws {
+        let world = try await World()
+        try await update(world, #"{"registered":"ana@example.test","cookie":"\#(Example.cookieBen)"}"#).expect(200)
+        let (ana, ben) = (try await customers(world)[0], try await customers(world)[1])
+        #expect(ana["cookies"] == [.string(Example.cookieAna), .string(Example.cookieBen)])
+        #expect(ben["cookies"] == [])
+        #expect(ben["ids"] == ["registered": "ben@example.test"])
+    }
+
+    @Test("a guest who gets hard ids keeps record and history")
+    func identified() async throws {
+        let world = try await World()
+        try await update(world, Example.guest, #"{"city":"Brno"}"#).expect(200)
+        try await update(world, #"{"registered":"new@example.test","cookie":"\#(Example.cookieGuest)"}"#).expect(200)
+        let guest = try await customers(world)[2]
+        #expect(guest["number"] == 3)
+        #expect(guest["ids"] == ["registered": "new@example.test"])
+        #expect(guest["properties"] == ["city": "Brno"])
+    }
+
+    @Test("somebody else on the same device is a new customer, to whom the cookie moves")
+    func sharedDevice() async throws {
+        let world = try await World()
+        try await update(world, #"{"registered":"new@example.test","cookie":"\#(Example.cookieAna)"}"#).expect(200)
+        let all = try await customers(world)
+        #expect(all[0]["cookies"] == [])
+        #expect(all[3]["number"] == 4)
+        #expect(all[3]["cookies"] == [.string(Example.cookieAna)])
+        // Reading by hard ids still finds both.
+        #expect(try await world.customer(#""ana@example.test""#).json["number"] == 1)
+    }
+
+    @Test("other id names are added to the owner of the cookie, and a cookie of nobody makes a guest")
+    func otherNames() async throws {
+        let world = try await World()
+        try await update(world, #"{"email_id":"e1","cookie":"\#(Example.cookieAna)"}"#).expect(200)
+        try await update(world, #"{"cookie":"new"}"#).expect(200)
+        let all = try await customers(world)
+        #expect(all[0]["ids"] == ["registered": "ana@example.test", "email_id": "e1"])
+        #expect(all[3]["ids"] == [:])
+        #expect(all[3]["cookies"] == ["new"])
+    }
+
+    @Test("nulls and empty ids are left out, and null is a property's value like others")
+    func nulls() async throws {
+        let world = try await World()
+        try await update(
+            world, #"{"registered":"ana@example.test","cookie":null,"email_id":""}"#, #"{"first_name":null}"#
+        ).expect(200)
+        let ana = try await customers(world)[0]
+        #expect(ana["ids"] == ["registered": "ana@example.test"])
+        #expect(ana["properties"] == ["first_name": nil])
+    }
+
+    @Test("reading makes nobody and merges nobody")
+    func reading() async throws {
+        let world = try await World()
+        let before = try await customers(world)
+        let ids = #"{"registered":"ana@example.test","cookie":"\#(Example.cookieGuest)"}"#
+        try await world.call(
+            .post, Example.attributes, .token, Example.body(ids, #""attributes":[{"type":"id","id":"registered"}]"#)
+        ).expect(200, #"{"success":true,"results":[{"success":true,"value":"ana@example.test"}]}"#)
+        for path in ["/export-one", "/events"] {
+            let answer = try await world.call(
+                .post, Example.data + path, .basic, Example.body(#"{"cookie":"none"}"#, #""event_types":[]"#))
+            #expect(answer.failure == "customer-not-found")
+        }
+        #expect(try await customers(world) == before)
+    }
+
+    @Test("an anonymized customer keeps cookies and events, and nothing else")
+    func anonymized() async throws {
+        let world = try await World()
+        try await world.call(.post, Example.events, .token, Example.body(Example.ana, #""event_type":"view""#))
+            .expect(200)
+        try await world.call(.post, Example.data + "/anonymize", .basic, Example.body(Example.ana))
+            .expect(200, Example.done)
+        let ana = try await customers(world)[0]
+        #expect(ana["ids"] == [:])
+        #expect(ana["properties"] == [:])
+        #expect(ana["cookies"] == [.string(Example.cookieAna)])
+        #expect(ana["events"]?.array?.count == 1)
+        // The address is free for somebody else.
+        try await update(world, #"{"registered":"ana@example.test"}"#).expect(200)
+        #expect(try await world.customer(#""ana@example.test""#).json["number"] == 4)
+    }
+
+    @Test("events of the wanted types are read in the order of their arrival, whatever their timestamps are")
+    func events() async throws {
+        let world = try await World()
+        for (type, timestamp) in [("b", "1800000002"), ("a", "1800000001.5"), ("b", #""2027-01-15T08:00:00Z""#)] {
+            try await world.call(
+                .post, Example.events, .token,
+                Example.body(Example.ana, #""timestamp":\#(timestamp),"event_type":"\#(type)","properties":{"n":1.50}"#)
+            ).expect(200)
+        }
+        try await world.call(
+            .post, Example.data + "/events", .basic, Example.body(Example.ana, #""event_types":["b","c"]"#)
+        ).expect(
+            200,
+            #"{"success":true,"data":[{"type":"b","timestamp":1800000002.0,"properties":{"n":1.50}},"#
+                + #"{"type":"b","timestamp":1800000000.0,"properties":{"n":1.50}}]}"#)
+    }
+
+    @Test(
+        "a timestamp is seconds or an ISO 8601 text",
+        arguments: [
+            ("null", 1_800_000_000.0), ("1.5", 1.5), (#""2027-01-15T09:00:00+01:00""#, 1_800_000_000.0),
+            (#""2027-01-15T08:00:00.250""#, 1_800_000_000.25),
+        ])
+    func timestamps(_ text: String, _ seconds: Double) async throws {
+        let world = try await World()
+        let body = Example.body(Example.ana, #""timestamp":\#(text),"event_type":"x""#)
+        try await world.call(.post, Example.events, .token, body).expect(200)
+        let event = try await world.customer(Example.ana).json["events"]?[0]
+        #expect(event?["timestamp"]?.number?.double == seconds)
+    }
+
+    @Test(
+        "what is no moment is refused",
+        arguments: [#""1800000000""#, "true", #""yesterday""#, "-1", "1e400", #"["x"]"#, "300000000000"])
+    func wrongTimestamps(_ text: String) async throws {
+        let world = try await World()
+        let body = Example.body(Example.ana, #""timestamp":\#(text),"event_type":"x""#)
+        try await world.call(.post, Example.events, .token, body).expect(
+            400, Example.errors("Field 'timestamp' is invalid."), "invalid-field")
+    }
+
+    @Test("a click with ids is an event of the customer")
+    func click() async throws {
+        let world = try await World()
+        let body = Example.body(Example.ana, #""url":"https://a.example.test","properties":{"platform":"iOS"}"#)
+        try await world.call(.post, Example.clicks, .token, body).expect(200, Example.tracked)
+        let event = try await world.customer(Example.ana).json["events"]?[0]
+        #expect(event?["type"] == "campaign_click")
+        #expect(event?["properties"] == ["platform": "iOS", "url": "https://a.example.test"])
+    }
+
+    @Test("a stream works on the customers of its project")
+    func stream() async throws {
+        let world = try await World()
+        try await world.call(
+            .post, Example.streamCustomers, .streamBearer, Example.body(Example.ana, #""properties":{"via":"stream"}"#)
+        ).expect(200, Example.tracked)
+        #expect(try await world.customer(Example.ana).json["properties"]?["via"] == "stream")
+    }
+
+    @Test("projects and sandboxes have customers of their own")
+    func apart() async throws {
+        let (world, other) = (try await World(), try await World())
+        try await world.call(
+            .post, "/track/v2/projects/demo-project-2/customers", .authorization("Token pubkey-demo-2"),
+            Example.body(Example.ana, #""properties":{"x":1}"#)
+        ).expect(200)
+        let state = try await world.control(.get, "state/bloomreach").json["projects"]
+        #expect(state?[0]?["customers"]?[0]?["properties"] == ["first_name": "Ana"])
+        #expect(state?[1]?["customers"]?[0]?["number"] == 1)
+        #expect(try await other.control(.get, "state/bloomreach").json["projects"]?[1]?["customers"] == [])
+    }
+}

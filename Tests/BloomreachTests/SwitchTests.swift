@@ -1,0 +1,170 @@
+import JSON
+import Support
+import Testing
+
+/// Every value of every switch (section 10 of the vendor's spec).
+@Suite("Bloomreach's switches")
+struct SwitchTests {
+    /// What a request comes to under one value of a switch: a failure, or none.
+    struct Case: Sendable, CustomStringConvertible {
+        let name: String
+        let value: String
+        let failure: String?
+        let send: @Sendable (World) async throws -> ReceivedAnswer
+
+        init(
+            _ name: String, _ value: String, _ failure: String?,
+            _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+        ) {
+            self.name = name
+            self.value = value
+            self.failure = failure
+            self.send = send
+        }
+
+        var description: String { "\(name) = \(value): \(failure ?? "answered")" }
+    }
+
+    @Test("each value does what it says", arguments: cases)
+    func value(_ example: Case) async throws {
+        let world = try await World()
+        try await world.set("bloomreach." + example.name, example.value)
+        let answer = try await example.send(world)
+        #expect(answer.failure == example.failure, "\(answer.text)")
+        #expect((answer.status == 200) == (example.failure == nil), "\(answer.text)")
+    }
+
+    @Test("no value of a switch is without a case, and the profiles are those of the spec")
+    func coverage() async throws {
+        let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
+        for declaration in bloomreach.switchDeclarations {
+            let tested = Set(Self.cases.filter { $0.name == declaration.name }.map(\.value))
+            if case .choice(let values) = declaration.domain { #expect(tested == Set(values), "\(declaration.name)") }
+            #expect(tested.contains(declaration.documented), "\(declaration.name)")
+        }
+        let profiles = bloomreach.switchDeclarations.map { "\($0.name) \($0.documented) \($0.observed)" }
+        #expect(
+            profiles == [
+                "consents-method post-and-get get-only", "attributes-access public public",
+                "customer-token-binding exact exact", "app-inbox-auth any any", "unknown-project-status 400 404",
+                "sync-token-check gone gone", "token-expired-flag on on", "unknown-ids accept accept",
+                "mint-endpoint on on", "clock-leeway-seconds 0 0", "require-jwt app-inbox app-inbox",
+            ])
+    }
+
+    private typealias Send = @Sendable (World) async throws -> ReceivedAnswer
+
+    private static let consents = "/data/v2/projects/demo-project-1/consent/categories"
+    private static let postConsents: Send = { try await $0.call(.post, consents, .token, "{}") }
+    private static let getConsents: Send = { try await $0.call(.get, consents, .token) }
+    private static let readAttributes: Send = {
+        try await $0.call(
+            .post, Example.attributes, .token, Example.body(Example.ana, #""attributes":[{"type":"id","id":"cookie"}]"#)
+        )
+    }
+
+    /// Fetches with Ana's token and other ids.
+    private static func fetch(_ ids: String) -> Send {
+        { try await $0.call(.post, Example.inbox, .bearer, Example.body(ids)) }
+    }
+
+    private static let more = #"{"registered":"ana@example.test","email_id":"x"}"#
+    private static let fetchWithKey: Send = {
+        try await $0.call(.post, Example.inbox, .token, Example.body(Example.ana))
+    }
+    private static let unknownProject: Send = {
+        try await $0.call(.post, "/track/v2/projects/none/customers", .token, Example.body(Example.ana))
+    }
+    private static let staleToken: Send = {
+        try await $0.control(
+            .post, "state/bloomreach/delete-inbox-message", #"{"customer":"ana@example.test","message":"msg-html-1"}"#)
+        return try await $0.call(
+            .post, Example.inbox, .token, Example.body(Example.ana, #""sync_token":"v1.1.1.2""#))
+    }
+    private static let expired: Send = {
+        try await $0.call(.post, Example.inbox, .bearer(Example.jwtAnaOld), Example.body(Example.ana))
+    }
+    private static let unknownID: Send = {
+        try await $0.call(.post, Example.customers, .token, Example.body(#"{"passport":"x"}"#))
+    }
+    private static let mint: Send = {
+        try await $0.call(
+            .post, Example.mint, [], #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"a"}}"#
+        )
+    }
+    private static let unsignedEvent: Send = {
+        try await $0.call(.post, Example.streamEvents, [], Example.body(Example.guest, #""event_type":"view""#))
+    }
+
+    /// Ana's token, a second after its end.
+    private static let late: Send = {
+        try await $0.freeze(at: 1_800_003_601)
+        return try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ana))
+    }
+
+    private static let cases: [Case] = [
+        Case("consents-method", "post-and-get", nil, postConsents),
+        Case("consents-method", "post-and-get", nil, getConsents),
+        Case("consents-method", "get-only", "method-not-allowed", postConsents),
+        Case("consents-method", "get-only", nil, getConsents),
+        Case("attributes-access", "public", nil, readAttributes),
+        Case("attributes-access", "private", "credential-not-accepted", readAttributes),
+        Case("customer-token-binding", "exact", "customer-token-ids-mismatch", fetch(more)),
+        Case("customer-token-binding", "subset", nil, fetch(more)),
+        Case("customer-token-binding", "subset", "customer-token-ids-mismatch", fetch(Example.ben)),
+        Case("customer-token-binding", "off", nil, fetch(Example.ben)),
+        Case("app-inbox-auth", "any", nil, fetchWithKey),
+        Case("app-inbox-auth", "advanced", "customer-token-required", fetchWithKey),
+        Case("app-inbox-auth", "advanced", nil, fetch(Example.ana)),
+        Case("unknown-project-status", "400", "unknown-project", unknownProject),
+        Case("unknown-project-status", "404", "unknown-project", unknownProject),
+        Case("sync-token-check", "gone", "sync-token-stale", staleToken),
+        Case("sync-token-check", "full-resync", nil, staleToken),
+        Case("token-expired-flag", "on", "customer-token-expired", expired),
+        Case("token-expired-flag", "off", "customer-token-expired", expired),
+        Case("unknown-ids", "accept", nil, unknownID),
+        Case("unknown-ids", "reject", "unknown-id-name", unknownID),
+        Case("mint-endpoint", "on", nil, mint),
+        Case("mint-endpoint", "off", "unknown-route", mint),
+        Case("clock-leeway-seconds", "0", "customer-token-expired", late),
+        Case("clock-leeway-seconds", "1", "customer-token-expired", late),
+        Case("clock-leeway-seconds", "2", nil, late),
+        Case("require-jwt", "app-inbox", nil, unsignedEvent),
+        Case("require-jwt", "all", "stream-token-missing", unsignedEvent),
+    ]
+
+    @Test("an expired customer token is told apart unless a switch says otherwise; that of a stream always is")
+    func expiredFlag() async throws {
+        let world = try await World()
+        try await Self.expired(world).expect(401, Example.expired, "customer-token-expired")
+        try await world.set("bloomreach.token-expired-flag", "off")
+        try await Self.expired(world).expect(
+            401, Example.error("token has invalid claims: token is expired"), "customer-token-expired")
+        try await world.freeze(at: 1_800_000_900)
+        try await world.call(.post, Example.streamInbox, .streamBearer, Example.body(Example.ana)).expect(
+            401, Example.expired, "stream-token-expired")
+    }
+
+    @Test("a project that does not exist is not found in profile observed, as a path that does not")
+    func unknownProjectObserved() async throws {
+        let world = try await World()
+        try await world.set(profile: .observed)
+        try await Self.unknownProject(world).expect(404, Example.notFound, "unknown-project")
+    }
+
+    @Test("where only GET reads consents, the refusal of POST says so")
+    func allow() async throws {
+        let world = try await World()
+        try await world.set("bloomreach.consents-method", "get-only")
+        let answer = try await Self.postConsents(world)
+        answer.expect(405, Example.error("Method not allowed"), "method-not-allowed")
+        #expect(answer["allow"] == "GET")
+    }
+
+    @Test("the call of the example apps is not there when a switch takes it away")
+    func noMint() async throws {
+        let world = try await World()
+        try await world.set("bloomreach.mint-endpoint", "off")
+        try await Self.mint(world).expect(404, Example.notFound, "unknown-route")
+    }
+}

@@ -1,0 +1,127 @@
+import Emulation
+import JSON
+import Support
+import Testing
+
+@testable import IMS
+
+/// What keeps a client in a loop from filling the machine, and memories from lasting for ever.
+@Suite("IMS's bounds")
+struct BoundsTests {
+    @Test("a use of a token id is forgotten when its token is over")
+    func endOfUses() async throws {
+        var uses = IMSTokenUses()
+        #expect(uses.use("j", of: "i", by: "d", until: 100, at: 50) == nil)
+        #expect(uses.use("j", of: "i", by: "e", until: 100, at: 99) == "d")
+        #expect(uses.use("j", of: "other", by: "e", until: 100, at: 99) == nil)
+        #expect(uses.use("j", of: "i", by: "e", until: 200, at: 100) == nil)
+        #expect(uses.use("j", of: "i", by: "f", until: 200, at: 100) == "e")
+    }
+
+    @Test("uses that are over make room, and beyond the bound the earliest go")
+    func manyUses() {
+        let capacity = 4000
+        var uses = IMSTokenUses(capacity: capacity)
+        for number in 0..<2000 { _ = uses.use("j\(number)", of: "i", by: "", until: 100, at: Double(number / 20)) }
+        for number in 0..<2000 { _ = uses.use("k\(number)", of: "i", by: "", until: 300, at: 150) }
+        #expect(uses.count < 3000)
+        for number in 0..<(capacity * 2) {
+            _ = uses.use("l\(number)", of: "i", by: "", until: 300, at: 200)
+        }
+        #expect(uses.count <= capacity)
+        #expect(uses.use("l\(capacity * 2 - 1)", of: "i", by: "", until: 300, at: 200) == "")
+        #expect(uses.use("l0", of: "i", by: "", until: 300, at: 200) == nil)
+    }
+
+    @Test("long token ids count by their length")
+    func longUses() {
+        var uses = IMSTokenUses()
+        let long = String(repeating: "x", count: 10_000)
+        for number in 0..<2000 { _ = uses.use("\(number)\(long)", of: "i", by: "", until: 300, at: 200) }
+        #expect(uses.count * 10_000 <= IMSTokenUses.byteCapacity)
+    }
+
+    @Test("a replay is judged by the sandbox's clock")
+    func clock() async throws {
+        let world = try await World()
+        try await world.replaceUAT(["replay": "single-use", "expiry_leeway_seconds": 60])
+        let token = Forged(.uat, [("jti", "j")])
+        try await world.me(token).expect(200)
+        try await world.freeze(at: 1_800_000_630)
+        try await world.me(token).expectRefusal(401, "token-replayed")
+        let next = Forged(.uat, at: 1_800_000_660, [("jti", "j")])
+        try await world.freeze(at: 1_800_000_660)
+        try await world.me(next).expect(200)
+    }
+
+    @Test("a request that an earlier rule refuses does not use up the token id, one of an unknown user does")
+    func refusedUse() async throws {
+        let world = try await World()
+        try await world.replaceUAT(["replay": "single-use"])
+        let token = Forged(.uat, [("jti", "j")])
+        try await world.freeze(at: 1_799_999_900)
+        try await world.me(token).expectRefusal(401, "token-not-yet-valid", field: "iat")
+        try await world.freeze(at: 1_800_000_000)
+        try await world.me(token).expect(200)
+        let stranger = Forged(.uat, [("jti", "k"), ("sub", "nobody")])
+        try await world.me(stranger).expectRefusal(403, "user-unknown")
+        try await world.me(stranger).expectRefusal(401, "token-replayed")
+    }
+
+    @Test("a user keeps two thousand trips, and the next one is refused")
+    func trips() async throws {
+        let world = try await World()
+        let fields = World.Fields.bearer(try Forged().text())
+        for number in 0..<2000 {
+            let answer = try await world.call(
+                .post, "/ims/v1/trips", fields, Example.trip.replacing("t-1", with: "t-\(number)"))
+            #expect(answer.status == 201)
+        }
+        try await world.call(.post, "/ims/v1/trips", fields, Example.trip.replacing("t-1", with: "more"))
+            .expectRefusal(413, "body-too-large")
+        try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expect(200)
+    }
+
+    @Test("a user sends a thousand invitations, and the next one is refused")
+    func invitations() async throws {
+        let world = try await World()
+        let fields = World.Fields.bearer(try Forged().text())
+        for _ in 0..<1000 {
+            #expect(try await world.call(.post, "/ims/v1/invitations", fields, Example.invitation).status == 201)
+        }
+        try await world.call(.post, "/ims/v1/invitations", fields, Example.invitation).expectRefusal(
+            413, "body-too-large")
+    }
+
+    @Test("users beyond the bound push out those who were enrolled first, and never the fixtures'")
+    func users() throws {
+        let capacity = 300
+        var users = IMSUsers(capacity: capacity)
+        var first = IMSUser(
+            number: 1, tenant: "t", activationID: "first", email: "first@b.test", created: .init(unixSeconds: 1))
+        first.enterpriseID = "first"
+        users.put(first, isOfFixtures: true)
+        let identifiers = IdentifierSource(seed: 1)
+        for number in 0...capacity {
+            let enrollment = IMSEnrollment(tenant: "t", email: "\(number)@b.test")
+            _ = users.enroll(enrollment, identifiers, at: .init(unixSeconds: 1))
+        }
+        #expect(users[1] != nil)
+        #expect(users[2] == nil)
+        #expect(users.user(of: "t", activationID: "0@b.test") == nil)
+        #expect(users.user(of: "t", activationID: "\(capacity)@b.test") != nil)
+        #expect(users.enrolled.count <= capacity)
+    }
+
+    @Test("a thousand issuers, and the next one is refused")
+    func issuers() async throws {
+        let world = try await World()
+        let keys = try Example.publicKey()
+        for number in 6..<IMSIssuers.capacity {
+            let body = Example.issuer("i\(number)", iss: "https://i\(number).test", keys)
+            #expect(try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).status == 201)
+        }
+        let body = Example.issuer("more", iss: "https://more.test", keys)
+        try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).expectRefusal(413, "body-too-large")
+    }
+}

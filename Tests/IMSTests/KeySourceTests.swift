@@ -1,0 +1,236 @@
+import JSON
+import Support
+import Testing
+import Tokens
+
+/// Every way to hand over keys, and what is refused of it.
+@Suite("IMS's key sources")
+struct KeySourceTests {
+    private static let iss = "https://new.example.test"
+
+    private func create(
+        _ keys: JSON, _ members: JSONObject = [:], in world: World
+    ) async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, "/ims/v1/issuers", .operatorKey, Example.issuer("new", iss: Self.iss, keys, members))
+    }
+
+    /// A JWK of a key of the example world.
+    private static func jwk(_ number: Int, kid: String?, _ changes: [(String, JSON?)] = []) throws -> JSON {
+        var key = try Forged.key(number)
+        key.id = kid
+        var members = key.publicJWK()?.object ?? [:]
+        for (name, value) in changes { members[name] = value }
+        return .object(members)
+    }
+
+    private static func certificate(_ world: World, _ kid: String = "k3") async throws -> JSON {
+        try await world.call(.get, "/ims/dev-issuers/firebase/certs").json[kid] ?? .null
+    }
+
+    private func token(_ key: Int, kid: String? = nil) -> Forged {
+        Forged(.uat, [("iss", .string(Self.iss))]).signed(by: key).header("kid", kid.map(JSON.string))
+    }
+
+    @Test(
+        "PEM text holds one public key or several, which are tried in turn, whatever a kid says",
+        arguments: Depth.allCases)
+    func publicKeys(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let text = try Forged.pem(2) + "\n" + Forged.pem(3)
+        let answer = try await create(["type": "pem-public-key", "pem": .string(text)], in: world)
+        answer.expect(201)
+        #expect(answer.json["keys"]?["kids"] == [.null, .null])
+        for (key, kid) in [(2, nil), (3, nil), (3, "k9")] { try await world.me(token(key, kid: kid)).expect(200) }
+        try await world.me(token(4)).expectRefusal(401, "signature-invalid")
+    }
+
+    @Test("of more than four bare keys the others are not tried")
+    func manyKeys() async throws {
+        let world = try await World()
+        let text = try (2...6).map(Forged.pem).joined()
+        try await create(["type": "pem-public-key", "pem": .string(text)], in: world).expect(201)
+        try await world.me(token(5)).expect(200)
+        try await world.me(token(6)).expectRefusal(401, "signature-invalid")
+    }
+
+    @Test("a PEM key may have a kid, which tokens then name or leave out")
+    func namedKey() async throws {
+        let world = try await World()
+        try await create(["type": "pem-public-key", "pem": .string(try Forged.pem(2)), "kid": "a"], in: world).expect(
+            201)
+        try await world.me(token(2, kid: "a")).expect(200)
+        try await world.me(token(2)).expect(200)
+        try await world.me(token(2, kid: "b")).expectRefusal(401, "kid-unknown")
+    }
+
+    @Test("a JWKS, inline: keys that cannot be used are skipped", arguments: Depth.allCases)
+    func keySet(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let keys: [JSON] = [
+            ["kty": "EC", "crv": "P-256", "kid": "ec", "x": "AA", "y": "AA"], try Self.jwk(2, kid: "a"),
+            try Self.jwk(3, kid: "enc", [("use", "enc")]), try Self.jwk(4, kid: "b", [("alg", "RS512")]),
+            try Self.jwk(5, kid: "c", [("x", 7), ("key_ops", ["verify"]), ("use", nil)]),
+        ]
+        let answer = try await create(["type": "jwks", "jwks": ["keys": .array(keys)]], in: world)
+        answer.expect(201)
+        #expect(answer.json["keys"]?["kids"] == ["a", "c"])
+        try await world.me(token(5, kid: "c")).expect(200)
+        try await world.me(token(4, kid: "b")).expectRefusal(401, "kid-unknown")
+        try await world.me(token(2)).expectRefusal(401, "kid-required")
+    }
+
+    @Test("a certificate map, inline, as the third party publishes it")
+    func certificateMap() async throws {
+        let world = try await World()
+        let certs: JSON = ["k3": try await Self.certificate(world), "broken": "none", "odd": 7]
+        let answer = try await create(["type": "cert-map", "certs": certs], ["preset": "firebase"], in: world)
+        answer.expect(201)
+        #expect(answer.json["keys"]?["kids"] == ["k3"])
+        #expect(answer.json["audience"] == "new.example.test")
+        let token = Forged(.uat, [("iss", .string(Self.iss)), ("aud", ["x", "new.example.test"])])
+        try await world.me(token.signed(by: 3).header("kid", "k3")).expect(200)
+        #expect(answer.json["warnings"] == [])
+    }
+
+    @Test("a JWKS in a file of the fixture folder")
+    func keySetFile() async throws {
+        let fixtures = try OwnFixtures()
+        let set: JSON = ["keys": [try Self.jwk(2, kid: "filed")]]
+        try fixtures.write(set.text, to: "ims/sets/partner.json")
+        let world = try await World(on: Stage(.init(fixtures: fixtures.store)))
+        let answer = try await create(["type": "jwks-file", "file": "sets/partner.json"], in: world)
+        answer.expect(201)
+        #expect(answer.json["keys"]?["kids"] == ["filed"])
+        try await world.me(token(2)).expect(200)
+    }
+
+    @Test("published certificates are certificates of the keys, valid from 2020 to 2040")
+    func published() async throws {
+        let world = try await World()
+        let pem = try #require(try await Self.certificate(world).string)
+        let key = try #require(try VerificationKey.pem(pem).first)
+        #expect(key.thumbprint == (try Forged.key(3).thumbprint))
+        #expect(key.validity?.notBefore == 1_577_836_800)
+        #expect(key.validity?.notAfter == 2_208_988_800)
+    }
+
+    @Test("a fetched source is asked at once, and a failure is only a warning", arguments: Depth.allCases)
+    func fetched(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let source: JSON = ["type": "cert-map-url", "url": "{self}/ims/dev-issuers/firebase/certs"]
+        let answer = try await create(source, in: world)
+        answer.expect(201)
+        #expect(answer.json["keys"]?["kids"] == ["k3"])
+        #expect(answer.json["keys"]?["fetched_at"] == 1_800_000_000)
+        #expect(answer.json["warnings"] == [])
+        let away: JSON = ["type": "jwks-url", "url": "http://127.0.0.1:1/jwks.json"]
+        let replaced = try await world.call(
+            .put, "/ims/v1/issuers/new", .operatorKey, Example.issuer("new", iss: Self.iss, away))
+        replaced.expect(200)
+        #expect(replaced.json["keys"]?["kids"] == [])
+        #expect(replaced.json["keys"]?["fetched_at"] == .null)
+        #expect(replaced.json["warnings"] == ["jwks-unreachable"])
+        #expect(replaced.outcome(of: "keys-fetched") == .noted)
+        try await world.me(token(3)).expectRefusal(503, "keys-unavailable")
+    }
+
+    /// A source and what it is refused for.
+    private static let wrong: [(JSON, String, String?)] = [
+        (["type": "pem"], "body-invalid", "keys.type"), ([:], "body-invalid", "keys.type"),
+        (["type": "jwks-url"], "body-invalid", "keys.url"),
+        (["type": "jwks", "jwks": []], "body-invalid", "keys.jwks"),
+        (["type": "jwks", "jwks": [:], "kid": "a"], "body-invalid", "keys.kid"),
+        (["type": "pem-public-key", "pem": 7], "body-invalid", "keys.pem"),
+        (["type": "jwks", "jwks": ["keys": []]], "key-source-invalid", nil),
+        (["type": "jwks", "jwks": ["key": []]], "key-source-invalid", nil),
+        (["type": "jwks", "jwks": ["keys": [["kty": "oct", "k": "AAAA"]]]], "private-key-refused", nil),
+        (["type": "cert-map", "certs": [:]], "key-source-invalid", nil),
+        (["type": "jwks-file", "file": "../rezolve/accounts.yaml"], "key-source-invalid", nil),
+        (["type": "jwks-file", "file": "/etc/passwd"], "key-source-invalid", nil),
+        (["type": "jwks-file", "file": "keys/k1.pem"], "key-source-invalid", nil),
+        (["type": "jwks-file", "file": "none.json"], "key-source-invalid", nil),
+        (
+            ["type": "pem-certificate", "pem": "-----BEGIN CERTIFICATE-----\nAA==\n-----END CERTIFICATE-----\n"],
+            "key-source-invalid", nil
+        ),
+        (["type": "pem-public-key", "pem": "-----BEGIN ENCRYPTED PRIVATE KEY-----"], "private-key-refused", nil),
+    ]
+
+    @Test("a wrong source is refused, and nothing is onboarded", arguments: wrong)
+    func refused(_ keys: JSON, _ failure: String, _ field: String?) async throws {
+        let world = try await World()
+        try await create(keys, in: world).expectRefusal(400, failure, field: field)
+        #expect(try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count == 6)
+    }
+
+    @Test("two keys of one kid, a certificate as public key, and a public key as certificate are refused")
+    func mismatches() async throws {
+        let world = try await World()
+        let twice: JSON = ["keys": [try Self.jwk(2, kid: "a"), try Self.jwk(3, kid: "a")]]
+        let certificate = try await Self.certificate(world)
+        for keys: JSON in [
+            ["type": "jwks", "jwks": twice], ["type": "pem-public-key", "pem": certificate],
+            ["type": "pem-certificate", "pem": .string(try Forged.pem(2))],
+            ["type": "pem-public-key", "pem": .string(try Forged.pem(2) + Forged.pem(3)), "kid": "a"],
+        ] {
+            try await create(keys, in: world).expectRefusal(400, "key-source-invalid")
+        }
+    }
+
+    @Test(
+        "a member of an issuer that is wrong is named",
+        arguments: [
+            ("issuer", ""), ("issuer", .string(String(repeating: "x", count: 256))), ("tenant", "Demo"),
+            ("environment", "test"), ("preset", "auth0"), ("require_kid", 1), ("require_typ", "yes"),
+            ("audience", ""), ("token_use", 7), ("max_lifetime_seconds", 0), ("max_lifetime_seconds", 1.5),
+            ("replay", "never"), ("certificate_dates", nil), ("expiry_leeway_seconds", 601),
+            ("not_before_leeway_seconds", -1), ("isuer", "x"), ("name", "New"),
+        ] as [(String, JSON)])
+    func wrongMember(_ name: String, _ value: JSON) async throws {
+        let world = try await World()
+        try await create(try Example.publicKey(), [name: value], in: world).expectRefusal(
+            400, "body-invalid", field: name)
+    }
+
+    @Test("presets set defaults, and each rule can be given all the same")
+    func presets() async throws {
+        let world = try await World()
+        let rules: JSONObject = [
+            "preset": "cognito", "token_use": "access", "audience": "app", "require_kid": false, "require_typ": true,
+        ]
+        let answer = try await create(try Example.publicKey(2), rules, in: world)
+        answer.expect(201)
+        let token = Forged(.uat, [("iss", .string(Self.iss)), ("token_use", "access")]).signed(by: 2)
+        try await world.me(token).expectRefusal(401, "audience-mismatch", field: "client_id")
+        var good = token
+        good.claims["client_id"] = "app"
+        try await world.me(good).expect(200)
+        try await world.me(good.header("typ", nil)).expectRefusal(401, "typ-not-allowed")
+    }
+
+    @Test("a replaced issuer keeps its name, its place and its time")
+    func replacement() async throws {
+        let world = try await World()
+        try await world.advance("60s")
+        let other = Example.issuer("uatt", iss: "https://auth.example.test/uat", try Example.publicKey())
+        try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, other).expectRefusal(
+            400, "body-invalid", field: "name")
+        let taken = Example.issuer("uat", iss: Forged.Issuer.rotating.rawValue, try Example.publicKey())
+        try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, taken).expectRefusal(
+            409, "issuer-exists", field: "issuer")
+        let moved = Example.issuer("uat", iss: Self.iss, try Example.publicKey(2))
+        let answer = try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, moved)
+        answer.expect(200)
+        #expect(answer.json["created_at"] == 1_800_000_000)
+        let names = try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.map {
+            $0["name"]
+        }
+        #expect(names?.first == "uat")
+        try await world.me(Forged()).expectRefusal(401, "issuer-unknown")
+        try await world.me(token(2)).expect(200)
+        try await world.call(.delete, "/ims/v1/issuers/uat", .operatorKey).expect(204)
+        try await world.me(token(2)).expectRefusal(401, "issuer-unknown")
+        try await world.call(.delete, "/ims/v1/issuers/uat", .operatorKey).expectRefusal(404, "issuer-not-found")
+    }
+}

@@ -1,0 +1,174 @@
+import JSON
+import Support
+import Testing
+
+/// The shipped scenarios, each played as an app would meet it, and the actions.
+@Suite("IMS's scenarios and actions")
+struct ScenarioTests {
+    private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
+        let world = try await World(depth)
+        let answer = try await world.control(.put, "scenarios", #"{"scenario":"ims-\#(scenario)"}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+        return world
+    }
+
+    @Test(
+        "keys that rotate in mid-session: the old token works while its key is kept, the new one after the cool-down",
+        arguments: Depth.allCases)
+    func rotation(_ depth: Depth) async throws {
+        let world = try await world("keys-rotate-mid-session", depth)
+        for _ in 1...3 { try await world.me(Forged(.rotating)).expect(200) }
+        let fresh = try await world.mint("ims/user", ["issuer": "rotating"])
+        try await world.me(fresh).expectRefusal(401, "kid-unknown")
+        try await world.advance("30s")
+        try await world.me(fresh).expect(200)
+        try await world.me(Forged(.rotating)).expectRefusal(401, "kid-unknown")
+        #expect(try await world.fetches() == 2)
+        let third = world.sandbox.journal.entries().filter { $0.record.route == "me.get" }[2]
+        #expect(
+            third.record.intervention == "scenario ims-keys-rotate-mid-session in old, to new: do drill-keys")
+    }
+
+    @Test("keys that nobody can fetch: each failure has its reason, and old keys serve on", arguments: Depth.allCases)
+    func outage(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        try await world.me(Forged(.rotating)).expect(200)
+        try await world.control(.put, "scenarios", #"{"scenario":"ims-keys-unreachable"}"#)
+        try await world.advance("601s")
+        let stale = try await world.me(Forged(.rotating, at: 1_800_000_601))
+        stale.expect(200)
+        #expect(stale.outcome(of: "keys-fetched") == .noted)
+        let other = try await world.me(Forged(.cognito, at: 1_800_000_601))
+        other.expectRefusal(503, "keys-unavailable")
+        let finding = other.findings.first { $0.check == "keys-fetched" }
+        #expect(finding?.found?.description.contains("503") == true, "\(other.findings)")
+        try await world.control(.delete, "scenarios")
+        try await world.advance("30s")
+        let token = Forged(.cognito, at: 1_800_000_631, [("aud", "testclient0001"), ("token_use", "id")])
+        try await world.me(token).expect(200)
+    }
+
+    @Test("a user who is deactivated in mid-session is refused from then on", arguments: Depth.allCases)
+    func deactivated(_ depth: Depth) async throws {
+        let world = try await world("user-deactivated-mid-session", depth)
+        let fields = World.Fields.bearer(try Forged().text())
+        try await world.call(.get, Example.me, fields).expect(200)
+        try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expect(201)
+        try await world.call(.get, "/ims/v1/trips", fields).expectRefusal(403, "user-deactivated")
+        try await world.advance("1s")
+        let renewed = try await world.mint("ims/user", ["sub": "EMP-0001"])
+        try await world.me(renewed).expectRefusal(403, "user-deactivated")
+    }
+
+    @Test("a trip whose answer was lost is stored once, however often the app sends it")
+    func late() async throws {
+        let world = try await world("trips-arrive-late", .socket)
+        let fields = World.Fields.bearer(try Forged().text())
+        await #expect(throws: (any Error).self) {
+            try await world.call(.post, "/ims/v1/trips", fields, Example.trip)
+        }
+        try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expectRefusal(503, "service-unavailable")
+        try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expect(200, Example.tripAnswer)
+    }
+
+    /// An action, what it is told, and what a token of that sub then comes to.
+    private static let actions: [(String, String, String, String?)] = [
+        ("enroll-user", #"{"email":"dora@example.test","enterprise_id":"EMP-5","activate":true}"#, "EMP-5", nil),
+        ("enroll-user", #"{"email":"dora@example.test","enterprise_id":"EMP-5"}"#, "EMP-5", "user-not-active"),
+        ("activate-user", #"{"user":"usr-2"}"#, "EMP-0002", nil),
+        ("activate-user", #"{"user":"EMP-0003","tenant":"demo"}"#, "EMP-0003", nil),
+        ("deactivate-user", #"{"user":"usr-1"}"#, "EMP-0001", "user-deactivated"),
+        ("drill-keys", #"{"issuer":"uat","drill":"retire"}"#, "EMP-0001", nil),
+    ]
+
+    @Test("each action does what it says", arguments: actions)
+    func action(_ name: String, _ members: String, _ subject: String, _ failure: String?) async throws {
+        let world = try await World()
+        let answer = try await world.control(.post, "state/ims/" + name, members)
+        #expect(answer.status == 200, "\(answer.text)")
+        #expect(try await world.me(Forged(.uat, [("sub", .string(subject))])).failure == failure)
+    }
+
+    @Test("no action is without a case")
+    func coverage() async throws {
+        let ims = try #require(try await World().emulator.vendors.first { $0.identity.id == "ims" })
+        #expect(Set(Self.actions.map(\.0)) == Set(ims.actions.map(\.name)))
+    }
+
+    @Test(
+        "an action that makes no sense is refused, and changes nothing",
+        arguments: [
+            ("enroll-user", #"{"email":"ada@example.test","activation_id":"x"}"#, "has the same email"),
+            ("enroll-user", #"{"email":"nobody"}"#, "has no @"),
+            ("enroll-user", #"{"email":"a@b.test","activate":true}"#, "needs an enterprise_id"),
+            ("activate-user", #"{"user":"usr-4"}"#, "has no enterprise id"),
+            ("activate-user", #"{"user":"usr-1"}"#, "is active already"),
+            ("deactivate-user", #"{"user":"usr-33"}"#, "did you mean “usr-3”?"),
+            ("drill-keys", #"{"issuer":"rotatin","drill":"break"}"#, "did you mean “rotating”?"),
+            ("drill-keys", #"{"issuer":"rotating","drill":"brake"}"#, "did you mean “break”?"),
+            ("drill-keys", #"{"issuer":"uat","drill":"overlap"}"#, "has no spare pair"),
+        ])
+    func refusedAction(_ name: String, _ members: String, _ complaint: String) async throws {
+        let world = try await World()
+        let before = try await world.control(.get, "state/ims").text
+        let answer = try await world.control(.post, "state/ims/" + name, members)
+        #expect(answer.status == 400)
+        #expect(answer.json["error"]?["message"]?.string?.contains(complaint) == true, "\(answer.text)")
+        #expect(try await world.control(.get, "state/ims").text == before)
+    }
+
+    @Test("two thousand requests at once with an unknown kid cause one fetch, and so do a hundred before the first")
+    func stampede() async throws {
+        let world = try await World()
+        let tokens = try [Forged(.rotating), Forged(.rotating).header("kid", "nope")].map { try $0.text() }
+        for (number, token) in tokens.enumerated() {
+            let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
+                for _ in 0..<(number == 0 ? 100 : 2000) { group.addTask { try await world.me(token).status } }
+                return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
+            }
+            #expect(statuses == [number == 0 ? 200 : 401: number == 0 ? 100 : 2000])
+            #expect(try await world.fetches() == number + 1)
+            try await world.advance("30s")
+        }
+    }
+
+    /// What the key URL answers, and the reason that the journal gives.
+    private static let answers: [(JSON, String)] = [
+        (["respond": ["status": 302, "headers": ["Location": "https://example.com/"]]], "redirects are not followed"),
+        (["respond": ["status": 404]], "status 404; expected 200"), (["respond": ["body": "<html>"]], "is no JSON"),
+        (["respond": ["body": []]], "array “keys”"), (["respond": ["body": ["keys": []]]], "no key"),
+        (["respond": ["body": .string(String(repeating: " ", count: 300_000))]], "has more than 262144 bytes"),
+        (["fault": "reset"], "connection"), (["fault": "garbage"], "not HTTP"),
+    ]
+
+    @Test("keys that cannot be had are one failure, and the journal tells why", arguments: answers)
+    func reasons(_ effect: JSON, _ reason: String) async throws {
+        let world = try await World()
+        var fault: JSONObject = ["route": "dev-issuer.jwks"]
+        for member in effect.object ?? [:] { fault[member.name] = member.value }
+        let put = try await world.control(.put, "faults", JSON.object(fault).text)
+        #expect(put.status < 300, "\(put.text)")
+        let answer = try await world.me(Forged(.rotating))
+        answer.expectRefusal(503, "keys-unavailable")
+        let found = try #require(answer.findings.first { $0.check == "keys-fetched" }?.found)
+        #expect(found.description.contains(reason), "\(found)")
+    }
+
+    @Test("drills: same-kid is refused until the lifetime ends, replace and repair are told from each other")
+    func drills() async throws {
+        let world = try await World()
+        try await world.me(Forged(.rotating)).expect(200)
+        try await world.drill("rotating", "same-kid")
+        let changed = Forged(.rotating).signed(by: 5)
+        try await world.me(changed).expectRefusal(401, "signature-invalid")
+        try await world.advance("599s")
+        try await world.me(Forged(.rotating, at: 1_800_000_599).signed(by: 5)).expectRefusal(401, "signature-invalid")
+        #expect(try await world.fetches() == 1, "a known kid is no reason to ask")
+        try await world.advance("1s")
+        try await world.me(Forged(.rotating, at: 1_800_000_600).signed(by: 5)).expect(200)
+        #expect(try await world.fetches() == 2)
+        let refresh = try await world.call(.post, "/ims/v1/issuers/rotating/refresh", .operatorKey)
+        refresh.expect(200)
+        #expect(try await world.fetches() == 3, "a refresh ignores the cool-down")
+    }
+}
