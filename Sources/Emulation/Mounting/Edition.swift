@@ -1,3 +1,6 @@
+import Dispatch
+import Synchronization
+
 /// The vendors as one reading of the fixtures made them.
 public struct Edition: Sendable {
     /// The vendors, in the catalog's order.
@@ -9,11 +12,28 @@ public struct Edition: Sendable {
     ///
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(of modules: [VendorModule], fixtures: FixtureStore) throws(FixtureProblem) {
+        let (readings, fingerprint) = Self.read(modules, fixtures)
         var vendors: [any MountedVendor] = []
-        for module in modules { vendors.append(try module.mount(fixtures)) }
+        for reading in readings { vendors.append(try reading.get()) }
         try Self.checkScenarioNames(vendors)
         self.vendors = vendors
-        fingerprint = fixtures.fingerprint(of: modules.map(\.identity.id))
+        self.fingerprint = fingerprint
+    }
+
+    /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
+    private static func read(
+        _ modules: [VendorModule], _ fixtures: FixtureStore
+    ) -> ([Result<any MountedVendor, FixtureProblem>], fingerprint: String) {
+        let found = Mutex((readings: [Int: Result<any MountedVendor, FixtureProblem>](), fingerprint: ""))
+        DispatchQueue.concurrentPerform(iterations: modules.count + 1) { index in
+            guard index < modules.count else {
+                let fingerprint = fixtures.fingerprint(of: modules.map(\.identity.id))
+                return found.withLock { $0.fingerprint = fingerprint }
+            }
+            let reading = Result { () throws(FixtureProblem) in try modules[index].mount(fixtures) }
+            found.withLock { $0.readings[index] = reading }
+        }
+        return found.withLock { found in (modules.indices.compactMap { found.readings[$0] }, found.fingerprint) }
     }
 
     /// An edition of these vendors.
