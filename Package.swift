@@ -2,7 +2,7 @@
 import PackageDescription
 
 /// The vendors that are mounted; a new one adds its line here, its folders and its line in the catalog.
-let vendors = ["Bloomreach", "IMS", "Rezolve"]
+let vendors = ["Bloomreach", "Comapi", "IMS", "Rezolve"]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")

@@ -1,4 +1,5 @@
 import Bloomreach
+import Comapi
 public import Emulation
 import IMS
 import Rezolve
@@ -10,5 +11,6 @@ public enum Catalog {
         .rezolve,
         .ims,
         .bloomreach,
+        .comapi,
     ]
 }

@@ -53,6 +53,44 @@ struct RouteTableTests {
     }
 
     @Test(
+        "a parameter for the rest takes what nothing else takes, and makes no path known",
+        arguments: [
+            ("OPTIONS", "/a/things", "0.2 rest=things"), ("OPTIONS", "/a", "0.2 rest="),
+            ("OPTIONS", "/a/x/y%2Fz/", "0.2 rest=x/y/z"), ("OPTIONS", "/a/own", "0.3"), ("GET", "/a/things", "0.0"),
+            ("PUT", "/a/things", "0: GET POST OPTIONS"), ("GET", "/a/other", "0: unknown"), ("GET", "/a", "0: unknown"),
+        ])
+    func rest(_ method: String, _ path: String, _ expected: String) throws {
+        let table = try table(
+            Self.member(
+                "one", ["/a"],
+                [
+                    ("list", [.get("/a/things")]), ("create", [.post("/a/things")]),
+                    ("any", [.options("/a/{rest...}")]),
+                    ("own", [.options("/a/own")]),
+                ]))
+        let match = table.match(try #require(HTTPRequest.Method(method)), path[...])
+        #expect(Self.text(match, expected.contains("=") ? ["rest"] : []) == expected)
+        #expect(throws: RouteClash.self) {
+            try RouteTable([
+                Self.member("one", ["/a"], [("x", [.options("/a/{rest...}")]), ("y", [.options("/a/{all...}")])])
+            ])
+        }
+    }
+
+    @Test("a vendor may give decoded segments the spelling of its routes", arguments: ["/a/THINGS", "/a/%54hings"])
+    func rewrite(_ path: String) throws {
+        let rules = PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true) { segments in
+            if let last = segments.last { segments[segments.count - 1] = last.lowercased()[...] }
+        }
+        let table = try RouteTable([
+            RouteTable.Member(
+                identity: VendorIdentity(id: "one", title: "one", prefixes: ["/a"], pathRules: rules),
+                routes: [(id: "list", endpoints: [.get("/a/things")]), (id: "get", endpoints: [.get("/a/{id}")])])
+        ])
+        #expect(Self.text(table.match(.get, path[...])) == "0.0")
+    }
+
+    @Test(
         "a segment is split off first and decoded once",
         arguments: [
             ("/a/x%2Fy", "0.0 id=x/y"), ("/a/x%252Fy", "0.0 id=x%2Fy"), ("/a/x+y", "0.0 id=x+y"),

@@ -10,6 +10,8 @@ public final class LiveSocket: Sendable {
         case text(String)
         /// A message with bytes.
         case binary([UInt8])
+        /// The answer to a ping, with its payload.
+        case pong([UInt8])
         /// The server has closed, or the connection has ended (1006).
         case closed(WebSocketClosure)
     }
@@ -35,6 +37,9 @@ public final class LiveSocket: Sendable {
     /// Sends a message.
     public func send(_ message: WebSocketMessage) { end.send(message) }
 
+    /// Sends a ping of at most 125 bytes, which the server answers.
+    public func ping(_ payload: [UInt8]) { end.ping(payload) }
+
     /// Closes the client's direction; the server answers.
     public func close(_ closure: WebSocketClosure = WebSocketClosure(.normal)) { end.close(closure) }
 }
@@ -42,6 +47,7 @@ public final class LiveSocket: Sendable {
 /// How a client's messages reach the server.
 protocol SocketEnd: Sendable {
     func send(_ message: WebSocketMessage)
+    func ping(_ payload: [UInt8])
     func close(_ closure: WebSocketClosure)
 }
 

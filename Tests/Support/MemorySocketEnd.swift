@@ -59,6 +59,13 @@ final class MemorySocketEnd: SocketEnd {
         }
     }
 
+    /// Answered as the engine answers it, which never asks its handler.
+    func ping(_ payload: [UInt8]) {
+        queue.async { [channel] in
+            if !channel.hasEnded.load(ordering: .sequentiallyConsistent) { channel.inbox.add(.pong(payload)) }
+        }
+    }
+
     func close(_ closure: WebSocketClosure) {
         queue.async { [channel] in channel.close(closure) }
     }

@@ -84,6 +84,8 @@ final class TCPSocketEnd: SocketEnd {
         }
     }
 
+    func ping(_ payload: [UInt8]) { write(Self.frame(0x89, payload)) }
+
     func close(_ closure: WebSocketClosure) {
         guard
             state.withLock({ state in
@@ -177,6 +179,7 @@ final class TCPSocketEnd: SocketEnd {
                 .init(rawValue: code), reason: String(decoding: frame.payload.dropFirst(2), as: UTF8.self))
             inbox.add(.closed(closure))
             close(WebSocketClosure(closure.code))
+        case 10: inbox.add(.pong(frame.payload))
         default: break
         }
     }

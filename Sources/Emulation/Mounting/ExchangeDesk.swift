@@ -82,7 +82,8 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     ) -> Call<V> {
         let arrival = Arrival(
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,
-            moment: exchange.moment, switches: cell.switches, standing: cell.standing(at: self), keyFetch: keyFetch)
+            moment: exchange.moment, switches: cell.switches, standing: cell.standing(at: self),
+            sandbox: exchange.sandbox.identity, keyFetch: keyFetch)
         var findings = Findings<V.Failure>()
         let credentials = vendor.authenticate(arrival, &findings)
         return Call(

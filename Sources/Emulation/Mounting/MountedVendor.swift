@@ -21,8 +21,10 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     /// Answers an exchange whose path leads to the vendor.
     var answer: @Sendable (Exchange, Destination) -> ExchangeStep { get }
 
-    /// A fresh state for the sandbox of that alarm, in which the vendor has that index.
-    func makeCell(_ settings: Settings, _ alarm: Alarm, _ index: Int) -> any StateCell
+    /// A fresh state for a sandbox, whose alarm it is, and in which the vendor has that index.
+    func makeCell(
+        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int
+    ) -> any StateCell
     /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
     func passDeadlines(in sandbox: Sandbox, cell: any StateCell)
     /// Makes a sandbox's state what the fixtures give.

@@ -51,7 +51,13 @@ public final class VendorCell<V: Vendor>: StateCell {
     /// The vendor's index among those of the sandbox.
     let index: Int
 
-    init(desk: ExchangeDesk<V>, settings: Settings, alarm: Alarm, index: Int) {
+    /// Where the state belongs.
+    let sandbox: SandboxIdentity
+
+    init(
+        desk: ExchangeDesk<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, index: Int
+    ) {
+        self.sandbox = sandbox
         content = Mutex(
             Content(desk: desk, state: desk.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
         behaviour = Mutex(Self.behaviour(settings))
@@ -162,7 +168,8 @@ public final class VendorCell<V: Vendor>: StateCell {
             _ = content.catchUp(with: desk)
             content.passDeadlines(until: moment, identifiers, switches)
             let call = ActionCall<V>(
-                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers)
+                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers,
+                switches: switches)
             var outbox = Outbox()
             let told = try action.body(call, &content.state, &outbox)
             content.settle(&outbox, isRefused: false, at: moment)

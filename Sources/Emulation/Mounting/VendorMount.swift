@@ -60,9 +60,11 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     /// Ids and public keys of the sample accounts.
     public var samples: [SampleCredential] { desk.vendor.samples }
 
-    /// A fresh state for the sandbox of that alarm, in which the vendor has that index.
-    public func makeCell(_ settings: Settings, _ alarm: Alarm, _ index: Int) -> any StateCell {
-        VendorCell<V>(desk: desk, settings: settings, alarm: alarm, index: index)
+    /// A fresh state for a sandbox, whose alarm it is, and in which the vendor has that index.
+    public func makeCell(
+        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int
+    ) -> any StateCell {
+        VendorCell<V>(desk: desk, settings: settings, sandbox: sandbox, alarm: alarm, index: index)
     }
 
     /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
@@ -72,7 +74,7 @@ public struct VendorMount<V: Vendor>: MountedVendor {
 
     /// Makes a sandbox's state what the fixtures give.
     public func reset(_ cell: any StateCell) {
-        VendorCell<V>.typed(cell).replace(desk.vendor.initialState, madeAt: desk)
+        VendorCell<V>.typed(cell).replace(desk.vendor.stateAfterReset, madeAt: desk)
     }
 
     /// A request that works at that moment.
@@ -126,7 +128,8 @@ extension VendorMount {
         let cell = VendorCell<V>.typed(cell)
         let content = cell.snapshot(at: desk)
         return (
-            content.desk.vendor, TokenSetting(state: content.state, moment: moment, switches: cell.switches)
+            content.desk.vendor,
+            TokenSetting(state: content.state, moment: moment, switches: cell.switches, sandbox: cell.sandbox)
         )
     }
 }

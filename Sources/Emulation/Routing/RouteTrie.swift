@@ -1,11 +1,13 @@
 import HTTPTypes
 
-/// The paths of one vendor as a tree of segments; literals go before parameters.
+/// The paths of one vendor as a tree of segments; literals go before parameters, and those before a parameter for the rest.
 struct RouteTrie: Sendable {
     private struct Node: Sendable {
         var literals: [Substring: Int] = [:]
         var parameter: Int?
         var ends: [End] = []
+        /// Endpoints that take whatever follows.
+        var covers: [End] = []
     }
 
     private struct End: Sendable {
@@ -29,16 +31,22 @@ struct RouteTrie: Sendable {
     mutating func insert(_ endpoint: Endpoint, route: Int) -> Int? {
         var node = 0
         var names: [String] = []
+        var coversRest = false
         for segment in endpoint.pattern.split(separator: "/") {
-            if segment.hasPrefix("{") {
+            if segment.hasSuffix("...}") {
+                coversRest = true
+                names.append(String(segment.dropFirst().dropLast(4)))
+            } else if segment.hasPrefix("{") {
                 names.append(String(segment.dropFirst().dropLast()))
                 node = nodes[node].parameter ?? grow { nodes, new in nodes[node].parameter = new }
             } else {
                 node = nodes[node].literals[segment] ?? grow { nodes, new in nodes[node].literals[segment] = new }
             }
         }
-        if let other = nodes[node].ends.first(where: { $0.method == endpoint.method }) { return other.route }
-        nodes[node].ends.append(End(method: endpoint.method, route: route, names: names))
+        let ends = coversRest ? nodes[node].covers : nodes[node].ends
+        if let other = ends.first(where: { $0.method == endpoint.method }) { return other.route }
+        let end = End(method: endpoint.method, route: route, names: names)
+        if coversRest { nodes[node].covers.append(end) } else { nodes[node].ends.append(end) }
         return nil
     }
 
@@ -53,30 +61,46 @@ struct RouteTrie: Sendable {
         var values: [String] = []
         var others: [HTTPRequest.Method] = []
         let wanted = method == .head ? .get : method
-        guard let end = find(segments[...], from: 0, wanted, &values, &others) else {
-            return others.isEmpty ? .nothing : .otherMethods(others)
+        var covers: [HTTPRequest.Method] = []
+        guard let end = find(segments[...], from: 0, wanted, &values, &others, &covers) else {
+            // What covers everything makes no path known.
+            return others.isEmpty ? .nothing : .otherMethods(others + covers)
         }
         return .route(end.route, PathParameters(names: end.names, values: values))
     }
 
     private func find(
         _ segments: ArraySlice<Substring>, from index: Int, _ method: HTTPRequest.Method,
-        _ values: inout [String], _ others: inout [HTTPRequest.Method]
+        _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]
     ) -> End? {
         let node = nodes[index]
+        if let end = findExactly(segments, at: node, method, &values, &others, &covers) { return end }
+        guard !node.covers.isEmpty else { return nil }
+        if let cover = node.covers.first(where: { $0.method == method }) {
+            values.append(segments.joined(separator: "/"))
+            return cover
+        }
+        covers += node.covers.map(\.method)
+        return nil
+    }
+
+    private func findExactly(
+        _ segments: ArraySlice<Substring>, at node: Node, _ method: HTTPRequest.Method,
+        _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]
+    ) -> End? {
         guard let segment = segments.first else {
             if let end = node.ends.first(where: { $0.method == method }) { return end }
             others += node.ends.map(\.method)
             return nil
         }
         if let literal = node.literals[segment],
-            let end = find(segments.dropFirst(), from: literal, method, &values, &others)
+            let end = find(segments.dropFirst(), from: literal, method, &values, &others, &covers)
         {
             return end
         }
         guard let parameter = node.parameter, !segment.isEmpty else { return nil }
         values.append(String(segment))
-        if let end = find(segments.dropFirst(), from: parameter, method, &values, &others) { return end }
+        if let end = find(segments.dropFirst(), from: parameter, method, &values, &others, &covers) { return end }
         values.removeLast()
         return nil
     }

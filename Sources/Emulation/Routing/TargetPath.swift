@@ -14,9 +14,16 @@ public struct PathRules: Sendable {
     public let repeatedSlashes: RepeatedSlashes
     /// Whether a slash at the end is ignored.
     public let ignoresTrailingSlash: Bool
+    /// What the vendor makes of the decoded segments before it looks for a route: spellings that its clients are known
+    /// to send in place of those in the route table.
+    let rewrite: (@Sendable (inout [Substring]) -> Void)?
 
     /// Rules of these parts.
-    public init(repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool) {
+    public init(
+        repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool,
+        rewrite: (@Sendable (inout [Substring]) -> Void)? = nil
+    ) {
+        self.rewrite = rewrite
         self.repeatedSlashes = repeatedSlashes
         self.ignoresTrailingSlash = ignoresTrailingSlash
     }
@@ -42,6 +49,7 @@ struct TargetPath {
             case .collapseLeading: Array(self.segments.drop { $0.isEmpty })
             }
         if rules.ignoresTrailingSlash, segments.last?.isEmpty == true { segments.removeLast() }
+        rules.rewrite?(&segments)
         return segments
     }
 }

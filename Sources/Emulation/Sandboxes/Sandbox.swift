@@ -19,8 +19,8 @@ public final class Sandbox: Sendable {
         var exchanges = 0
     }
 
-    /// The sandbox's name.
-    public let name: String
+    /// Its name, and the start of the program that it belongs to.
+    public let identity: SandboxIdentity
     /// When the sandbox came into being, by the machine's clock.
     public let created: Moment
     /// What happened here.
@@ -37,18 +37,18 @@ public final class Sandbox: Sendable {
     private let mayExpire: Atomic<Bool>
 
     init(
-        name: String, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
+        _ identity: SandboxIdentity, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
         timer: DeadlineTimer, machine: @escaping @Sendable () -> Moment
     ) {
         let alarm = Alarm(timer)
-        self.name = name
+        self.identity = identity
         self.journal = journal
         self.machine = machine
         created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
         self.mounting = mounting
-        cells = mounting.edition.vendors.enumerated().map { $1.makeCell(settings, alarm, $0) }
+        cells = mounting.edition.vendors.enumerated().map { $1.makeCell(settings, in: identity, alarm, $0) }
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
@@ -58,6 +58,9 @@ public final class Sandbox: Sendable {
         // A state may begin with something to come.
         passDeadlines()
     }
+
+    /// The sandbox's name.
+    public var name: String { identity.name }
 
     /// The state of the vendor at that index.
     public func cell(_ vendor: Int) -> any StateCell { cells[vendor] }

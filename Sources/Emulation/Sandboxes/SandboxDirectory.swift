@@ -14,6 +14,7 @@ public final class SandboxDirectory: Sendable {
     private let timer = DeadlineTimer()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
+    private let start = SandboxIdentity.drawStart()
     /// The sandbox of requests that name none; it is never dropped.
     public let standard: Sandbox
 
@@ -35,8 +36,8 @@ public final class SandboxDirectory: Sendable {
         self.machine = machine
         let journal = Journal(limits: journalLimits, total: journalTotal)
         standard = Sandbox(
-            name: SandboxName.standard, mounting: mounting, settings: settings, journal: journal, timeToLive: nil,
-            timer: timer, machine: machine)
+            SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings,
+            journal: journal, timeToLive: nil, timer: timer, machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
 
@@ -48,7 +49,7 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            name: name, mounting: mounting, settings: settings,
+            SandboxIdentity(name: name, start: start), mounting: mounting, settings: settings,
             journal: Journal(limits: journalLimits, total: journalTotal), timeToLive: limits.timeToLive,
             timer: timer, machine: machine)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in

@@ -16,15 +16,18 @@ public final class Arrival<V: Vendor>: Sendable {
     public let switches: V.Switches
     /// What authentication may know of the state.
     public let standing: V.Standing
+    /// The sandbox of the request.
+    public let sandbox: SandboxIdentity
     /// How asking for published keys went that this request has waited for; `nil` when it has not.
     public let keyFetch: KeyFetchReport?
 
     /// An arrival of these parts.
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
-        switches: V.Switches, standing: V.Standing, keyFetch: KeyFetchReport? = nil
+        switches: V.Switches, standing: V.Standing, sandbox: SandboxIdentity, keyFetch: KeyFetchReport? = nil
     ) {
         self.standing = standing
+        self.sandbox = sandbox
         self.keyFetch = keyFetch
         self.vendor = vendor
         self.route = route

@@ -45,7 +45,8 @@ public final class Route<V: Vendor>: Sendable {
 public struct Endpoint: Sendable, Hashable {
     /// The method.
     public let method: HTTPRequest.Method
-    /// The pattern: literal segments and parameters in braces, such as `/partner/{partner}/profile`.
+    /// The pattern: literal segments and parameters in braces, such as `/partner/{partner}/profile`; the last one may be
+    /// `{name...}`, which takes everything from there on, also nothing.
     public let pattern: String
 
     /// An endpoint of that method and pattern.

@@ -45,6 +45,9 @@ public protocol Vendor: Sendable {
     /// What a sandbox starts with.
     var initialState: State { get }
 
+    /// What a reset leaves: what a sandbox starts with, unless the vendor has to remember that there was one.
+    var stateAfterReset: State { get }
+
     /// The state as JSON that ``state(importing:_:over:)`` reads; `nil` when there is nothing of that extent.
     ///
     /// With ``StateExtent/whole`` no secret is in it.
@@ -170,6 +173,9 @@ extension Vendor {
 
     /// The standard policy.
     public func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
+
+    /// A vendor to whom a reset is a new beginning.
+    public var stateAfterReset: State { initialState }
 
     /// Says nothing.
     public func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State) {}

@@ -65,6 +65,8 @@ public struct ActionCall<V: Vendor>: Sendable {
     public let moment: Moment
     /// Source of ids and other randomness.
     public let identifiers: IdentifierSource
+    /// How this sandbox wants the vendor to behave.
+    public let switches: V.Switches
 
     /// A member as text; a number counts as its digits.
     ///

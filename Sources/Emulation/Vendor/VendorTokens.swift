@@ -68,9 +68,15 @@ public struct TokenSetting<V: Vendor>: Sendable {
     public let moment: Moment
     /// The vendor's switches.
     public let switches: V.Switches
+    /// The sandbox.
+    public let sandbox: SandboxIdentity
 
-    /// A setting of these parts.
-    public init(state: V.State, moment: Moment, switches: V.Switches) {
+    /// A setting of these parts; the standard sandbox of some other start unless it is told.
+    public init(
+        state: V.State, moment: Moment, switches: V.Switches,
+        sandbox: SandboxIdentity = SandboxIdentity(name: SandboxName.standard, start: "00000000")
+    ) {
+        self.sandbox = sandbox
         self.state = state
         self.moment = moment
         self.switches = switches

@@ -1,0 +1,157 @@
+import Emulation
+import JSON
+import Wire
+
+/// What can happen without a request of the app (all ours).
+extension Comapi {
+    private static let session = ActionMember("session", "id of the session", isRequired: true)
+    private static let space = ActionMember("space", "id of the API space; the first one")
+
+    static let actions: [VendorAction<Comapi>] = [
+        VendorAction(
+            "end-session", about: "Ends a session, as the app itself could.", members: [session], body: endSession),
+        VendorAction(
+            "expire-session", about: "Lets the time of a session be over now, whatever its token says.",
+            members: [session], body: expireSession),
+        VendorAction(
+            "forget-session", about: "Forgets a session, as a server that lost its memory.", members: [session],
+            body: forgetSession),
+        VendorAction(
+            "drop-sockets", about: "Closes the sockets of a session with 1001, as a server that goes down.",
+            members: [session], body: dropSockets),
+        VendorAction(
+            "send-message", about: "Sends a message as another user, who joins the conversation if need be.",
+            members: [
+                ActionMember("conversation", "id of the conversation", isRequired: true),
+                ActionMember("profile", "id of the sender", isRequired: true),
+                ActionMember("text", "what it says; Hi"), space,
+            ], body: sendMessage),
+        VendorAction(
+            "mark-message", about: "Notes that a user has received or read a message.",
+            members: [
+                ActionMember("conversation", "id of the conversation", isRequired: true),
+                ActionMember("profile", "id of the user", isRequired: true),
+                ActionMember("message", "id of the message; the newest one"),
+                ActionMember("status", "delivered or read; read"), space,
+            ], body: markMessage),
+    ]
+
+    // MARK: Sessions
+
+    @Sendable private static func endSession(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) throws(ActionRefusal) -> JSON {
+        let session = try existingSession(call, state)
+        state.endSession(session.id, &outbox)
+        return told(session)
+    }
+
+    @Sendable private static func expireSession(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) throws(ActionRefusal) -> JSON {
+        let session = try existingSession(call, state)
+        state.sessions.expire(session.id, at: call.moment)
+        state.sessions.closeSockets(of: session.id, because: "The session has expired.", &outbox)
+        return told(session)
+    }
+
+    @Sendable private static func forgetSession(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) throws(ActionRefusal) -> JSON {
+        let session = try existingSession(call, state)
+        state.sessions.closeSockets(of: session.id, because: "The session was forgotten.", &outbox)
+        state.sessions.forget(session.id)
+        return told(session)
+    }
+
+    @Sendable private static func dropSockets(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) throws(ActionRefusal) -> JSON {
+        let session = try existingSession(call, state)
+        state.sessions.forgetSockets(of: session.id)
+        outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(session.id))
+        return told(session)
+    }
+
+    private static func existingSession(
+        _ call: ActionCall<Comapi>, _ state: ComapiState
+    ) throws(ActionRefusal) -> ComapiSession {
+        let id = try call.required("session")
+        guard let session = state.sessions[id] else {
+            let hint = Nearest.hint(to: id, among: state.sessions.all.suffix(20).map(\.id))
+            throw ActionRefusal("no session has the id \(id)\(hint)")
+        }
+        return session
+    }
+
+    private static func told(_ session: ComapiSession) -> JSON {
+        ["session": .string(session.id), "profile": session.profileID.json, "space": session.space.json]
+    }
+
+    // MARK: Messages
+
+    @Sendable private static func sendMessage(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) throws(ActionRefusal) -> JSON {
+        let (id, occasion) = try conversation(call, state)
+        let text = try call.text("text") ?? "Hi"
+        let part: JSON = [
+            "name": "body", "type": "text/plain", "data": .string(text), "size": JSON(text.utf8.count),
+        ]
+        let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
+        do throws(ComapiRefusal) {
+            let draft = try ComapiMessageDraft(ComapiMembers(["parts": [part]]))
+            try state.checkRoom(bytes: 2000 + text.utf8.count)
+            if isNew { join(id, occasion, &state, &outbox) }
+            return try state.send(draft, to: id, occasion, &outbox).sentReceipt
+        } catch {
+            throw ActionRefusal(error.reason ?? error.failure.rawValue)
+        }
+    }
+
+    private static func join(
+        _ id: ComapiID, _ occasion: ComapiOccasion, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) {
+        let participant = ComapiParticipant(id: occasion.actor, role: .participant)
+        state[occasion.space.id].conversations[id]?.join(participant)
+        state.count(bytes: occasion.actor.text.utf8.count + 64)
+        outbox.send(
+            ComapiFrame.participant("Added", participant, of: id, occasion).message,
+            to: state[occasion.space.id].conversations[id]?.audience(in: occasion.space.id) ?? [])
+    }
+
+    @Sendable private static func markMessage(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState, _ outbox: inout Outbox
+    ) throws(ActionRefusal) -> JSON {
+        let (id, occasion) = try conversation(call, state)
+        let name = try call.text("status") ?? "read"
+        guard let status = ComapiMessageStatus(rawValue: name) else {
+            throw ActionRefusal("status is \(name); expected delivered or read")
+        }
+        let newest = state[occasion.space.id].conversations[id]?.log.events.last(where: \.isSent)?.messageID
+        guard let message = try call.text("message") ?? newest else { throw ActionRefusal("there is no message yet") }
+        let update = ComapiStatusUpdate(messageID: message, status: status, on: call.moment)
+        if let reason = state.apply(update, to: id, occasion, &outbox) { throw ActionRefusal(reason) }
+        return ["message": .string(message), "status": .string(name)]
+    }
+
+    private static func conversation(
+        _ call: ActionCall<Comapi>, _ state: ComapiState
+    ) throws(ActionRefusal) -> (ComapiID, ComapiOccasion) {
+        let accounts = call.vendor.accounts
+        let spaceID = try call.text("space") ?? accounts.spaces[0].id.text
+        guard let space = accounts.space(spaceID) else {
+            throw ActionRefusal(
+                "no API space has the id \(spaceID)\(Nearest.hint(to: spaceID, among: accounts.spaces.map(\.id.text)))")
+        }
+        let id = ComapiID(try call.required("conversation"))
+        guard let conversation = state[space.id].conversations[id], conversation.deleted == nil else {
+            let known = state[space.id].conversations.keys.sorted().prefix(20).map(\.text)
+            throw ActionRefusal("no conversation has the id \(id.text)\(Nearest.hint(to: id.text, among: known))")
+        }
+        let actor = ComapiID(try call.required("profile"))
+        return (
+            id, ComapiOccasion(space: space, actor: actor, moment: call.moment, identifiers: call.identifiers)
+        )
+    }
+}

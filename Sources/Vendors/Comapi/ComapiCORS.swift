@@ -1,0 +1,36 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+extension HTTPField.Name {
+    fileprivate static let allowedMethods = Self("Access-Control-Allow-Methods") ?? .allow
+    fileprivate static let allowedHeaders = Self("Access-Control-Allow-Headers") ?? .allow
+    fileprivate static let allowedAge = Self("Access-Control-Max-Age") ?? .age
+}
+
+/// What browsers ask for. A browser shows an answer without it as no answer at all (observed, JS SDK).
+extension Comapi {
+    func finish(_ response: inout Response, to request: Request) {
+        response.fields[.accessControlAllowOrigin] = "*"
+        // Without it the JS SDK never sees a tag, and never sends If-Match (observed).
+        response.fields[.accessControlExposeHeaders] = "ETag"
+        if response.fields[.contentType]?.hasPrefix("application/json") == true, response.fields[.cacheControl] == nil,
+            response.fields[.xContentTypeOptions] == nil
+        {
+            response.fields[.cacheControl] = "no-store"
+        }
+    }
+
+    /// Answers the question that a browser asks before the call itself; without token, and without a look at the space.
+    static func preflight(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        var response = Response.empty()
+        response.fields[.allowedMethods] = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
+        // Spelled out, since * does not cover authorization (Fetch standard).
+        response.fields[.allowedHeaders] =
+            "authorization, cache-control, content-type, content-filename, if-match, if-modified-since, pragma, "
+            + "x-understudy-sandbox"
+        response.fields[.allowedAge] = "600"
+        return .respond(response)
+    }
+}

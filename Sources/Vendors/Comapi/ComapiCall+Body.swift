@@ -1,0 +1,90 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+extension Call<Comapi> {
+    /// The request's body, which must be JSON. The content type is not asked: the JS SDK names one without any body.
+    func bodyJSON() throws(ComapiRefusal) -> JSON {
+        do {
+            return try JSON.parse(request.body)
+        } catch {
+            throw Refusal(.malformedBody, because: "the body is not JSON: \(error)")
+        }
+    }
+
+    /// The request's body, which must be a JSON object.
+    func bodyObject() throws(ComapiRefusal) -> ComapiMembers {
+        let value = try bodyJSON()
+        guard let object = value.object else {
+            throw Refusal(.malformedBody, because: "the body is a JSON \(value.typeName), not an object")
+        }
+        return ComapiMembers(object)
+    }
+
+    /// The request's body, which must be a JSON array.
+    func bodyArray() throws(ComapiRefusal) -> [JSON] {
+        let value = try bodyJSON()
+        guard let elements = value.array else {
+            throw Refusal(.malformedBody, because: "the body is a JSON \(value.typeName), not an array")
+        }
+        return elements
+    }
+
+    /// A whole number of the query; `nil` when it is not there.
+    func queryNumber(_ name: String, in range: ClosedRange<Int>, _ faults: inout ComapiFaults) -> Int? {
+        guard let text = request.queryItems.first(where: { $0.name == name })?.value else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            faults.invalid(name, "is “\(text.prefix(40))”, not a whole number of the allowed range")
+            return nil
+        }
+        return number
+    }
+
+    /// The request was accepted, with a remark.
+    mutating func note(_ name: String, _ note: String, found: Fact? = nil, source: String? = "ours") {
+        findings.note(Finding(name, .noted, found: found, note: note, source: source))
+    }
+
+    /// Refuses when `If-Match` is there and names another tag.
+    func checkPrecondition(_ current: String) throws(ComapiRefusal) {
+        guard request.fields.count(of: .ifMatch) > 0 else { return }
+        let wanted = request.fields.elements(of: .ifMatch)
+        if wanted.contains(where: { $0 == "*" || $0.hasSameBytes(as: current) }) { return }
+        let bare = current.replacing("\"", with: "")
+        let hint = wanted.contains { $0.hasSameBytes(as: bare) } ? "; only the quotes are missing" : ""
+        throw Refusal(
+            .etagMismatch,
+            because: "If-Match is \(wanted.joined(separator: ", ").prefix(200)), the tag is \(current)\(hint)")
+    }
+}
+
+/// The tag of a thing that changes: 16 hexadecimal digits in quotes (ours).
+enum ComapiETag {
+    /// The tag of a value: of its SHA-256 as compact JSON with sorted members.
+    static func tag(of value: JSON) -> String {
+        let digest = Digest.sha256(sorted(value).bytes).prefix(8)
+        let digits = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+        return "\"\(digits.joined())\""
+    }
+
+    private static func sorted(_ value: JSON) -> JSON {
+        switch value {
+        case .object(let object):
+            let members = object.map { (ComapiID($0.name), sorted($0.value)) }.sorted { $0.0 < $1.0 }
+            return .object(JSONObject(members.map { ($0.0.text, $0.1) }))
+        case .array(let elements): return .array(elements.map(sorted))
+        case .null, .bool, .number, .string: return value
+        }
+    }
+}
+
+extension Response {
+    /// A JSON answer with the tag of what is in it.
+    static func tagged(_ value: JSON, _ tag: String, status: HTTPResponse.Status = .ok) -> Response {
+        var response = Response.json(value, status: status)
+        response.fields[.eTag] = tag
+        return response
+    }
+}

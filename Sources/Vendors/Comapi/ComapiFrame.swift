@@ -1,0 +1,170 @@
+import Emulation
+import JSON
+import Wire
+
+/// By whom, where and when something is done, of which sockets are told.
+struct ComapiOccasion: Sendable {
+    let space: ComapiSpace
+    /// Who does it.
+    let actor: ComapiID
+    let moment: Moment
+    let identifiers: IdentifierSource
+
+    init(space: ComapiSpace, actor: ComapiID, moment: Moment, identifiers: IdentifierSource) {
+        self.space = space
+        self.actor = actor
+        self.moment = moment
+        self.identifiers = identifiers
+    }
+
+    init(_ call: ComapiCall) {
+        self.init(
+            space: call.space, actor: call.caller.profileID, moment: call.moment, identifiers: call.identifiers)
+    }
+}
+
+/// A frame that sockets are sent, and that the list of events shows: JSON text.
+///
+/// Source: names and payloads observed, test data of the iOS and Android SDKs.
+struct ComapiFrame: Sendable {
+    let name: String
+    let eventID: String
+    let actor: ComapiID
+    let moment: Moment
+    let space: ComapiSpace
+    /// Besides those that every frame has, in order.
+    var members: JSONObject = [:]
+    let payload: JSON
+
+    init(_ name: String, _ occasion: ComapiOccasion, _ members: JSONObject = [:], payload: JSON) {
+        self.init(
+            name, id: occasion.identifiers.uuid(), actor: occasion.actor, at: occasion.moment, in: occasion.space,
+            members, payload: payload)
+    }
+
+    init(
+        _ name: String, id: String, actor: ComapiID, at moment: Moment, in space: ComapiSpace, _ members: JSONObject,
+        payload: JSON
+    ) {
+        self.name = name
+        eventID = id
+        self.actor = actor
+        self.moment = moment
+        self.space = space
+        self.members = members
+        self.payload = payload
+    }
+
+    var json: JSON {
+        var object: JSONObject = [
+            "eventId": .string(eventID), "apiSpaceId": space.id.json, "accountId": JSON(space.accountID),
+            "name": .string(name),
+            // Never left out, since the JS SDK reads it unchecked (observed).
+            "context": ["createdBy": .string("session:\(actor.text)"), "createdOn": .string(moment.rfc3339)],
+            "publishedOn": .string(moment.rfc3339),
+        ]
+        for member in members { object.append(member.name, member.value) }
+        object.append("payload", payload)
+        return .object(object)
+    }
+
+    var message: WebSocketMessage { .text(json.text) }
+
+    /// The first frame of a socket. Source: mock of the JS SDK, test data of the Android SDK.
+    static func greeting(socket: String, event: String, of profile: ComapiID, in space: ComapiSpace, at moment: Moment)
+        -> WebSocketMessage
+    {
+        let frame: JSON = [
+            "eventId": .string(event), "name": "socket.info", "socketId": .string(socket),
+            "accountId": JSON(space.accountID), "apiSpaceId": space.id.json, "context": ["createdBy": profile.json],
+            "publishedOn": .string(moment.rfc3339),
+        ]
+        return .text(frame.text)
+    }
+}
+
+// MARK: - Whom it is sent to
+
+extension SocketAddress {
+    /// The sockets of a session.
+    static func session(_ id: String) -> SocketAddress { SocketAddress("session:\(id)") }
+
+    /// The sockets of all sessions of a user.
+    static func profile(_ id: ComapiID, in space: ComapiID) -> SocketAddress {
+        SocketAddress("profile:\(exact(space.text))/\(exact(id.text))")
+    }
+
+    /// Texts that look alike and differ in their bytes stay apart, as addresses are compared as texts.
+    private static func exact(_ text: String) -> String {
+        text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") } ? text : ComapiPath.encoded(text)
+    }
+}
+
+extension Call<Comapi> {
+    /// Tells sockets of something, once the call has succeeded.
+    mutating func send(_ frame: ComapiFrame, to addresses: [SocketAddress]) {
+        outbox.send(frame.message, to: addresses)
+    }
+}
+
+// MARK: - Frames
+
+extension ComapiFrame {
+    /// Source of the member `etag`: fixtures of the iOS SDK; the JS SDK looks for `eTag` and misses it, as in production.
+    static func profileUpdate(_ profile: ComapiProfile, _ occasion: ComapiOccasion) -> ComapiFrame {
+        ComapiFrame(
+            "profile.update", occasion,
+            ["profileId": profile.id.json, "etag": .string(profile.etag), "revision": JSON(profile.revision)],
+            payload: profile.json)
+    }
+
+    /// `conversation.create`, `.undelete` or `.update`.
+    static func conversation(
+        _ name: String, _ conversation: ComapiConversation, _ occasion: ComapiOccasion
+    ) -> ComapiFrame {
+        var payload = conversation.core
+        if name == "create" { payload.append("participants", .array(conversation.joined.map(\.json))) }
+        return ComapiFrame(
+            "conversation.\(name)", occasion,
+            [
+                "conversationId": conversation.id.json, "etag": .string(conversation.etag),
+                "revision": JSON(conversation.revision),
+            ], payload: .object(payload))
+    }
+
+    static func conversationDeleted(_ id: ComapiID, _ occasion: ComapiOccasion) -> ComapiFrame {
+        ComapiFrame(
+            "conversation.delete", occasion, ["conversationId": id.json],
+            payload: ["date": .string(occasion.moment.rfc3339)])
+    }
+
+    /// `conversation.participantAdded`, `…Updated` or `…Removed`.
+    static func participant(
+        _ change: String, _ participant: ComapiParticipant, of conversation: ComapiID, _ occasion: ComapiOccasion
+    ) -> ComapiFrame {
+        var payload: JSONObject = ["profileId": participant.id.json]
+        if change != "Removed" { payload.append("role", .string(participant.role.rawValue)) }
+        payload.append("conversationId", conversation.json)
+        payload.append("apiSpaceId", occasion.space.id.json)
+        return ComapiFrame(
+            "conversation.participant\(change)", occasion, ["conversationId": conversation.json],
+            payload: .object(payload))
+    }
+
+    static func typing(
+        _ isTyping: Bool, _ profile: ComapiID, in conversation: ComapiID, _ occasion: ComapiOccasion
+    ) -> ComapiFrame {
+        ComapiFrame(
+            isTyping ? "conversation.participantTyping" : "conversation.participantTypingOff", occasion,
+            ["conversationId": conversation.json],
+            payload: ["conversationId": conversation.json, "profileId": profile.json])
+    }
+
+    /// The frame of an event of a conversation's log.
+    static func event(_ event: ComapiEvent, of conversation: ComapiConversation, in space: ComapiSpace) -> ComapiFrame {
+        ComapiFrame(
+            "conversationMessage.\(event.name)", id: event.eventID, actor: event.actor, at: event.moment, in: space,
+            ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)],
+            payload: conversation.payload(of: event))
+    }
+}

@@ -1,0 +1,239 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Tokens on demand: the app's answer to a challenge, and the token of a session.
+extension Comapi {
+    private static let appDefects = [
+        "secret-base64-text", "secret-latin-1", "secret-trimmed", "secret-of-another-space",
+        "unsupported-critical-header", "nonce-mismatch", "nonce-reused", "wrong-issuer", "wrong-audience",
+        "missing-user-id", "malformed-time", "milliseconds-exp", "milliseconds-iat",
+    ]
+    private static let sessionDefects = ["session-other-space", "session-ended", "session-unknown"]
+
+    static let tokenKinds = [
+        TokenKind(
+            name: "app", about: "answers a challenge, as the app's own JWT",
+            members: [
+                ("space", "id of the API space; the first one"), ("user", "the user's id; mira"),
+                ("authenticationId", "the challenge whose nonce it carries"),
+                ("nonce", "the nonce; that of the newest open challenge"),
+                ("expires_in", "seconds from now to exp; 86400"),
+            ], defects: appDefects),
+        TokenKind(
+            name: "session", about: "opens everything but the challenge, as session.create answers it",
+            members: [
+                ("space", "id of the API space; the first one"), ("profile", "the user's id; mira"),
+                ("session", "the session's id; the user's newest one, or else a session that begins with the token"),
+                ("expires_in", "seconds from now to exp; those of the session"),
+            ], defects: sessionDefects),
+    ]
+
+    /// Whom tokens are made for unless an order says otherwise.
+    static let sampleUser = "mira"
+
+    func mint(_ order: MintOrder, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> MintedToken {
+        var reader = MintOrderReader(order)
+        let space = try space(try reader.string("space"))
+        return order.kind == "app"
+            ? try mintAppToken(&reader, of: space, in: setting)
+            : try mintSessionToken(&reader, of: space, in: setting)
+    }
+
+    private func space(_ id: String?) throws(MintRefusal) -> ComapiSpace {
+        guard let id else { return accounts.spaces[0] }
+        guard let space = accounts.space(id) else {
+            throw MintRefusal(
+                "no API space has the id \(id)\(Nearest.hint(to: id, among: accounts.spaces.map(\.id.text)))")
+        }
+        return space
+    }
+
+    /// A space other than that one.
+    private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {
+        guard let other = accounts.spaces.first(where: { $0.sharedSecret != space.sharedSecret && $0.id != space.id })
+        else { throw MintRefusal("there is no other API space") }
+        return other
+    }
+}
+
+// MARK: - The app's token
+
+extension Comapi {
+    private func mintAppToken(
+        _ reader: inout MintOrderReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+    ) throws(MintRefusal) -> MintedToken {
+        let now = setting.moment.wholeSeconds
+        let nonce = try nonce(&reader, of: space, in: setting)
+        var draft = TokenDraft(
+            header: ["alg": "HS256", "typ": "JWT"],
+            claims: [
+                space.idClaim: .string(try reader.string("user") ?? Self.sampleUser), "nonce": .string(nonce),
+                "aud": .string(space.audience), "iss": .string(space.issuer), "iat": JSON(now),
+                "exp": JSON(now + (try reader.int("expires_in") ?? 86_400)),
+            ])
+        reader.amend(&draft)
+        let defect = try reader.string("defect")
+        try reader.finish()
+        guard let defect, Self.appDefects.contains(defect) else {
+            return try MintedToken(
+                draft, key: space.sharedKey, algorithm: .hs256, defect: defect, at: setting.moment)
+        }
+        let key = try apply(defect, to: &draft, of: space, in: setting)
+        return try MintedToken(draft, key: key, algorithm: .hs256, defect: nil, at: setting.moment)
+    }
+
+    private func nonce(
+        _ reader: inout MintOrderReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+    ) throws(MintRefusal) -> String {
+        let id = try reader.string("authenticationId")
+        if let nonce = try reader.string("nonce") { return nonce }
+        if let id {
+            guard let challenge = setting.state.challenges[id], challenge.space == space.id else {
+                throw MintRefusal("no challenge of API space \(space.id.text) has the id \(id)")
+            }
+            return challenge.nonce
+        }
+        let open = setting.state.challenges.all.last { $0.space == space.id && $0.answeredBy == nil }
+        return open?.nonce ?? "nonce-of-no-challenge"
+    }
+
+    /// Makes the draft wrong, and returns the key that it is signed with.
+    private func apply(
+        _ defect: String, to draft: inout TokenDraft, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+    ) throws(MintRefusal) -> SigningKey {
+        switch defect {
+        case "secret-base64-text": return try key(Array(Base64URL.encodePadded(Array(space.sharedSecret.utf8)).utf8))
+        case "secret-latin-1": return try key(try Self.latin1(space.sharedSecret))
+        case "secret-trimmed": return try key(Array((space.sharedSecret + "\n").utf8))
+        case "secret-of-another-space": return try other(than: space).sharedKey
+        case "unsupported-critical-header": draft.header["crit"] = ["exp"]
+        case "nonce-mismatch": draft.claims["nonce"] = "another-nonce"
+        case "nonce-reused":
+            guard let old = setting.state.challenges.all.last(where: { $0.answeredBy != nil && $0.space == space.id })
+            else { throw MintRefusal("no challenge of API space \(space.id.text) was answered yet") }
+            draft.claims["nonce"] = .string(old.nonce)
+        case "wrong-issuer": draft.claims["iss"] = .string(space.issuer + "/")
+        case "wrong-audience": draft.claims["aud"] = .string(space.audience + "/")
+        case "missing-user-id": draft.claims[space.idClaim] = nil
+        case "malformed-time": draft.claims["exp"] = "soon"
+        case "milliseconds-exp": try Self.countMilliseconds("exp", in: &draft)
+        default: try Self.countMilliseconds("iat", in: &draft)
+        }
+        return space.sharedKey
+    }
+
+    private static func countMilliseconds(_ name: String, in draft: inout TokenDraft) throws(MintRefusal) {
+        guard let seconds = draft.claims[name]?.number?.double, abs(seconds) < 1e12 else {
+            throw MintRefusal("the token has no \(name) that is a number")
+        }
+        draft.claims[name] = .number(JSONNumber((seconds * 1000).rounded()))
+    }
+
+    private static func latin1(_ secret: String) throws(MintRefusal) -> [UInt8] {
+        let bytes = secret.unicodeScalars.compactMap { UInt8(exactly: $0.value) }
+        guard bytes.count == secret.unicodeScalars.count, bytes.count != secret.utf8.count else {
+            throw MintRefusal("the shared secret has no characters from U+0080 to U+00FF, or others beyond them")
+        }
+        return bytes
+    }
+
+    private func key(_ bytes: [UInt8]) throws(MintRefusal) -> SigningKey {
+        do {
+            return try SigningKey.secret(bytes)
+        } catch {
+            throw MintRefusal("\(error)")
+        }
+    }
+}
+
+extension Base64URL {
+    /// The text in the standard alphabet with padding, as the vendor's Android sample makes it of the secret.
+    fileprivate static func encodePadded(_ bytes: [UInt8]) -> String {
+        let text = encode(bytes).replacing("-", with: "+").replacing("_", with: "/")
+        return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
+    }
+}
+
+// MARK: - A session's token
+
+extension Comapi {
+    private func mintSessionToken(
+        _ reader: inout MintOrderReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+    ) throws(MintRefusal) -> MintedToken {
+        let profile = ComapiID(try reader.string("profile") ?? Self.sampleUser)
+        let sessionID = try reader.string("session")
+        let lifetime = try reader.int("expires_in")
+        var claims = try sessionClaims(profile, sessionID, lifetime, of: space, in: setting)
+        var draft = claims.draft
+        reader.amend(&draft)
+        let defect = try reader.string("defect")
+        try reader.finish()
+        let key = sessionKeys.key(of: space, in: setting.sandbox)
+        guard let defect else { return try Self.minted(draft, key) }
+        switch defect {
+        case "session-other-space": draft.claims["apiSpaceId"] = try other(than: space).id.json
+        case "session-unknown":
+            claims.mintMark = nil
+            draft.claims["minted"] = nil
+            draft.claims["jti"] = "unknown-session"
+            draft.claims["boot"] = .string(setting.sandbox.start)
+        case "session-ended":
+            guard let ended = setting.state.sessions.endedOrder.last else {
+                throw MintRefusal("no session was ended yet")
+            }
+            draft.claims["jti"] = .string(ended)
+        default:
+            return try MintedToken(draft, key: key, algorithm: .hs256, defect: defect, at: setting.moment)
+        }
+        return try Self.minted(draft, key)
+    }
+
+    private static func minted(_ draft: TokenDraft, _ key: SigningKey) throws(MintRefusal) -> MintedToken {
+        do {
+            return MintedToken(token: try draft.sessionToken(by: key), draft: draft)
+        } catch {
+            throw MintRefusal("\(error)")
+        }
+    }
+
+    /// Claims of a session that is there; without one, of a session that begins when the token is first used (ours).
+    private func sessionClaims(
+        _ profile: ComapiID, _ id: String?, _ lifetime: Int?, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+    ) throws(MintRefusal) -> ComapiSessionClaims {
+        let (state, now) = (setting.state, setting.moment.wholeSeconds)
+        let own = state.sessions.sessions(of: profile, in: space.id)
+        let known = id.map { id in own.last { $0.id == id } } ?? own.last
+        if let known {
+            return ComapiSessionClaims(
+                space: space, profileID: profile, sessionID: known.id, issued: known.started.wholeSeconds,
+                expires: lifetime.map { now + $0 } ?? known.expires.wholeSeconds, start: setting.sandbox.start)
+        }
+        return ComapiSessionClaims(
+            space: space, profileID: profile, sessionID: id ?? "minted-\(profile.text)", issued: now,
+            expires: now + (lifetime ?? setting.switches.sessionLifetimeSeconds), start: setting.sandbox.start,
+            mintMark: state.mintMark)
+    }
+}
+
+// MARK: - Samples
+
+extension Comapi {
+    /// Spaces share their secrets with the apps; nobody publishes a key.
+    var sharedSecrets: [SharedSecret] {
+        accounts.spaces.map { SharedSecret(owner: "API space \($0.id.text)", algorithm: .hs256, key: $0.sharedKey) }
+    }
+
+    var samples: [SampleCredential] {
+        accounts.spaces.map { SampleCredential(label: "API space of account \($0.accountID), id", value: $0.id.text) }
+            + accounts.templates.map {
+                SampleCredential(label: "API spaces of account \($0.accountID), ids that begin with", value: $0.id.text)
+            } + [SampleCredential(label: "ID claim of the first space", value: accounts.spaces[0].idClaim)]
+    }
+
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+        SampleRequest(
+            endpoint: .get("/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))/sessions/start"), fields: [],
+            body: "")
+    }
+}

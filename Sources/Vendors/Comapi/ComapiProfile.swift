@@ -1,0 +1,56 @@
+import Emulation
+import JSON
+
+/// What is known of a user: a free-form object.
+///
+/// Source: members observed, iOS SDK; `_createdOn` and `_updatedOn` observed, mock of the JS SDK.
+struct ComapiProfile: Sendable {
+    let id: ComapiID
+    /// Without `id` and without members that start with `_`.
+    private(set) var members: JSONObject
+    let created: Moment
+    private(set) var updated: Moment
+    /// Counts the changes.
+    private(set) var revision = 1
+
+    init(id: ComapiID, members: JSONObject, created: Moment, updated: Moment? = nil, revision: Int = 1) {
+        self.id = id
+        self.members = members
+        self.created = created
+        self.updated = updated ?? created
+        self.revision = revision
+    }
+
+    /// The members that are texts if they are there.
+    static let textMembers = [
+        "firstName", "lastName", "email", "gender", "phoneNumber", "phoneNumberCountryCode", "profilePicture",
+    ]
+
+    var json: JSON { .object(object) }
+
+    var object: JSONObject {
+        var object = bare
+        object.append("_createdOn", .string(created.rfc3339))
+        object.append("_updatedOn", .string(updated.rfc3339))
+        return object
+    }
+
+    private var bare: JSONObject { JSONObject([("id", id.json)] + members.map { ($0.name, $0.value) }) }
+
+    var etag: String { ComapiETag.tag(of: .object(bare)) }
+
+    /// An estimate of the memory that it takes.
+    var byteCount: Int { JSON.object(bare).bytes.count + 100 }
+
+    /// First and last name, else the id (ours).
+    var displayName: String {
+        let names = ["firstName", "lastName"].compactMap { members[$0]?.string }.filter { !$0.utf8.isEmpty }
+        return names.isEmpty ? id.text : names.joined(separator: " ")
+    }
+
+    /// The profile with other members, a revision later; `nil` when nothing changes.
+    func changed(to members: JSONObject, at moment: Moment) -> ComapiProfile? {
+        if JSON.object(members).isEquivalent(to: .object(self.members)) { return nil }
+        return ComapiProfile(id: id, members: members, created: created, updated: moment, revision: revision + 1)
+    }
+}

@@ -1,0 +1,57 @@
+import Tokens
+
+/// The mistake with the shared secret that explains a signature which does not fit (section 2.4 of the spec).
+///
+/// Source: that the key is the text's UTF-8 bytes is documented, JWT page; the names are ours.
+struct ComapiSecretMistake: Sendable {
+    let failure: ComapiFailure
+    let description: String
+
+    /// The first mistake that fits; `nil` when none does.
+    static func find(
+        in token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
+    ) -> ComapiSecretMistake? {
+        let others = spaces.filter { $0.id != space.id }.map {
+            SignatureDiagnosis.OtherSecret(name: $0.id.text, secret: $0.sharedSecret)
+        }
+        let diagnosis = SignatureDiagnosis.explain(
+            token, algorithm: .hs256, secret: space.sharedSecret, others: others)
+        return diagnosis.map(ComapiSecretMistake.init)
+    }
+
+    private init(_ diagnosis: SignatureDiagnosis) {
+        (failure, description) =
+            switch diagnosis {
+            case .secretHexDecoded:
+                (
+                    .secretHexDecoded,
+                    "The signature fits when the shared secret is read as hexadecimal. The key is the text itself in "
+                        + "UTF-8; with jsrsasign pass `{utf8: secret}`."
+                )
+            case .secretBase64Decoded:
+                (
+                    .secretBase64Decoded,
+                    "The signature fits when the shared secret is base64-decoded first. The key is the text itself in "
+                        + "UTF-8."
+                )
+            case .secretBase64Text(let hasLineBreak):
+                (
+                    .secretBase64Text,
+                    "The signature fits when the key is the base64 text of the shared secret"
+                        + (hasLineBreak ? ", with a line break" : "")
+                        + ". Encode only for a library that decodes again."
+                )
+            case .secretLatin1:
+                (
+                    .secretLatin1,
+                    "The signature fits when the shared secret is taken as Latin-1. Use its UTF-8 bytes."
+                )
+            case .secretTrimmed:
+                (.secretTrimmed, "The signature fits when white space at the edge of the shared secret is dropped.")
+            case .secretExtended:
+                (.secretTrimmed, "The signature fits when white space at the edge of the shared secret is added.")
+            case .secretOfAnother(let id):
+                (.secretOfAnotherSpace, "The signature fits the shared secret of API space \(id).")
+            }
+    }
+}

@@ -1,0 +1,80 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+
+/// The checks of a session's token that need no state. Statuses are observed, JS and Android SDK; names and order are ours.
+extension Comapi {
+    /// The token that a request presents: the header's, or on the socket the query's; the header wins.
+    func presentedToken(
+        _ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>
+    ) -> ComapiSessionToken? {
+        let header = arrival.request.fields.bytes(of: .authorization)
+        var bytes = header.flatMap(Self.bearer)
+        if header == nil, case .socket = arrival.route.access {
+            bytes = arrival.request.queryItems.first { $0.name == "token" }.map { Array($0.value.utf8)[...] }
+            if bytes?.isEmpty == true { bytes = nil }
+        }
+        findings.add(
+            Finding(
+                "session-present", bytes == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
+                found: bytes != nil ? nil : header == nil ? .absent : .text("another scheme, or no token behind it"),
+                source: "all SDKs"),
+            orFail: .sessionMissing)
+        return bytes.map { recentTokens.reading(of: $0, ComapiSessionToken.init(bytes:)) }
+    }
+
+    /// What follows `Bearer` and its blanks, the scheme in any case; `nil` for all else.
+    private static func bearer(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let scheme = "bearer ".utf8
+        guard value.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 | 0x20 }) else { return nil }
+        let rest = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
+        return rest.isEmpty ? nil : rest
+    }
+
+    /// Form, space, signature, claims and end of a session's token, in this order.
+    func judge(
+        _ token: ComapiSessionToken, of space: ComapiSpace, in sandbox: SandboxIdentity, at moment: Moment,
+        _ findings: inout Findings<ComapiFailure>
+    ) {
+        let compact = token.compact
+        findings.add(compact.structure, orFail: .sessionMalformed)
+        findings.add(judgeSpace(token, space), orFail: .sessionOtherSpace)
+        findings.add(compact.algorithm(is: .hs256, source: "ours"), orFail: .sessionForged)
+        findings.add(judgeSignature(token, space, sandbox), orFail: .sessionForged)
+        findings.add(
+            [
+                compact.claim("apiSpaceId", is: .nonEmptyString, source: "JS SDK"),
+                compact.claim("sub", is: .nonEmptyString, source: "mock of the JS SDK"),
+                compact.claim("jti", is: .nonEmptyString, source: "ours"),
+                compact.claim("boot", is: .nonEmptyString, source: "ours"),
+                compact.claim("exp", is: .number, source: "JS SDK"),
+            ], orFail: .sessionForged)
+        findings.add(
+            compact.expiry(at: moment.unixSeconds, source: "ours: no leeway, refused from expiresOn on"),
+            orFail: .sessionExpired)
+    }
+
+    private func judgeSpace(_ token: ComapiSessionToken, _ space: ComapiSpace) -> Finding {
+        Finding(
+            "session-space", token.spaceID.map { $0 == space.id ? .passed : .failed } ?? .notJudged,
+            expected: .text(space.id.text), found: token.spaceID.map { .text($0.text) } ?? .absent,
+            note: token.spaceID.map { $0 == space.id } == false
+                ? "The token belongs to a session of another API space than the path." : nil,
+            source: "ours: each space has its own key")
+    }
+
+    private func judgeSignature(
+        _ token: ComapiSessionToken, _ space: ComapiSpace, _ sandbox: SandboxIdentity
+    ) -> Finding {
+        let key = sessionKeys.key(of: space, in: sandbox).verificationKey
+        let finding = token.compact.signature(by: key, algorithm: .hs256, source: "ours")
+        guard finding.outcome == .failed else { return finding }
+        let looksLikeApp = token.spaceID == nil && token.compact.claims?["nonce"] != nil
+        return Finding(
+            "signature", .failed, expected: finding.expected, found: finding.found,
+            note: looksLikeApp
+                ? "This looks like the app's own JWT; it answers a challenge, and the token of the answer is sent here."
+                : finding.note, source: "ours")
+    }
+}

@@ -1,0 +1,91 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// Whose socket it is.
+struct ComapiSocket: Sendable {
+    let sessionID: String
+    let profileID: ComapiID
+    let space: ComapiSpace
+}
+
+/// The socket with live events. Source: observed, all SDKs; close codes, silence and receivers are ours.
+extension Comapi {
+    /// The longest frame of a client, in bytes.
+    private static let longestFrame = 64 * 1024
+    /// How long a client may send nothing: Android pings every 60 s, iOS every 240 s (observed).
+    private static let silence = Duration.seconds(600)
+
+    static func openSocket(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let handshake: WebSocketHandshake
+        do throws(WebSocketHandshake.Problem) {
+            handshake = try WebSocketHandshake(call.request)
+        } catch {
+            throw Refusal(.upgradeRequired, because: "the handshake of a WebSocket is broken: \(error)")
+        }
+        let caller = call.caller
+        return call.openSocket(
+            handshake,
+            SocketOpening(
+                addresses: [.session(caller.sessionID), .profile(caller.profileID, in: caller.space.id)],
+                label: ComapiSocket(sessionID: caller.sessionID, profileID: caller.profileID, space: caller.space),
+                maximumMessageBytes: longestFrame, silence: silence))
+    }
+
+    /// Greets, at once; a session that ended while the answer was on its way loses its socket.
+    func socketOpened(_ call: inout SocketCall<Comapi>, _ state: inout ComapiState) {
+        guard let session = state.sessions[call.label.sessionID] else {
+            call.close(WebSocketClosure(.normal, reason: "The session was ended."))
+            return
+        }
+        state.sessions.socketOpened(for: session)
+        call.reply(
+            ComapiFrame.greeting(
+                socket: call.identifiers.uuid(), event: call.identifiers.uuid(), of: call.label.profileID,
+                in: call.label.space, at: call.moment))
+    }
+
+    func socketReceived(
+        _ message: WebSocketMessage, _ call: inout SocketCall<Comapi>, _ state: inout ComapiState
+    ) {
+        switch message {
+        case .binary: call.close(WebSocketClosure(.unsupportedData, reason: "Frames are JSON text."))
+        case .text(let text):
+            let name = (try? JSON.parse(text.utf8))?["name"]?.string
+            if name == "echo", call.switches.echoesFrames {
+                call.reply(message)
+            } else {
+                call.note(
+                    Finding(
+                        "ignored-frame", .noted, expected: .text("a frame of the name echo"),
+                        found: .text(name ?? "no frame with a name"), source: "mock of the JS SDK; switch echoes-frames"
+                    ))
+            }
+        }
+    }
+
+    func socketClosed(
+        _ closure: WebSocketClosure, _ call: inout SocketCall<Comapi>, _ state: inout ComapiState
+    ) {
+        state.sessions.socketClosed(for: call.label.sessionID)
+    }
+
+    func nextDeadline(in state: ComapiState) -> Moment? { state.sessions.sockets.earliest }
+
+    /// Sessions whose time is over lose their sockets.
+    func deadlinePassed(_ call: inout DeadlineCall<Comapi>, _ state: inout ComapiState) {
+        for session in state.sessions.sockets.over(at: call.moment) {
+            state.sessions.closeSockets(of: session, because: "The session has expired.", &call.outbox)
+        }
+    }
+}
+
+extension ComapiSessions {
+    /// Closes the sockets of a session whose time is over.
+    mutating func closeSockets(of id: String, because reason: String, _ outbox: inout Outbox) {
+        forgetSockets(of: id)
+        outbox.close(WebSocketClosure(.policyViolation, reason: reason), at: .session(id))
+    }
+}

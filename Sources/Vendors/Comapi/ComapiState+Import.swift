@@ -1,0 +1,130 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Reading what an export wrote, checked against itself.
+extension Comapi {
+    func state(
+        importing node: FixtureNode, _ extent: StateExtent, over current: ComapiState
+    ) throws(FixtureProblem) -> ComapiState {
+        let document = try node.mapping(
+            "adopts_earlier_sessions", "mint_mark", "challenges", "sessions", "ended_sessions", "spaces", "contents")
+        var state = ComapiState()
+        // What is put into a sandbox by hand changes nothing about whose tokens are good there.
+        state.adoptsEarlierSessions =
+            try document["adopts_earlier_sessions"]?.bool() ?? current.adoptsEarlierSessions
+        state.mintMark = try document["mint_mark"]?.string() ?? current.mintMark
+        for node in try document["challenges"]?.elements() ?? [] {
+            state.challenges.add(try ComapiChallenge(node), at: Moment(unixSeconds: 0))
+        }
+        for node in try document["sessions"]?.elements() ?? [] { state.sessions.add(try ComapiSession(node)) }
+        for node in try document["ended_sessions"]?.elements() ?? [] { state.sessions.noteEnd(of: try node.string()) }
+        for node in try document["spaces"]?.elements() ?? [] { try state.read(space: node) }
+        for node in try document["contents"]?.elements() ?? [] { state.contents.add(try ComapiContent(node)) }
+        return state
+    }
+}
+
+extension ComapiState {
+    fileprivate mutating func read(space node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "profiles", "conversations", "pushes")
+        let id = ComapiID(try entry.required("id").string())
+        guard spaces[id] == nil else { throw node.problem("another space has the id \(id.text)") }
+        var space = ComapiSpaceState()
+        for node in try entry["profiles"]?.elements() ?? [] {
+            let profile = try ComapiProfile(node)
+            guard space.profiles.updateValue(profile, forKey: profile.id) == nil else {
+                throw node.problem("another profile has the id \(profile.id.text)")
+            }
+            count(bytes: profile.byteCount, records: 1)
+        }
+        for node in try entry["conversations"]?.elements() ?? [] {
+            let conversation = try ComapiConversation(node)
+            guard space.conversations.updateValue(conversation, forKey: conversation.id) == nil else {
+                throw node.problem("another conversation has the id \(conversation.id.text)")
+            }
+            count(bytes: conversation.byteCount + conversation.log.byteCount, records: 1)
+        }
+        for node in try entry["pushes"]?.elements() ?? [] { space.note(push: try node.json()) }
+        self[id] = space
+        do throws(ComapiRefusal) {
+            try checkRoom(bytes: 0)
+        } catch {
+            throw node.problem(error.reason ?? "there is no room for it")
+        }
+    }
+}
+
+extension ComapiChallenge {
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "space", "nonce", "issued", "expires", "answered_by")
+        self.init(
+            id: try entry.required("id").string(), space: ComapiID(try entry.required("space").string()),
+            nonce: try entry.required("nonce").string(), issued: try entry.required("issued").moment(),
+            expires: try entry.required("expires").moment(), answeredBy: try entry["answered_by"]?.string())
+    }
+}
+
+extension ComapiSession {
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping(
+            "id", "space", "profile", "device", "source", "nonce", "started", "expires", "registration")
+        self.init(
+            id: try entry.required("id").string(), space: ComapiID(try entry.required("space").string()),
+            profileID: ComapiID(try entry.required("profile").string()),
+            started: try entry.required("started").moment(), expires: try entry.required("expires").moment())
+        if let node = entry["device"] {
+            for (name, value) in try node.mapping(ComapiSession.deviceMembers).members {
+                device.append(name, .string(try value.string()))
+            }
+        }
+        sourceAddress = try entry["source"]?.string() ?? ""
+        nonce = try entry["nonce"]?.string() ?? ""
+        guard let node = entry["registration"] else { return }
+        let value = try node.json()
+        do throws(ComapiRefusal) {
+            registration = try ComapiRegistration.read(value)
+        } catch {
+            throw node.problem(error.reason ?? "is no registration")
+        }
+    }
+}
+
+extension ComapiProfile {
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "members", "created", "updated", "revision")
+        let created = try entry.required("created").moment()
+        var members = JSONObject()
+        for (name, value) in try entry["members"]?.members() ?? [] {
+            guard name != "id", !name.hasPrefix("_") else { throw value.nameProblem("\(name) is the server's own") }
+            members[name] = try value.json()
+        }
+        self.init(
+            id: ComapiID(try entry.required("id").string()), members: members, created: created,
+            updated: try entry["updated"]?.moment() ?? created, revision: try entry["revision"]?.int() ?? 1)
+    }
+}
+
+extension ComapiContent {
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        let entry = try node.mapping("id", "space", "name", "type", "folder", "data")
+        let data = try entry.required("data")
+        guard let bytes = Base64URL.decodeLeniently(try data.string().utf8) else { throw data.problem("is not base64") }
+        guard bytes.count <= ComapiContents.largest else {
+            throw data.problem("has more than \(ComapiContents.largest) bytes")
+        }
+        self.init(
+            id: try entry.required("id").string(), space: ComapiID(try entry.required("space").string()),
+            name: try entry.required("name").string(), type: try entry.required("type").string(),
+            folder: try entry["folder"]?.string() ?? "content", bytes: bytes)
+    }
+}
+
+extension FixtureNode {
+    /// The moment here: Unix seconds, or an RFC 3339 date.
+    func moment() throws(FixtureProblem) -> Moment {
+        let value = try json()
+        guard let moment = Moment(value) else { throw problem("\(value.text) is no moment") }
+        return moment
+    }
+}

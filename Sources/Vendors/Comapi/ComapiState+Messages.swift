@@ -1,0 +1,132 @@
+import Emulation
+import JSON
+import Wire
+
+// MARK: - What happens in a conversation
+
+extension ComapiState {
+    /// Adds a message to a conversation's log, tells its participants, and notes pushes.
+    ///
+    /// - Returns: the message.
+    mutating func send(
+        _ draft: ComapiMessageDraft, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
+    ) throws(ComapiRefusal) -> ComapiMessage {
+        let space = occasion.space.id
+        let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
+        try checkRoom(bytes: bytes + ComapiEventLog.eventBytes)
+        let message = ComapiMessage(
+            id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
+            sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
+            parts: draft.parts, alert: draft.alert, byteCount: bytes)
+        let freed = self[space].conversations[id]?.log.append(message, eventID: occasion.identifiers.uuid()) ?? 0
+        count(bytes: bytes + ComapiEventLog.eventBytes - freed)
+        tell(message.sentEventID, of: id, occasion.space, &outbox)
+        if let alert = message.alert { notePushes(alert, message, of: id, occasion) }
+        return message
+    }
+
+    private func sender(_ occasion: ComapiOccasion) -> JSON {
+        let profile = self[occasion.space.id].profiles[occasion.actor]
+        var from: JSONObject = [
+            "id": occasion.actor.json, "name": .string(profile?.displayName ?? occasion.actor.text),
+        ]
+        if let picture = profile?.members["profilePicture"]?.string { from.append("avatarUrl", .string(picture)) }
+        return .object(from)
+    }
+
+    /// Changes how far a message has come with the actor.
+    ///
+    /// - Returns: why nothing changes; `nil` when something does.
+    mutating func apply(
+        _ update: ComapiStatusUpdate, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
+    ) -> String? {
+        let space = occasion.space.id
+        guard let message = self[space].conversations[id]?.log.messages[update.messageID] else {
+            return "No message of the conversation has this id."
+        }
+        if message.sender == occasion.actor { return "This is the sender's own message." }
+        if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {
+            return "The message is \(known.rawValue) already."
+        }
+        let freed =
+            self[space].conversations[id]?.log.append(
+                update.status, on: update.on, of: update.messageID, by: occasion.actor,
+                eventID: occasion.identifiers.uuid(), at: occasion.moment) ?? 0
+        count(bytes: ComapiEventLog.eventBytes - freed)
+        tell(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
+        return nil
+    }
+
+    /// Tells all participants of an event of the log.
+    private func tell(_ event: Int, of id: ComapiID, _ space: ComapiSpace, _ outbox: inout Outbox) {
+        guard let conversation = self[space.id].conversations[id], let event = conversation.log[event] else { return }
+        outbox.send(
+            ComapiFrame.event(event, of: conversation, in: space).message, to: conversation.audience(in: space.id))
+    }
+
+    /// Notes a push for each registered session of every other participant (ours).
+    private mutating func notePushes(
+        _ alert: JSON, _ message: ComapiMessage, of id: ComapiID, _ occasion: ComapiOccasion
+    ) {
+        let space = occasion.space.id
+        for participant in self[space].conversations[id]?.joined ?? [] where participant.id != message.sender {
+            for session in sessions.sessions(of: participant.id, in: space) {
+                guard let registration = session.registration else { continue }
+                self[space].note(push: [
+                    "sessionId": .string(session.id), "profileId": participant.id.json, "registration": registration,
+                    "alert": alert, "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339),
+                ])
+            }
+        }
+    }
+}
+
+// MARK: - As answered
+
+extension ComapiMessage {
+    /// What the sender is told.
+    var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(sentEventID)] }
+}
+
+extension ComapiConversation {
+    /// Who sent a message, and when.
+    private func context(of message: ComapiMessage) -> JSON {
+        [
+            "from": message.from, "conversationId": id.json, "sentBy": message.sender.json,
+            "sentOn": .string(message.sent.rfc3339),
+        ]
+    }
+
+    /// A message of a page. Source: test data of the Android SDK; `on` is read by JS and Android, `timestamp` by iOS.
+    func json(of message: ComapiMessage) -> JSON {
+        let statuses = message.statuses.sorted { $0.key < $1.key }.map { profile, entry -> (String, JSON) in
+            let moment = JSON.string(entry.on.rfc3339)
+            return (profile.text, ["status": .string(entry.status.rawValue), "on": moment, "timestamp": moment])
+        }
+        return [
+            "id": .string(message.id), "sentEventId": JSON(message.sentEventID), "metadata": message.metadata,
+            "context": context(of: message), "parts": message.parts,
+            "statusUpdates": .object(JSONObject(statuses)),
+        ]
+    }
+
+    /// The payload of an event's frame.
+    func payload(of event: ComapiEvent) -> JSON {
+        switch event.kind {
+        case .sent:
+            guard let message = log.messages[event.messageID] else { return ["messageId": .string(event.messageID)] }
+            var payload: JSONObject = [
+                "messageId": .string(message.id), "metadata": message.metadata, "context": context(of: message),
+                "parts": message.parts,
+            ]
+            if let alert = message.alert { payload.append("alert", alert) }
+            return .object(payload)
+        case .status(_, let moment):
+            return [
+                "messageId": .string(event.messageID), "conversationId": id.json,
+                "isPublicConversation": .bool(isPublic),
+                "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
+            ]
+        }
+    }
+}

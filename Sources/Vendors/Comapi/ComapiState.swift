@@ -1,0 +1,77 @@
+import Emulation
+import JSON
+
+/// What Comapi remembers in one sandbox.
+struct ComapiState: Sendable {
+    /// What profiles, conversations and messages of a sandbox may take together, in bytes as JSON; beyond it, what would
+    /// need more is refused as too large. ours: a bound, so that a load test cannot fill the machine.
+    static let recordLimit = 64 << 20
+    /// How many profiles, and how many conversations, a sandbox may have. ours.
+    static let recordCapacity = 20_000
+
+    var challenges = ComapiChallenges()
+    var sessions = ComapiSessions()
+    var contents = ComapiContents()
+    private(set) var spaces: [ComapiID: ComapiSpaceState] = [:]
+    /// Whether sessions of an earlier start of the program are taken over; a reset ends that.
+    var adoptsEarlierSessions = true
+    /// What a minted token of a session carries to be good here; another one after a reset.
+    var mintMark = "first"
+    /// The bytes that records take, and how many there are; both estimated upwards.
+    private(set) var recordBytes = 0
+    private(set) var recordCount = 0
+
+    /// What is kept of a space.
+    subscript(space: ComapiID) -> ComapiSpaceState {
+        get { spaces[space] ?? ComapiSpaceState() }
+        _modify { yield &spaces[space, default: ComapiSpaceState()] }
+    }
+
+    /// Refuses when there is no room for so many bytes, or so many records.
+    func checkRoom(bytes: Int, records: Int = 0) throws(ComapiRefusal) {
+        guard recordBytes + bytes <= Self.recordLimit, recordCount + records <= Self.recordCapacity else {
+            throw Refusal(
+                .bodyTooLarge,
+                because: "the sandbox holds \(recordCount) records of \(recordBytes) bytes, and takes no more than "
+                    + "\(Self.recordCapacity) of \(Self.recordLimit)")
+        }
+    }
+
+    /// Counts what was added, or taken away.
+    mutating func count(bytes: Int, records: Int = 0) {
+        recordBytes = max(0, recordBytes + bytes)
+        recordCount = max(0, recordCount + records)
+    }
+
+    /// Takes over a session that another start of the program began, with its profile.
+    mutating func adopt(_ session: ComapiSession, at moment: Moment) {
+        sessions.add(session)
+        // Without room for a profile the session goes on without one; its reads then say so.
+        guard (try? checkRoom(bytes: 200, records: 1)) != nil else { return }
+        makeProfile(of: session.profileID, in: session.space, at: moment)
+    }
+
+    /// Makes the profile of a user who has none; one that is there is never touched.
+    mutating func makeProfile(of id: ComapiID, in space: ComapiID, at moment: Moment) {
+        guard self[space].profiles[id] == nil else { return }
+        let profile = ComapiProfile(id: id, members: [:], created: moment)
+        self[space].profiles[id] = profile
+        count(bytes: profile.byteCount, records: 1)
+    }
+}
+
+/// What is kept of one space.
+struct ComapiSpaceState: Sendable {
+    /// How many pushes are kept, the newest ones. Source: the spec, 4.8; ours.
+    static let pushCapacity = 1000
+
+    var profiles: [ComapiID: ComapiProfile] = [:]
+    /// Deleted ones too, since their log goes on when they are created again.
+    var conversations: [ComapiID: ComapiConversation] = [:]
+    private(set) var pushes: [JSON] = []
+
+    mutating func note(push: JSON) {
+        pushes.append(push)
+        if pushes.count > Self.pushCapacity { pushes.removeFirst(pushes.count - Self.pushCapacity) }
+    }
+}

@@ -1,0 +1,68 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+extension HTTPField.Name {
+    /// Observed, Android SDK and JS SDK.
+    fileprivate static let contentFileName = Self("Content-Filename") ?? .contentDisposition
+}
+
+/// The bytes of an upload, with what is told about them.
+struct ComapiUpload: Sendable {
+    let bytes: [UInt8]
+    let name: String?
+    let type: String
+
+    /// Tells the forms apart in the order of the spec: JSON, multipart, and everything else raw.
+    init(_ request: Request) throws(ComapiRefusal) {
+        let type = request.fields[.contentType] ?? ""
+        let fieldName = request.fields[.contentFileName].flatMap { $0.isEmpty ? nil : $0 }
+        if let upload = try ComapiUpload(json: request.body, type, fieldName) {
+            self = upload
+        } else if MultipartForm.isForm(type) {
+            self = try ComapiUpload(form: request.body, type)
+        } else {
+            self = try ComapiUpload(bytes: request.body, name: fieldName, type: type)
+        }
+    }
+
+    private init(bytes: [UInt8], name: String?, type: String) throws(ComapiRefusal) {
+        // What is sent back in a field must be able to stand in one.
+        guard type.utf8.count <= 255, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            throw ComapiFaults.invalid("type", because: "is no content type")
+        }
+        guard (name?.utf8.count ?? 0) <= 1024 else { throw ComapiFaults.invalid("name", because: "is too long") }
+        self.bytes = bytes
+        self.name = name
+        self.type = type.isEmpty ? "application/octet-stream" : type
+    }
+
+    /// An object with the texts `data`, in base64, and `type`; `nil` for any other body. Source: JS SDK, iOS SDK.
+    private init?(json body: [UInt8], _ type: String, _ fieldName: String?) throws(ComapiRefusal) {
+        guard type.prefix(while: { $0 != ";" && $0 != " " }).lowercased() == "application/json",
+            let object = (try? JSON.parse(body))?.object, let data = object["data"]?.string,
+            let own = object["type"]?.string
+        else { return nil }
+        guard let bytes = Base64URL.decodeLeniently(data.utf8) else {
+            throw ComapiFaults.invalid("data", because: "is not base64")
+        }
+        try self.init(bytes: bytes, name: object["name"]?.string ?? fieldName, type: own)
+    }
+
+    /// The part `file` of a form. Source: JS SDK.
+    private init(form body: [UInt8], _ type: String) throws(ComapiRefusal) {
+        let form: MultipartForm
+        do throws(MultipartForm.Problem) {
+            form = try MultipartForm(body, type: type)
+        } catch {
+            throw Refusal(
+                .malformedBody,
+                ["faults": [["paramName": "body", "message": "is not valid"]]],
+                because: "the form is broken: \(error)")
+        }
+        guard let part = form.parts.first(where: { $0.name == "file" }) else { throw ComapiFaults.missing("file") }
+        try self.init(bytes: part.bytes, name: part.fileName, type: part.type ?? "")
+    }
+}

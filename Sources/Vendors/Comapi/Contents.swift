@@ -1,0 +1,44 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// Content. Source: the three forms of an upload are observed; that content can be read is ours.
+extension Comapi {
+    static func uploadContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        guard let upload = try call.credentials.upload?.get() else { throw Refusal(.malformedBody) }
+        let folder = call.request.queryItems.first { $0.name == "folder" && !$0.value.isEmpty }?.value ?? "content"
+        let id = call.identifiers.uuid()
+        let content = ComapiContent(
+            id: id, space: call.space.id, name: upload.name ?? id, type: upload.type, folder: folder,
+            bytes: upload.bytes)
+        state.contents.add(content)
+        return .json([
+            "id": .string(id), "name": .string(content.name), "size": JSON(content.bytes.count),
+            "type": .string(content.type), "folder": .string(folder), "private": false,
+            "url": .string(url(of: content, call)),
+        ])
+    }
+
+    /// Where the content can be read: by the host of the upload, and in the same sandbox.
+    private static func url(of content: ComapiContent, _ call: ComapiCall) -> String {
+        let request = call.request
+        let scheme = request.connection.isSecure ? "https" : "http"
+        let authority = request.authority ?? "localhost"
+        let name = call.arrival.sandbox.name
+        let isNamed = name == SandboxName.standard || authority.lowercased().hasPrefix("\(name).localhost")
+        return "\(scheme)://\(authority)\(isNamed ? "" : "/~\(name)")/apispaces/"
+            + "\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
+    }
+
+    static func readContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let id = call.parameters["content"]
+        guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
+            throw Refusal(.unknownContent, because: "no content of the space has the id \(id), or it had to make room")
+        }
+        var response = Response(status: .ok, body: content.bytes)
+        response.fields[.contentType] = content.type
+        response.fields[.xContentTypeOptions] = "nosniff"
+        return .respond(response)
+    }
+}

@@ -1,0 +1,153 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// Conversations. Source: observed, all SDKs; every permission is ours.
+extension Comapi {
+    static func createConversation(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let draft = try ComapiConversationDraft(try call.bodyObject(), for: .creation)
+        let space = call.space.id
+        let old = state[space].conversations[draft.id]
+        if let old, old.deleted == nil {
+            throw Refusal(.conversationExists, because: "conversation \(draft.id.text) is there already")
+        }
+        var conversation = ComapiConversation(id: draft.id, by: call.caller.profileID, at: call.moment)
+        if let old { (conversation.log, conversation.revision) = (old.log, old.revision + 1) }
+        draft.change(&conversation)
+        // The creator joins as owner, whatever the list says (observed, mock of the JS SDK).
+        conversation.join(ComapiParticipant(id: call.caller.profileID, role: .owner))
+        for participant in draft.participants where participant.id != call.caller.profileID {
+            conversation.join(participant)
+        }
+        let growth = conversation.byteCount - (old?.byteCount ?? 0)
+        try state.checkRoom(bytes: growth, records: old == nil ? 1 : 0)
+        state.count(bytes: growth, records: old == nil ? 1 : 0)
+        state[space].conversations[draft.id] = conversation
+        announce(conversation, isRevived: old != nil, &call)
+        return .respond(.tagged(conversation.json, conversation.etag, status: .created))
+    }
+
+    private static func announce(_ conversation: ComapiConversation, isRevived: Bool, _ call: inout ComapiCall) {
+        let occasion = ComapiOccasion(call)
+        let audience = conversation.audience(in: call.space.id)
+        if isRevived {
+            call.send(.conversation("undelete", conversation, occasion), to: audience)
+        } else if call.switches.emitsConversationCreate {
+            call.send(.conversation("create", conversation, occasion), to: audience)
+        }
+        for participant in conversation.joined {
+            call.send(.participant("Added", participant, of: conversation.id, occasion), to: audience)
+        }
+    }
+
+    static func listConversations(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let query = call.request.queryItems
+        var faults = ComapiFaults()
+        let scope = query.first { $0.name == "scope" }?.value ?? "participant"
+        if scope != "participant", scope != "public" { faults.invalid("scope", "is “\(scope.prefix(40))”") }
+        try faults.check()
+        let living = state[call.space.id].conversations.values.filter { $0.deleted == nil }.sorted { $0.id < $1.id }
+        if scope == "public" { return .json(.array(living.filter(\.isPublic).map(\.json))) }
+        let profile = query.first { $0.name == "profileId" }.map { ComapiID($0.value) } ?? call.caller.profileID
+        guard profile == call.caller.profileID else {
+            throw Refusal(.foreignProfile, because: "the conversations of \(profile.text) are not the token's own")
+        }
+        return .json(.array(living.filter { $0.participants[profile] != nil }.map(\.json)))
+    }
+
+    static func readConversation(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let conversation = try conversation(call, state)
+        try conversation.checkReading(by: call.caller.profileID)
+        return .respond(.tagged(conversation.json, conversation.etag))
+    }
+
+    static func updateConversation(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let id = ComapiID(call.parameters["conversation"])
+        let draft = try ComapiConversationDraft(try call.bodyObject(), for: .update(of: id))
+        let old = try conversation(call, state)
+        try old.checkOwner(call.caller.profileID)
+        try call.checkPrecondition(old.etag)
+        var conversation = old
+        draft.change(&conversation)
+        guard conversation.etag != old.etag else { return .respond(.tagged(old.json, old.etag)) }
+        (conversation.updated, conversation.updater) = (call.moment, call.caller.profileID)
+        conversation.revision += 1
+        let growth = conversation.byteCount - old.byteCount
+        try state.checkRoom(bytes: growth)
+        state.count(bytes: growth)
+        state[call.space.id].conversations[id] = conversation
+        call.send(
+            .conversation("update", conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
+        return .respond(.tagged(conversation.json, conversation.etag))
+    }
+
+    /// Hides a conversation from every read; its log stays for whoever creates it again (ours).
+    static func deleteConversation(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let conversation = try conversation(call, state)
+        try conversation.checkOwner(call.caller.profileID)
+        try call.checkPrecondition(conversation.etag)
+        call.send(
+            .conversationDeleted(conversation.id, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
+        state[call.space.id].conversations[conversation.id]?.deleted = call.moment
+        return .empty()
+    }
+
+    /// The conversation of the path, which must be there and not deleted.
+    static func conversation(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiConversation {
+        let id = ComapiID(call.parameters["conversation"])
+        guard let conversation = state[call.space.id].conversations[id] else {
+            throw Refusal(.unknownConversation, because: "no conversation of the space has the id \(id.text)")
+        }
+        guard conversation.deleted == nil else {
+            throw Refusal(.unknownConversation, because: "conversation \(id.text) was deleted")
+        }
+        return conversation
+    }
+}
+
+// MARK: - Permissions (ours)
+
+extension ComapiConversation {
+    /// The sockets of all participants.
+    func audience(in space: ComapiID, without absent: ComapiID? = nil) -> [SocketAddress] {
+        joined.filter { $0.id != absent }.map { .profile($0.id, in: space) }
+    }
+
+    /// Reading is for participants, and for anybody where the conversation is public.
+    func checkReading(by profile: ComapiID) throws(ComapiRefusal) {
+        if !isPublic { _ = try role(of: profile) }
+    }
+
+    /// The role of somebody who must be in the conversation.
+    func role(of profile: ComapiID) throws(ComapiRefusal) -> ComapiRole {
+        guard let role = participants[profile] else {
+            throw Refusal(.notAParticipant, because: "\(profile.text) is not in the conversation \(id.text)")
+        }
+        return role
+    }
+
+    func checkOwner(_ profile: ComapiID) throws(ComapiRefusal) {
+        guard try role(of: profile) == .owner else {
+            throw Refusal(.ownerOnly, because: "\(profile.text) is no owner of the conversation \(id.text)")
+        }
+    }
+
+    /// The flag of somebody's role must be set.
+    func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(ComapiRefusal) {
+        let role = try role(of: profile)
+        guard rights(of: role).allows(flag) else {
+            throw Refusal(.roleForbids, because: "\(flag.rawValue) is false for the role \(role.rawValue)")
+        }
+    }
+}

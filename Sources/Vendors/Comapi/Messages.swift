@@ -1,0 +1,83 @@
+import Emulation
+import JSON
+import Tokens
+import Wire
+
+/// Messages and events. Source: observed, all SDKs; numbering and limits are ours.
+extension Comapi {
+    static func sendMessage(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let draft = try ComapiMessageDraft(try call.bodyObject())
+        let id = try sendable(call, state)
+        return .json(try state.send(draft, to: id, ComapiOccasion(call), &call.outbox).sentReceipt)
+    }
+
+    /// The id of the conversation, in which the caller may send. The id alone: a copy of a log that is about to grow would
+    /// have it moved.
+    private static func sendable(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiID {
+        let conversation = try conversation(call, state)
+        try conversation.check(.canSend, for: call.caller.profileID)
+        return conversation.id
+    }
+
+    static func listMessages(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let (from, limit) = try bounds(call)
+        let conversation = try conversation(call, state)
+        try conversation.checkReading(by: call.caller.profileID)
+        let page = ComapiMessagePage(conversation.log, from: from, limit: limit)
+        return .json([
+            "latestEventId": JSON(page.latestEventID), "earliestEventId": JSON(page.earliestEventID),
+            "messages": .array(page.messages.map(conversation.json(of:))),
+            "orphanedEvents": .array(
+                page.orphans.map { event in
+                    let data: JSON = [
+                        "name": .string(event.name), "eventId": .string(event.eventID),
+                        "profileId": event.actor.json, "payload": conversation.payload(of: event),
+                    ]
+                    return ["id": JSON(event.id), "data": data]
+                }),
+        ])
+    }
+
+    /// The frames of the log from an event on, oldest first.
+    static func listEvents(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let (from, limit) = try bounds(call)
+        let conversation = try conversation(call, state)
+        try conversation.checkReading(by: call.caller.profileID)
+        let log = conversation.log
+        let events = log.events.dropFirst(max(0, (from ?? 0) - log.firstID)).prefix(limit)
+        let space = call.space
+        return .json(.array(events.map { ComapiFrame.event($0, of: conversation, in: space).json }))
+    }
+
+    private static func bounds(_ call: ComapiCall) throws(ComapiRefusal) -> (from: Int?, limit: Int) {
+        var faults = ComapiFaults()
+        let from = call.queryNumber("from", in: 0...Int.max, &faults)
+        let limit = call.queryNumber("limit", in: 1...1000, &faults)
+        try faults.check()
+        return (from, limit ?? 100)
+    }
+
+    /// Notes how far messages have come with the caller; what changes nothing is skipped, and remarked.
+    static func updateStatus(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let updates = try ComapiStatusUpdate.read(try call.bodyArray(), at: call.moment)
+        let id = try joined(call, state)
+        try state.checkRoom(bytes: updates.count * ComapiEventLog.eventBytes)
+        for update in updates { apply(update, to: id, &call, &state) }
+        return .respond(.text("OK"))
+    }
+
+    /// The id of the conversation, in which the caller must be.
+    private static func joined(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiID {
+        let conversation = try conversation(call, state)
+        _ = try conversation.role(of: call.caller.profileID)
+        return conversation.id
+    }
+
+    private static func apply(
+        _ update: ComapiStatusUpdate, to id: ComapiID, _ call: inout ComapiCall, _ state: inout ComapiState
+    ) {
+        let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox)
+        guard let reason else { return }
+        call.note("status-skipped", reason, found: .text(update.messageID))
+    }
+}

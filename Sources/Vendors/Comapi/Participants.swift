@@ -1,0 +1,107 @@
+import Emulation
+import JSON
+import Wire
+
+/// Who is in a conversation, and who types. Source: observed, all SDKs; every permission is ours.
+extension Comapi {
+    static func listParticipants(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let conversation = try conversation(call, state)
+        try conversation.checkReading(by: call.caller.profileID)
+        return .json(.array(conversation.joined.sorted { $0.id < $1.id }.map(\.json)))
+    }
+
+    static func addParticipants(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        var faults = ComapiFaults()
+        let members = ComapiMembers.objects(try call.bodyArray(), at: "", &faults)
+        let participants = ComapiConversationDraft.participants(members, &faults)
+        try faults.check()
+        let conversation = try conversation(call, state)
+        try conversation.check(.canAddParticipants, for: call.caller.profileID)
+        try ComapiConversationDraft.checkCount(conversation.participants.count + participants.count)
+        let growth = participants.reduce(0) { $0 + $1.id.text.utf8.count + 64 }
+        try state.checkRoom(bytes: growth)
+        state.count(bytes: growth)
+        for participant in participants { add(participant, to: conversation.id, &call, &state) }
+        return .empty(.created)
+    }
+
+    /// A newcomer, another role, or nothing new.
+    private static func add(
+        _ participant: ComapiParticipant, to id: ComapiID, _ call: inout ComapiCall, _ state: inout ComapiState
+    ) {
+        let space = call.space.id
+        let role = state[space].conversations[id]?.participants[participant.id]
+        guard role != participant.role else { return }
+        state[space].conversations[id]?.join(participant)
+        call.send(
+            .participant(role == nil ? "Added" : "Updated", participant, of: id, ComapiOccasion(call)),
+            to: state[space].conversations[id]?.audience(in: space) ?? [])
+    }
+
+    static func removeParticipants(
+        _ call: inout ComapiCall, _ state: inout ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let ids = try idsToRemove(&call)
+        let conversation = try conversation(call, state)
+        let present = conversation.joined.filter { ids.contains($0.id) }
+        let isLeaving = present.allSatisfy { $0.id == call.caller.profileID } && !present.isEmpty
+        if isLeaving {
+            _ = try conversation.role(of: call.caller.profileID)
+        } else {
+            try conversation.check(.canRemoveParticipants, for: call.caller.profileID)
+        }
+        let audience = conversation.audience(in: call.space.id)
+        state[call.space.id].conversations[conversation.id]?.leave(Set(present.map(\.id)))
+        state.count(bytes: -present.reduce(0) { $0 + $1.id.text.utf8.count + 64 })
+        for participant in present {
+            call.send(.participant("Removed", participant, of: conversation.id, ComapiOccasion(call)), to: audience)
+        }
+        return .empty()
+    }
+
+    /// The ids of the query and those of the body together; at least one.
+    private static func idsToRemove(_ call: inout ComapiCall) throws(ComapiRefusal) -> Set<ComapiID> {
+        var ids = Set(
+            call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
+        if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
+            var faults = ComapiFaults()
+            for (index, element) in try call.bodyArray().enumerated() {
+                if let id = element.string {
+                    ids.insert(ComapiID(id))
+                } else {
+                    faults.invalid("[\(index)]", "is a JSON \(element.typeName), not a string")
+                }
+            }
+            try faults.check()
+            call.note(
+                "ids-in-body", "The ids stand in the body of a DELETE, as the iOS SDK sends them.", source: "iOS SDK")
+        }
+        guard !ids.isEmpty else { throw ComapiFaults.missing("id") }
+        return ids
+    }
+
+    static func startTyping(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        try tell(isTyping: true, &call, state)
+    }
+
+    static func stopTyping(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        try tell(isTyping: false, &call, state)
+    }
+
+    /// Tells the others; the body is ignored, since the JS SDK sends an empty object (observed).
+    private static func tell(
+        isTyping: Bool, _ call: inout ComapiCall, _ state: ComapiState
+    ) throws(ComapiRefusal) -> Reply {
+        let conversation = try conversation(call, state)
+        let profile = call.caller.profileID
+        _ = try conversation.role(of: profile)
+        call.send(
+            .typing(isTyping, profile, in: conversation.id, ComapiOccasion(call)),
+            to: conversation.audience(in: call.space.id, without: profile))
+        return .empty()
+    }
+}

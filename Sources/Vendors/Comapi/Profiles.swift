@@ -1,0 +1,91 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// Profiles. Source: observed, all SDKs; who may write is ours.
+extension Comapi {
+    static func readProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let profile = try profile(call, state)
+        return .respond(.tagged(profile.json, profile.etag))
+    }
+
+    static func queryProfiles(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        // An encoded question mark goes first; what follows a real one narrows further (ours).
+        let texts = [ComapiPath.encodedQuery(in: call.request.path), call.request.query.map(String.init)]
+        let query = ComapiProfileQuery(texts.compactMap { $0 }.joined(separator: "&")[...])
+        guard query.termCount <= ComapiProfileQuery.capacity else {
+            throw ComapiFaults.invalid("query", because: "has more than \(ComapiProfileQuery.capacity) terms")
+        }
+        let found = state[call.space.id].profiles.values.filter { query.matches($0.object) }.sorted { $0.id < $1.id }
+        return .json(.array(found.prefix(ComapiProfileQuery.rowLimit).map(\.json)))
+    }
+
+    /// Replaces everything but the id and the moment of creation.
+    static func replaceProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let draft = try profileDraft(call)
+        return try write(&call, &state) { _ in JSONObject(draft.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
+        }
+    }
+
+    /// Sets the members that are named; `null` removes one (ours).
+    static func patchProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let draft = try profileDraft(call)
+        return try write(&call, &state) { members in
+            var members = members
+            for member in draft { members[member.name] = member.value.isNull ? JSON?.none : member.value }
+            return members
+        }
+    }
+
+    private static func write(
+        _ call: inout ComapiCall, _ state: inout ComapiState, _ change: (JSONObject) -> JSONObject
+    ) throws(ComapiRefusal) -> Reply {
+        let profile = try profile(call, state)
+        guard profile.id == call.caller.profileID else {
+            throw Refusal(
+                .foreignProfile, because: "\(call.caller.profileID.text) may not write the profile \(profile.id.text)")
+        }
+        try call.checkPrecondition(profile.etag)
+        guard let changed = profile.changed(to: change(profile.members), at: call.moment) else {
+            return .respond(.tagged(profile.json, profile.etag, status: writeStatus(call)))
+        }
+        let growth = changed.byteCount - profile.byteCount
+        try state.checkRoom(bytes: growth)
+        state.count(bytes: growth)
+        state[call.space.id].profiles[profile.id] = changed
+        call.send(.profileUpdate(changed, ComapiOccasion(call)), to: [.profile(profile.id, in: call.space.id)])
+        return .respond(.tagged(changed.json, changed.etag, status: writeStatus(call)))
+    }
+
+    private static func writeStatus(_ call: ComapiCall) -> HTTPResponse.Status {
+        switch call.switches.profileWriteStatus {
+        case .ok: .ok
+        case .created: .created
+        }
+    }
+
+    /// The members of a request that count: the id must be that of the path, and those of the server are ignored.
+    private static func profileDraft(_ call: ComapiCall) throws(ComapiRefusal) -> JSONObject {
+        let body = try call.bodyObject()
+        var faults = ComapiFaults()
+        if let id = body.object["id"], id.string.map({ ComapiID($0) != ComapiID(call.parameters["profile"]) }) ?? true {
+            faults.invalid("id", "is \(id.text.prefix(100)), and never changes")
+        }
+        for name in ComapiProfile.textMembers { _ = body.text(name, &faults) }
+        try faults.check()
+        var draft = JSONObject()
+        for member in body.object where member.name != "id" && !member.name.utf8.starts(with: "_".utf8) {
+            draft[member.name] = member.value
+        }
+        return draft
+    }
+
+    private static func profile(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiProfile {
+        let id = ComapiID(call.parameters["profile"])
+        guard let profile = state[call.space.id].profiles[id] else {
+            throw Refusal(.unknownProfile, because: "no profile of the space has the id \(id.text)")
+        }
+        return profile
+    }
+}

@@ -1,0 +1,106 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// Challenges and sessions. Source: observed, all SDKs; challenge and token are documented, JWT page.
+extension Comapi {
+    static func startSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let challenge = ComapiChallenge(
+            id: call.identifiers.uuid(), space: call.space.id, nonce: call.identifiers.uuid(), issued: call.moment,
+            expires: call.moment + .seconds(call.switches.challengeLifetimeSeconds))
+        state.challenges.add(challenge, at: call.moment)
+        return .json([
+            "authenticationId": .string(challenge.id), "provider": .string(ComapiSession.provider),
+            "nonce": .string(challenge.nonce), "expiresOn": .string(challenge.expires.rfc3339),
+        ])
+    }
+
+    static func createSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        guard let answer = call.credentials.answer else { throw Refusal(.malformedBody) }
+        if let refusal = answer.refusal { throw refusal }
+        guard let members = answer.members, let id = answer.authenticationID, let user = answer.token?.userID,
+            let challenge = state.challenges[id]
+        else { throw Refusal(.unknownAuthentication, because: "nobody was authorized") }
+        let started = Moment(unixSeconds: Double(call.moment.wholeSeconds))
+        var session = ComapiSession(
+            id: call.identifiers.uuid(), space: call.space.id, profileID: ComapiID(user), started: call.moment,
+            expires: started + .seconds(call.switches.sessionLifetimeSeconds))
+        session.nonce = challenge.nonce
+        session.sourceAddress = call.request.connection.remoteAddress
+        describeDevice(members, &session, &call)
+        let needsProfile = state[call.space.id].profiles[session.profileID] == nil
+        if needsProfile { try state.checkRoom(bytes: 200 + user.utf8.count, records: 1) }
+        let reply = try sessionAnswer(session, call)
+        state.challenges.answer(id, by: session.id)
+        state.sessions.add(session)
+        state.makeProfile(of: session.profileID, in: call.space.id, at: call.moment)
+        return .json(reply)
+    }
+
+    /// What the app tells about its device; a member of a wrong type is ignored, and remarked.
+    private static func describeDevice(
+        _ members: ComapiMembers, _ session: inout ComapiSession, _ call: inout ComapiCall
+    ) {
+        for name in ComapiSession.deviceMembers {
+            guard let value = members[name] else { continue }
+            if value.string != nil, value.text.utf8.count <= 1000 {
+                session.device.append(name, value)
+            } else {
+                call.note("ignored-member", "\(name) is no text of a possible length.")
+            }
+        }
+        guard let push = members["push"] else { return }
+        do throws(ComapiRefusal) {
+            session.registration = try ComapiRegistration.read(push)
+        } catch {
+            call.note("ignored-member", "push is no registration: \(error.reason ?? "")")
+        }
+    }
+
+    /// The token's session with its token, as `session.create` and `session.read` answer it.
+    private static func sessionAnswer(_ session: ComapiSession, _ call: ComapiCall) throws(ComapiRefusal) -> JSON {
+        let claims = ComapiSessionClaims(
+            space: call.space, profileID: session.profileID, sessionID: session.id,
+            issued: session.started.wholeSeconds, expires: session.expires.wholeSeconds,
+            start: call.arrival.sandbox.start)
+        do {
+            let key = call.vendor.sessionKeys.key(of: call.space, in: call.arrival.sandbox)
+            return ["token": .string(try claims.draft.sessionToken(by: key)), "session": session.json]
+        } catch {
+            throw Refusal(.serverError, because: "the token could not be signed: \(error)")
+        }
+    }
+
+    static func readSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let session = try ownSession(call, state)
+        return .json(["token": .string(call.credentials.session?.compact.text ?? ""), "session": session.json])
+    }
+
+    static func endSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        state.endSession(try ownSession(call, state).id, &call.outbox)
+        return .empty()
+    }
+
+    /// The session of the path, which must be the token's own.
+    static func ownSession(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiSession {
+        let id = call.parameters["session"]
+        guard let session = state.sessions[id], session.id.hasSameBytes(as: id), session.space == call.space.id else {
+            throw Refusal(.unknownSession, because: "no session of the space has the id \(id)")
+        }
+        guard session.id == call.caller.sessionID else {
+            throw Refusal(
+                .foreignSession, because: "the token belongs to session \(call.caller.sessionID), the path names \(id)")
+        }
+        return session
+    }
+}
+
+extension ComapiState {
+    /// Ends a session, with its push and its sockets.
+    mutating func endSession(_ id: String, _ outbox: inout Outbox) {
+        sessions.end(id)
+        outbox.close(WebSocketClosure(.normal, reason: "The session was ended."), at: .session(id))
+    }
+}

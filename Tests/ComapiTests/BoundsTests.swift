@@ -1,0 +1,178 @@
+import Emulation
+import JSON
+import Support
+import Testing
+
+@testable import Comapi
+
+/// What keeps a client in a loop from filling the machine.
+@Suite("Comapi's bounds")
+struct BoundsTests {
+    private static let space = ComapiID("space")
+
+    private static func challenge(_ number: Int, expires: Double = 1000) -> ComapiChallenge {
+        ComapiChallenge(
+            id: "c\(number)", space: space, nonce: "n\(number)", issued: Moment(unixSeconds: 0),
+            expires: Moment(unixSeconds: expires))
+    }
+
+    @Test("10,000 challenges are kept: of more, expired ones go first, then the oldest")
+    func challenges() {
+        var challenges = ComapiChallenges()
+        let now = Moment(unixSeconds: 500)
+        for number in 0..<ComapiChallenges.capacity {
+            challenges.add(Self.challenge(number, expires: number == 7000 ? 100 : 1000), at: now)
+        }
+        #expect(challenges.count == 10_000)
+        challenges.add(Self.challenge(10_000), at: now)
+        #expect(challenges["c7000"] == nil)
+        #expect(challenges["c0"] == nil)
+        #expect(challenges["c98"] == nil)
+        #expect(challenges["c99"] != nil)
+        #expect(challenges["c10000"] != nil)
+        #expect(challenges.challenge(nonce: "n0") == nil)
+        #expect(challenges.challenge(nonce: "n99")?.id == "c99")
+        #expect(challenges.count == 9901)
+    }
+
+    @Test("a challenge stays a day after its end, and no longer")
+    func remembrance() {
+        var challenges = ComapiChallenges()
+        challenges.add(Self.challenge(1, expires: 1000), at: Moment(unixSeconds: 0))
+        challenges.add(Self.challenge(2, expires: 2000), at: Moment(unixSeconds: 87_399))
+        #expect(challenges["c1"] != nil)
+        challenges.add(Self.challenge(3, expires: 90_000), at: Moment(unixSeconds: 87_400))
+        #expect(challenges["c1"] == nil)
+        #expect(challenges["c2"] != nil)
+    }
+
+    private static func session(_ number: Int) -> ComapiSession {
+        ComapiSession(
+            id: "s\(number)", space: space, profileID: ComapiID("mira"), started: Moment(unixSeconds: 0),
+            expires: Moment(unixSeconds: Double(1000 + number)))
+    }
+
+    @Test("sessions beyond the bound push out the oldest, and ended ones are remembered within theirs")
+    func sessions() {
+        var sessions = ComapiSessions()
+        for number in 0...ComapiSessions.capacity { sessions.add(Self.session(number)) }
+        #expect(sessions["s0"] == nil)
+        #expect(sessions["s\(ComapiSessions.capacity)"] != nil)
+        #expect(sessions.sessions(of: ComapiID("mira"), in: Self.space).count == sessions.all.count)
+        for number in 0...ComapiSessions.endedCapacity { sessions.noteEnd(of: "e\(number)") }
+        #expect(!sessions.isEnded("e0"))
+        #expect(sessions.isEnded("e\(ComapiSessions.endedCapacity)"))
+    }
+
+    @Test("the next deadline is that of the first session with a socket")
+    func deadlines() {
+        var sockets = ComapiOpenSockets()
+        sockets.add("b", expires: Moment(unixSeconds: 20))
+        sockets.add("a", expires: Moment(unixSeconds: 10))
+        sockets.add("a", expires: Moment(unixSeconds: 10))
+        #expect(sockets.earliest == Moment(unixSeconds: 10))
+        #expect(sockets.over(at: Moment(unixSeconds: 10)) == ["a"])
+        sockets.remove("a")
+        #expect(sockets.earliest == Moment(unixSeconds: 10))
+        sockets.remove("a")
+        #expect(sockets.earliest == Moment(unixSeconds: 20))
+        sockets.setExpiry(of: "b", Moment(unixSeconds: 5))
+        #expect(sockets.earliest == Moment(unixSeconds: 5))
+        sockets.forget("b")
+        sockets.remove("b")
+        #expect(sockets.earliest == nil)
+    }
+
+    private static func message(_ id: Int) -> ComapiMessage {
+        ComapiMessage(
+            id: "m\(id)", sentEventID: id, sender: ComapiID("mira"), from: [:], sent: Moment(unixSeconds: 0),
+            metadata: [:], parts: [], alert: nil, byteCount: 10)
+    }
+
+    @Test("a log keeps its newest events, and pages of what is left end as if it were all")
+    func log() {
+        var (log, freed) = (ComapiEventLog(), 0)
+        for id in 1...(ComapiEventLog.capacity + 1) { freed += log.append(Self.message(id), eventID: "e\(id)") }
+        #expect(log.firstID == 101)
+        #expect(log.events.count == log.messages.count)
+        #expect(freed == 100 * (10 + ComapiEventLog.eventBytes))
+        #expect(log[100] == nil)
+        #expect(log[101]?.messageID == "m101")
+        let page = ComapiMessagePage(log, from: 102, limit: 5)
+        #expect(page.messages.map(\.id) == ["m102", "m101"])
+        #expect(page.earliestEventID == 0)
+        #expect(ComapiMessagePage(log, from: 50, limit: 5).messages.isEmpty)
+    }
+
+    @Test("a page of nothing", arguments: [nil, 0, 7])
+    func emptyPage(_ from: Int?) {
+        let page = ComapiMessagePage(ComapiEventLog(), from: from, limit: 5)
+        #expect(page.latestEventID == 0)
+        #expect(page.earliestEventID == 0)
+        #expect(page.messages.isEmpty && page.orphans.isEmpty)
+        var log = ComapiEventLog()
+        _ = log.append(Self.message(1), eventID: "e")
+        let zero = ComapiMessagePage(log, from: 0, limit: 5)
+        #expect((zero.latestEventID, zero.earliestEventID) == (0, 0))
+    }
+
+    @Test("uploads beyond the bounds push out the oldest")
+    func contents() {
+        func content(_ number: Int, bytes: Int) -> ComapiContent {
+            ComapiContent(
+                id: "\(number)", space: Self.space, name: "", type: "", folder: "",
+                bytes: [UInt8](repeating: 0, count: bytes))
+        }
+        var contents = ComapiContents()
+        for number in 0..<7 { contents.add(content(number, bytes: ComapiContents.largest)) }
+        #expect(contents["0"] == nil)
+        #expect(contents.all.count == 6)
+        for number in 10..<(10 + ComapiContents.capacity) { contents.add(content(number, bytes: 1)) }
+        #expect(contents.all.count == ComapiContents.capacity)
+        #expect(contents["6"] == nil)
+    }
+
+    @Test("records that would need more than there is are refused, and nothing has changed")
+    func records() throws {
+        var state = ComapiState()
+        state.count(bytes: ComapiState.recordLimit - 10)
+        #expect(throws: ComapiRefusal.self) { try state.checkRoom(bytes: 11) }
+        try state.checkRoom(bytes: 10)
+        state.count(bytes: -ComapiState.recordLimit, records: ComapiState.recordCapacity)
+        #expect(state.recordBytes == 0)
+        #expect(throws: ComapiRefusal.self) { try state.checkRoom(bytes: 0, records: 1) }
+    }
+
+    @Test("pushes of registered sessions are noted for others, the newest thousand")
+    func pushes() async throws {
+        let world = try await World.comapi()
+        let mira = try await world.session("mira")
+        let bob = try await world.session(
+            "bob", in: Example.a, ["push": ["fcm": ["package": "p", "registrationId": "r"]]])
+        try await world.call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
+        for (session, alert) in [(mira, #","alert":{"title":"T"}"#), (mira, ""), (bob, #","alert":{}"#)] {
+            try await world.call(
+                .post, Example.path("/conversations/trip-42/messages"), session.fields, #"{"parts":[{}]\#(alert)}"#
+            ).expect(200)
+        }
+        let pushes = try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array
+        #expect(pushes?.count == 1)
+        #expect(pushes?[0]["profileId"] == "bob")
+        #expect(pushes?[0]["sessionId"]?.string == bob.id)
+        #expect(pushes?[0]["alert"] == ["title": "T"])
+        #expect(pushes?[0]["registration"] == ["fcm": ["package": "p", "registrationId": "r"]])
+        var space = ComapiSpaceState()
+        for number in 0..<1001 { space.note(push: JSON(number)) }
+        #expect(space.pushes.count == 1000)
+        #expect(space.pushes.first == 1)
+    }
+
+    @Test("a query has a hundred terms at most")
+    func terms() async throws {
+        let world = try await World.comapi()
+        let mira = try await world.session()
+        let query = (0...100).map { "a\($0)=1" }.joined(separator: "&")
+        try await world.call(.get, Example.path("/profiles?\(query)"), mira.fields)
+            .expect(400, Example.fault("query", "is not valid"), "invalid-parameter")
+    }
+}

@@ -1,0 +1,146 @@
+import HTTPTypes
+import JSON
+import Support
+import Testing
+
+/// The shipped scenarios, each played as an app would meet it, and the actions that people have.
+@Suite("Comapi's scenarios and actions", .timeLimit(.minutes(5)))
+struct ScenarioTests {
+    private func activate(_ scenario: String, _ world: World) async throws {
+        let answer = try await world.control(.put, "scenarios", #"{"scenario":"comapi-\#(scenario)"}"#)
+        #expect(answer.status == 200, "\(answer.text)")
+    }
+
+    @Test("a session expires in mid-conversation; an app that begins anew goes on", arguments: Depth.allCases)
+    func expires(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let (mira, _) = try await world.trip()
+        let socket = try await world.socket(mira)
+        try await activate("session-expires", world)
+        let path = Example.path("/conversations/trip-42")
+        try await world.call(.get, path, mira.fields).expect(200)
+        try await world.call(.get, path + "/messages", mira.fields).expect(200)
+        let refused = try await world.call(.post, path + "/messages", mira.fields, Example.message)
+        refused.expect(401, Example.unauthorized, "session-expired")
+        #expect(await socket.closure?.code == .policyViolation)
+        let renewed = try await world.session("mira")
+        try await world.call(.post, path + "/messages", renewed.fields, Example.message).expect(200)
+    }
+
+    @Test("a nonce is told to be reused; the next challenge works", arguments: Depth.allCases)
+    func reused(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        try await activate("nonce-reused", world)
+        let challenge = try await world.challenge()
+        let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
+        try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
+        _ = try await world.session()
+    }
+
+    @Test("a socket drops and comes back, and the log tells what was missed", arguments: Depth.allCases)
+    func drops(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let (mira, _) = try await world.trip()
+        let socket = try await world.socket(mira)
+        try await activate("socket-drops", world)
+        let path = Example.path("/conversations/trip-42")
+        for _ in 0..<2 {
+            try await world.call(.post, path + "/messages", mira.fields, Example.message).expect(200)
+        }
+        #expect(await socket.frame()["conversationEventId"] == 1)
+        #expect(await socket.next().isClosed(with: .goingAway))
+        let refused = await #expect(throws: SocketRefused.self) { _ = try await world.socket(mira) }
+        refused?.answer.expect(503, #"{"message":"Service Unavailable"}"#, "unavailable")
+        let again = try await world.socket(mira)
+        try await world.call(.post, path + "/messages", mira.fields, Example.message).expect(200)
+        #expect(await again.frame()["conversationEventId"] == 3)
+        let missed = try await world.call(.get, path + "/events?from=2&limit=1", mira.fields)
+        #expect(missed.json[0]?["conversationEventId"] == 2)
+    }
+
+    @Test("an upload fails once", arguments: Depth.allCases)
+    func upload(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let mira = try await world.session()
+        try await activate("upload-fails-once", world)
+        try await world.call(.post, Example.path("/content"), mira.fields, "x")
+            .expect(500, #"{"message":"Internal Server Error"}"#, "server-error")
+        try await world.call(.post, Example.path("/content"), mira.fields, "x").expect(200)
+    }
+
+    /// An action with what its members need, and what a call comes to afterwards.
+    struct Deed: Sendable, CustomStringConvertible {
+        let name: String
+        let order: String
+        let failure: String?
+
+        var description: String { "\(name) \(order)" }
+    }
+
+    private static let deeds: [Deed] = [
+        Deed(name: "end-session", order: #"{"session":"SESSION"}"#, failure: "session-ended"),
+        Deed(name: "expire-session", order: #"{"session":"SESSION"}"#, failure: "session-expired"),
+        Deed(name: "forget-session", order: #"{"session":"SESSION"}"#, failure: "session-unknown"),
+        Deed(name: "drop-sockets", order: #"{"session":"SESSION"}"#, failure: nil),
+        Deed(name: "send-message", order: #"{"conversation":"trip-42","profile":"eve","text":"Ho"}"#, failure: nil),
+        Deed(name: "mark-message", order: #"{"conversation":"trip-42","profile":"bob"}"#, failure: nil),
+    ]
+
+    @Test("each action does what it says", arguments: Depth.allCases, deeds)
+    func action(_ depth: Depth, _ deed: Deed) async throws {
+        let world = try await World.comapi(depth)
+        let (mira, _) = try await world.trip()
+        let path = Example.path("/conversations/trip-42/messages")
+        try await world.call(.post, path, mira.fields, Example.message).expect(200)
+        let socket = try await world.socket(mira)
+        let told = try await world.control(
+            .post, "state/comapi/\(deed.name)", deed.order.replacing("SESSION", with: mira.id))
+        #expect(told.status == 200, "\(told.text)")
+        let answer = try await world.call(.get, path, mira.fields)
+        #expect(answer.failure == deed.failure)
+        let event = await socket.next()
+        switch deed.name {
+        case "end-session": #expect(event.isClosed(with: .normal))
+        case "expire-session", "forget-session": #expect(event.isClosed(with: .policyViolation))
+        case "drop-sockets": #expect(event.isClosed(with: .goingAway))
+        case "send-message":
+            #expect(answer.json["messages"]?[0]?["parts"]?[0]?["data"] == "Ho")
+            #expect(answer.json["messages"]?[0]?["context"]?["sentBy"] == "eve")
+            #expect(await socket.frame()["name"] == "conversationMessage.sent")
+        default: #expect(answer.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"] == "read")
+        }
+    }
+
+    @Test("no action is without a case")
+    func coverage() async throws {
+        let comapi = try #require(try await World().emulator.vendors.first { $0.identity.id == "comapi" })
+        #expect(Self.deeds.map(\.name) == comapi.actions.map(\.name))
+        #expect(
+            comapi.scenarios.map(\.name).sorted() == [
+                "comapi-nonce-reused", "comapi-session-expires", "comapi-socket-drops", "comapi-upload-fails-once",
+            ])
+    }
+
+    @Test(
+        "an action that makes no sense is refused, and changes nothing",
+        arguments: [
+            ("end-session", #"{"session":"none"}"#, "no session"), ("end-session", "{}", "session"),
+            ("send-message", #"{"conversation":"trip-43","profile":"x"}"#, "did you mean “trip-42”?"),
+            ("send-message", #"{"conversation":"trip-42","profile":"x","space":"none"}"#, "no API space"),
+            ("mark-message", #"{"conversation":"trip-42","profile":"bob"}"#, "no message yet"),
+            (
+                "mark-message", #"{"conversation":"trip-42","profile":"bob","status":"seen"}"#,
+                "expected delivered or read"
+            ),
+            ("mark-message", #"{"conversation":"trip-42","profile":"bob","message":"none"}"#, "No message"),
+        ])
+    func refused(_ name: String, _ order: String, _ hint: String) async throws {
+        let world = try await World.comapi()
+        _ = try await world.trip()
+        let before = try await world.control(.get, "state/comapi").text
+        let answer = try await world.control(.post, "state/comapi/\(name)", order)
+        #expect(answer.status == 400)
+        #expect(answer.text.contains(hint), "\(answer.text)")
+        #expect(try await world.control(.get, "state/comapi").text == before)
+    }
+}
