@@ -11,22 +11,27 @@ enum CSV {
         case notUTF8
         case openQuote(line: Int)
         case strayQuote(line: Int)
+        case tooManyRows(Int)
 
         var description: String {
             switch self {
             case .notUTF8: "the content is not UTF-8"
             case .openQuote(let line): "line \(line): a quoted field does not end"
             case .strayQuote(let line): "line \(line): a quote stands inside a field"
+            case .tooManyRows(let most): "there are more than \(most) rows"
             }
         }
     }
 
-    /// The rows of a text; empty lines are left out.
-    static func lines(_ bytes: [UInt8]) throws(Fault) -> [Line] {
+    /// The rows of a text; empty lines are left out, but count.
+    static func lines(_ bytes: [UInt8], atMost most: Int = .max) throws(Fault) -> [Line] {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
         var reader = Reader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...])
         var lines: [Line] = []
+        var count = 0
         while let line = try reader.line() {
+            count += 1
+            guard count <= most else { throw .tooManyRows(most) }
             if line.fields != [""] { lines.append(line) }
         }
         return lines

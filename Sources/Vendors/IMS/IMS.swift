@@ -46,26 +46,33 @@ final class IMS: Vendor {
     /// What lets somebody act as an operator, or activate a user.
     private static let secrets: Set<String> = ["activation_code", "x-ims-operator-key"]
 
+    /// The same, and what may hold a private key that somebody sends by mistake: PEM texts, and members of JWKs (RFC 7518
+    /// section 6).
+    private static let keySecrets = secrets.union(["pem", "certs", "d", "p", "q", "dp", "dq", "qi", "oth", "k"])
+
     private static let issuers = "/ims/v1/issuers"
     private static let users = "/ims/v1/users"
 
     private static let issuerRoutes: [Route<IMS>] = [
         Route(
             "issuers.create", .post(issuers), access: .operator, evidence: .ours,
-            source: "onboarding: seed, Backend Setup; the call ours", bodyLimit: longBody / 4, handler: createIssuer),
-        Route("issuers.list", .get(issuers), access: .operator, evidence: .ours, source: "ours", handler: listIssuers),
+            source: "onboarding: seed, Backend Setup; the call ours", secrets: keySecrets, bodyLimit: longBody / 4,
+            handler: createIssuer),
+        Route(
+            "issuers.list", .get(issuers), access: .operator, evidence: .ours, source: "ours", secrets: keySecrets,
+            handler: listIssuers),
         Route(
             "issuers.get", .get(issuers + "/{name}"), access: .operator, evidence: .ours, source: "ours",
-            handler: readIssuer),
+            secrets: keySecrets, handler: readIssuer),
         Route(
             "issuers.replace", .put(issuers + "/{name}"), access: .operator, evidence: .ours, source: "ours",
-            bodyLimit: longBody / 4, handler: replaceIssuer),
+            secrets: keySecrets, bodyLimit: longBody / 4, handler: replaceIssuer),
         Route(
             "issuers.refresh", .post(issuers + "/{name}/refresh"), access: .operator, evidence: .ours, source: "ours",
-            handler: refreshIssuer),
+            secrets: keySecrets, handler: refreshIssuer),
         Route(
             "issuers.delete", .delete(issuers + "/{name}"), access: .operator, evidence: .ours, source: "ours",
-            handler: deleteIssuer),
+            secrets: keySecrets, handler: deleteIssuer),
     ]
 
     private static let userRoutes: [Route<IMS>] = [
@@ -74,7 +81,8 @@ final class IMS: Vendor {
             source: "enrollment: seed and site; the call ours", secrets: secrets, handler: enrollUser),
         Route(
             "users.import", .post(users + "/import"), access: .operator, evidence: .ours,
-            source: "enrollment by file: site; the call ours", bodyLimit: longBody, handler: importUsers),
+            source: "enrollment by file: site; the call ours", secrets: secrets, bodyLimit: longBody,
+            handler: importUsers),
         Route(
             "users.list", .get(users), access: .operator, evidence: .ours, source: "ours",
             secrets: secrets, handler: listUsers),
@@ -83,10 +91,10 @@ final class IMS: Vendor {
             secrets: secrets, handler: readUser),
         Route(
             "users.activate", .post(users + "/{id}/activate"), access: .operator, evidence: .ours,
-            source: "the states: site; the call ours", handler: activateUser),
+            source: "the states: site; the call ours", secrets: secrets, handler: activateUser),
         Route(
             "users.deactivate", .post(users + "/{id}/deactivate"), access: .operator, evidence: .ours,
-            source: "the states: site; the call ours", handler: deactivateUser),
+            source: "the states: site; the call ours", secrets: secrets, handler: deactivateUser),
         Route(
             "users.new-code", .post(users + "/{id}/activation-code"), access: .operator, evidence: .ours,
             source: "ours", secrets: secrets, handler: renewCode),

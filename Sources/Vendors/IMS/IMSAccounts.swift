@@ -49,6 +49,9 @@ extension IMSIssuer {
             guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
                 throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
             }
+            guard issuers.hasRoom(for: issuer.record) else {
+                throw node.problem("the issuers have more than \(IMSIssuers.byteCapacity) bytes")
+            }
             issuers.put(issuer)
         }
         guard issuers.all.count <= IMSIssuers.capacity else {
@@ -107,6 +110,9 @@ extension IMSDevIssuer.KeyFile {
         id = try entry["kid"]?.string()
         guard text.holdsPrivateKey else {
             throw FixtureProblem(file: file.path, message: "is no private key in PEM")
+        }
+        guard text.isBase64InPEM else {
+            throw FixtureProblem(file: file.path, message: "has something else than base64 in its PEM block")
         }
     }
 }

@@ -5,7 +5,8 @@ import JSON
 extension IMS {
     private static let userMembers = [
         ActionMember("user", "id or enterprise id of the user", isRequired: true),
-        ActionMember("tenant", "tenant of the enterprise id; the oldest user counts without one"),
+        ActionMember("tenant", "tenant of the enterprise id; without one that of the issuer"),
+        ActionMember("issuer", "iss of the user's tokens; the oldest user counts without it and a tenant"),
     ]
 
     static let actions: [VendorAction<IMS>] = [
@@ -61,7 +62,9 @@ extension IMS {
         _ call: ActionCall<IMS>, _ state: inout IMSState, to wanted: IMSUser.State
     ) throws(ActionRefusal) -> JSON {
         let name = try call.required("user")
-        guard var user = state.user(name, of: try call.text("tenant")) else {
+        let issuer = try call.text("issuer")
+        let tenant = try call.text("tenant") ?? issuer.flatMap { state.issuers.issuer($0)?.record.tenant }
+        guard var user = state.user(name, of: tenant) else {
             let known = state.users.all.prefix(20).map(\.id)
             throw ActionRefusal(
                 "no user has the id or the enterprise id \(name)\(Nearest.hint(to: name, among: known))")

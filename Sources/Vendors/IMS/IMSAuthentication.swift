@@ -18,6 +18,8 @@ struct IMSCredentials: Sendable {
     var issuer: IMSIssuer?
     /// The keys without which the token cannot be judged.
     var order: KeyOrder?
+    /// Whether a key of the issuer made the token's signature.
+    var isGenuine = false
 }
 
 extension IMS {
@@ -39,9 +41,10 @@ extension IMS {
             let judge = IMSTokenJudge(
                 issuers: arrival.standing, switches: arrival.switches, moment: arrival.moment,
                 policy: keyFetchPolicy(arrival.switches), namedHosts: accounts.namedHosts,
-                mayFetch: arrival.keyFetch == nil)
+                asking: arrival.keyFetch == nil ? .allowed : .done)
             let outcome = judge.judge(token, &findings)
-            return IMSCredentials(token: token, issuer: outcome.issuer, order: outcome.order)
+            return IMSCredentials(
+                token: token, issuer: outcome.issuer, order: outcome.order, isGenuine: outcome.isGenuine)
         }
     }
 

@@ -7,15 +7,11 @@ import Tokens
 /// Source: that users must be created, activated and not deactivated is documented (site), the tenants are ours.
 extension IMS {
     func authorize(_ call: inout IMSCall, _ state: inout IMSState) {
-        guard let token = call.credentials.token, let issuer = call.credentials.issuer else { return }
-        if call.credentials.order != nil {
-            // The issuer was replaced while its keys were asked for; without a signature nobody passes here.
-            let coolDown = call.switches.coolDownSeconds
-            call.findings.add(
-                Finding("keys", .failed, expected: .text("keys of the issuer"), found: .absent),
-                orFail: .keysUnavailable,
-                with: ["retry_after": .string(String(coolDown))])
+        switch call.route.access {
+        case .open, .operator: return
+        case .token, .user: refuseUnlessGenuine(&call)
         }
+        guard let token = call.credentials.token, let issuer = call.credentials.issuer else { return }
         switch call.route.access {
         case .open, .operator: return
         case .token: useTokenID(of: token, issuer, &call, &state)
@@ -23,6 +19,18 @@ extension IMS {
             useTokenID(of: token, issuer, &call, &state)
             judgeUser(of: token, issuer, call.switches, state, &call.findings)
         }
+    }
+
+    /// Without a genuine signature nobody passes here, whatever the rules before have found (ours): a token may meet an
+    /// issuer that becomes another one while its keys are asked for.
+    private func refuseUnlessGenuine(_ call: inout IMSCall) {
+        if call.credentials.isGenuine || call.findings.failure != nil { return }
+        let coolDown = call.switches.coolDownSeconds
+        call.findings.add(
+            Finding(
+                "signature-genuine", .failed, expected: .text("a signature by a key of the issuer"), found: .absent,
+                source: "ours"),
+            orFail: .keysUnavailable, with: ["retry_after": .string(String(coolDown))])
     }
 
     /// Notes that a token was used, unless the request was refused before; a user who is refused has used it too.

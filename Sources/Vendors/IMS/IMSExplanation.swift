@@ -14,7 +14,7 @@ extension IMS {
         let token = IMSToken(text)
         let judge = IMSTokenJudge(
             issuers: known(in: setting.state), switches: setting.switches, moment: setting.moment,
-            policy: keyFetchPolicy(setting.switches), namedHosts: accounts.namedHosts, mayFetch: false)
+            policy: keyFetchPolicy(setting.switches), namedHosts: accounts.namedHosts, asking: .never)
         var findings = Findings<IMSFailure>()
         let outcome = judge.judge(token, &findings)
         if let issuer = outcome.issuer {

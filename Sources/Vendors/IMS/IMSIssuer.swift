@@ -34,7 +34,7 @@ final class IMSIssuer: Sendable {
     }
 
     /// The issuer as requests see it.
-    func json(at moment: Moment, _ switches: IMSSwitches) -> JSON {
+    func json(at moment: Moment) -> JSON {
         var answer = record.head
         answer["keys"] = [
             "type": .string(record.source.kind.rawValue), "url": JSON(record.source.url),
@@ -42,12 +42,12 @@ final class IMSIssuer: Sendable {
             "expires_at": Self.time(remote?.expiresAt),
         ]
         let rules = record.rules
-        let limits: JSONObject = [
-            "max_lifetime_seconds": maximumLifetime(switches).map { JSON($0) } ?? .null
-        ]
+        // What the switches decide is not told as the issuer's own: a client that sends it back would fix it.
+        var limits = JSONObject()
+        limits["max_lifetime_seconds"] = record.maximumLifetime.json
         let leeways: JSONObject = [
-            "expiry_leeway_seconds": JSON(expiryLeeway(switches)),
-            "not_before_leeway_seconds": JSON(notBeforeLeeway(switches)),
+            "expiry_leeway_seconds": record.expiryLeewaySeconds.map { JSON($0) } ?? .null,
+            "not_before_leeway_seconds": record.notBeforeLeewaySeconds.map { JSON($0) } ?? .null,
         ]
         // In the order of the request's members.
         for member in Array(rules.prefix(5)) + Array(limits) + Array(rules.dropFirst(5)) + Array(leeways) {
@@ -79,7 +79,11 @@ final class IMSIssuer: Sendable {
 extension IMSIssuer {
     /// The issuer's own rule beats the switch.
     func maximumLifetime(_ switches: IMSSwitches) -> Int? {
-        record.maximumLifetimeSeconds ?? switches.maximumLifetimeSeconds
+        switch record.maximumLifetime {
+        case .ofSwitch: switches.maximumLifetimeSeconds
+        case .unlimited: nil
+        case .seconds(let seconds): seconds
+        }
     }
 
     func expiryLeeway(_ switches: IMSSwitches) -> Int { record.expiryLeewaySeconds ?? switches.expiryLeewaySeconds }

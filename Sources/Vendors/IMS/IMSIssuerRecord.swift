@@ -7,6 +7,15 @@ struct IMSIssuerRecord: Sendable, Hashable {
     enum Replay: String, CaseIterable { case off, bindDevice = "bind-device", singleUse = "single-use" }
     enum CertificateDates: String, CaseIterable { case warn, ignore, reject }
 
+    /// How long tokens may live.
+    enum LifetimeRule: Sendable, Hashable {
+        /// As the switch says.
+        case ofSwitch
+        /// As long as they want, whatever the switch says.
+        case unlimited
+        case seconds(Int)
+    }
+
     /// What a kind of provider does differently; each rule can also be given by itself.
     enum Preset: String, CaseIterable {
         case standard
@@ -42,8 +51,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
     let requiresTokenID: Bool
     let audience: String?
     let tokenUse: String?
-    /// `nil` where the switch decides.
-    let maximumLifetimeSeconds: Int?
+    let maximumLifetime: LifetimeRule
     let replay: Replay
     let certificateDates: CertificateDates
     /// `nil` where the switch decides.
@@ -74,18 +82,23 @@ struct IMSIssuerRecord: Sendable, Hashable {
         requiresTokenID = try body.bool("require_jti") ?? false
         audience = try body.nullableText("audience", or: preset.audience(of: issuer))
         tokenUse = try body.nullableText("token_use", or: preset.tokenUse)
-        let lifetime = body.object["max_lifetime_seconds"]
-        maximumLifetimeSeconds =
-            lifetime?.isNull == true ? nil : try body.int("max_lifetime_seconds", in: 1...Self.century)
+        if preset == .firebase, audience == nil, body.object["audience"] == nil {
+            // Without an audience tokens of every other project would pass.
+            throw body.refusal("audience", "is missing, and the issuer does not end with it")
+        }
+        maximumLifetime = try body.lifetime("max_lifetime_seconds", in: 1...Self.century)
         replay = try body.choice("replay", of: Replay.self) ?? .off
         certificateDates = try body.choice("certificate_dates", of: CertificateDates.self) ?? .warn
-        expiryLeewaySeconds = try body.int("expiry_leeway_seconds", in: 0...600)
-        notBeforeLeewaySeconds = try body.int("not_before_leeway_seconds", in: 0...600)
+        expiryLeewaySeconds = try body.nullableInt("expiry_leeway_seconds", in: 0...600)
+        notBeforeLeewaySeconds = try body.nullableInt("not_before_leeway_seconds", in: 0...600)
         self.created = created
     }
 
     /// ours: a lifetime that nobody needs to exceed, in seconds.
     private static let century = 3_155_760_000
+
+    /// An estimate of the memory that the record keeps, in bytes.
+    var byteCount: Int { source.byteCount + issuer.utf8.count + 512 }
 
     /// Whether a token's `jti` is looked at.
     var needsTokenID: Bool { requiresTokenID || replay != .off }
@@ -97,6 +110,19 @@ extension IMSBody {
         guard let value = object[name] else { return standard }
         return value.isNull ? nil : try text(name, atLeast: 1)
     }
+
+    /// A whole number; `nil` for `null` as for no such member.
+    fileprivate func nullableInt(_ name: String, in range: ClosedRange<Int>) throws(IMSRefusal) -> Int? {
+        object[name]?.isNull == true ? nil : try int(name, in: range)
+    }
+
+    /// A number of seconds, `null` for no limit, or no such member where the switch decides.
+    fileprivate func lifetime(
+        _ name: String, in range: ClosedRange<Int>
+    ) throws(IMSRefusal) -> IMSIssuerRecord.LifetimeRule {
+        if object[name]?.isNull == true { return .unlimited }
+        return try int(name, in: range).map { .seconds($0) } ?? .ofSwitch
+    }
 }
 
 // MARK: - As JSON
@@ -107,7 +133,7 @@ extension IMSIssuerRecord {
         var record: JSONObject = head
         record["keys"] = source.given
         for member in rules { record[member.name] = member.value }
-        record["max_lifetime_seconds"] = maximumLifetimeSeconds.map { JSON($0) } ?? .null
+        record["max_lifetime_seconds"] = maximumLifetime.json
         record["expiry_leeway_seconds"] = expiryLeewaySeconds.map { JSON($0) }
         record["not_before_leeway_seconds"] = notBeforeLeewaySeconds.map { JSON($0) }
         record["created_at"] = created.json
@@ -129,6 +155,17 @@ extension IMSIssuerRecord {
             "require_jti": .bool(requiresTokenID), "audience": JSON(audience), "token_use": JSON(tokenUse),
             "replay": .string(replay.rawValue), "certificate_dates": .string(certificateDates.rawValue),
         ]
+    }
+}
+
+extension IMSIssuerRecord.LifetimeRule {
+    /// The member of a request that says this; `nil` for none.
+    var json: JSON? {
+        switch self {
+        case .ofSwitch: nil
+        case .unlimited: .null
+        case .seconds(let seconds): JSON(seconds)
+        }
     }
 }
 

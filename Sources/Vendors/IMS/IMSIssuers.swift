@@ -5,9 +5,13 @@ import JSON
 struct IMSIssuers: Sendable {
     /// ours: a bound, so that onboarding in a loop cannot fill the machine.
     static let capacity = 1000
+    /// ours: a bound of what the issuers were onboarded with, in bytes.
+    static let byteCapacity = 32 * 1024 * 1024
 
     private(set) var all: [IMSIssuer] = []
     private var byIssuer: [ExactText: IMSIssuer] = [:]
+    /// What the issuers of ``all`` were onboarded with, in bytes.
+    private(set) var byteCount = 0
 
     /// The issuer of that exact `iss`.
     func issuer(_ iss: String) -> IMSIssuer? { byIssuer[ExactText(iss)] }
@@ -19,17 +23,25 @@ struct IMSIssuers: Sendable {
     mutating func put(_ issuer: IMSIssuer) {
         if let index = all.firstIndex(where: { $0.record.name.hasSameBytes(as: issuer.record.name) }) {
             byIssuer[ExactText(all[index].record.issuer)] = nil
+            byteCount -= all[index].record.byteCount
             all[index] = issuer
         } else {
             all.append(issuer)
         }
         byIssuer[ExactText(issuer.record.issuer)] = issuer
+        byteCount += issuer.record.byteCount
+    }
+
+    /// Whether an issuer may be put there, in the place of the one of its name if there is one.
+    func hasRoom(for record: IMSIssuerRecord) -> Bool {
+        byteCount - (named(record.name)?.record.byteCount ?? 0) + record.byteCount <= Self.byteCapacity
     }
 
     /// Removes the issuer of that name.
     mutating func remove(_ name: String) {
         for issuer in all where issuer.record.name.hasSameBytes(as: name) {
             byIssuer[ExactText(issuer.record.issuer)] = nil
+            byteCount -= issuer.record.byteCount
         }
         all.removeAll { $0.record.name.hasSameBytes(as: name) }
     }

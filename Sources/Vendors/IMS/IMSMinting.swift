@@ -103,7 +103,9 @@ extension IMS {
         case .unknownKeyID: draft.header["kid"] = "unknown-\(key.id ?? "key")"
         case .longLife:
             let begin = draft.claims["nbf"]?.int ?? draft.claims["iat"]?.int ?? 0
-            draft.claims["exp"] = JSON(begin + 960)
+            let (expiry, isTooFar) = begin.addingReportingOverflow(960)
+            if isTooFar { throw MintRefusal("the token begins too late to live for another 16 minutes") }
+            draft.claims["exp"] = JSON(expiry)
         case .embeddedKey:
             guard let other = accounts.devIssuers.first(where: { $0.name != signer }) else {
                 throw MintRefusal("embedded-jwk needs a second dev issuer, whose key the token brings along")

@@ -47,7 +47,8 @@ extension IMSTokenJudge {
                     source: "seed, JWT Claims: nbf, iat as its fallback; the leeway ours"),
                 orFail: .tokenNotYetValid, with: ["field": .string(claim)])
         }
-        if let maximum = issuer?.maximumLifetime(switches) ?? switches.maximumLifetimeSeconds {
+        let limit = if let issuer { issuer.maximumLifetime(switches) } else { switches.maximumLifetimeSeconds }
+        if let maximum = limit {
             findings.add(
                 token.compact.lifetime(
                     atMost: Double(maximum), from: .claims(["nbf", "iat"]),

@@ -13,8 +13,17 @@ struct IMSTokenJudge {
     let policy: KeyFetchPolicy
     /// The hosts of key URLs in the fixtures.
     let namedHosts: Set<String>
-    /// Whether keys may be asked for: not when nobody waits for them, and not again.
-    let mayFetch: Bool
+    let asking: Asking
+
+    /// Whether keys may be asked for, and what it means that there are none.
+    enum Asking {
+        /// They may.
+        case allowed
+        /// They were asked for; without them nobody passes.
+        case done
+        /// Nobody waits for them: what needs them stays unjudged.
+        case never
+    }
 
     /// What came of a token.
     struct Outcome {
@@ -22,6 +31,8 @@ struct IMSTokenJudge {
         var issuer: IMSIssuer?
         /// The keys that have to be asked for before the token can be judged.
         var order: KeyOrder?
+        /// Whether a key of the issuer made the signature. Everything but this leaves a forged token possible.
+        var isGenuine = false
     }
 
     /// Judges a token by every rule, in the order of the rows.
@@ -36,15 +47,18 @@ struct IMSTokenJudge {
                 expected: .text("the iss of a registered issuer, byte for byte"), found: token.issuer.map(Fact.text),
                 source: "seed, JWT Claims: iss"),
             orFail: .issuerUnknown)
+        var isGenuine = false
         switch keys(of: issuer, for: token, &findings) {
         case .order(let order): return Outcome(issuer: issuer, order: order)
         case .none: findings.note(Finding("signature", .notJudged, note: "No key is known to judge it by."))
         case .some(let ring, let places):
-            findings.add(token.verification(by: ring, at: places), orFail: .signatureInvalid)
+            let finding = token.verification(by: ring, at: places)
+            isGenuine = finding.outcome == .passed
+            findings.add(finding, orFail: .signatureInvalid)
             if findings.failure == .signatureInvalid { diagnose(token, issuer, &findings) }
         }
         judgeClaims(of: token, issuer, &findings)
-        return Outcome(issuer: issuer)
+        return Outcome(issuer: issuer, isGenuine: isGenuine)
     }
 
     /// Row 3.
@@ -81,6 +95,10 @@ struct IMSTokenJudge {
             case .order(let order): return .order(order)
             }
         }
+        if issuer.ring.keys.isEmpty {
+            _ = unavailable("the issuer has no key", &findings)
+            return .none
+        }
         switch issuer.ring.choice(naming: token.keyID) {
         case .idRequired:
             findings.add(keyFinding(.failed, "a kid, since there are several keys", .absent), orFail: .kidRequired)
@@ -111,7 +129,7 @@ struct IMSTokenJudge {
         _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ findings: inout Findings<IMSFailure>
     ) -> Published {
         if let obstacle = IMSKeyURL(remote.url)?.obstacle(switches, named: namedHosts) {
-            return unavailable(obstacle, &findings)
+            return unavailable(obstacle, note: "Nobody asks this URL, however long one waits.", &findings)
         }
         // A kid is ignored where no key has one, so it is no reason to ask again.
         let keyID = issuer.ring.hasIDs || issuer.ring.keys.isEmpty ? token.keyID : nil
@@ -120,23 +138,32 @@ struct IMSTokenJudge {
         case .unavailable: break
         case .fetch:
             // A token that is refused anyway is no reason to ask: anybody can write one.
-            if mayFetch, findings.failure == nil { return .order(KeyOrder(of: remote.issuer, naming: keyID)) }
+            if asking == .allowed, findings.failure == nil { return .order(KeyOrder(of: remote.issuer, naming: keyID)) }
             if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
-            if remote.lastReport == nil {
-                findings.note(
-                    Finding("keys", .notJudged, found: .absent, note: "The keys have not been fetched yet."))
-                return .missing
-            }
+            if remote.lastReport == nil { return unfetched(&findings) }
         }
         if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
         return unavailable(remote.lastReport?.problem?.description ?? "the keys are too old", &findings)
     }
 
-    private func unavailable(_ why: String, _ findings: inout Findings<IMSFailure>) -> Published {
+    /// Nobody has asked yet. Of a request whose keys were asked for that is true when the issuer became another one
+    /// meanwhile, by a reset, an import or a replacement: then nothing says that the token is no forgery.
+    private func unfetched(_ findings: inout Findings<IMSFailure>) -> Published {
+        if asking == .done {
+            return unavailable("the issuer became another one while its keys were fetched", &findings)
+        }
+        findings.note(Finding("keys", .notJudged, found: .absent, note: "The keys have not been fetched yet."))
+        return .missing
+    }
+
+    private func unavailable(
+        _ why: String, note: String = "The next attempt waits for the cool-down.",
+        _ findings: inout Findings<IMSFailure>
+    ) -> Published {
         findings.add(
             Finding(
                 "keys", .failed, expected: .text("keys of the issuer"), found: .text(why),
-                note: "The next attempt waits for the cool-down.", source: "ours; switch jwks-cooldown-seconds"),
+                note: note, source: "ours; switch jwks-cooldown-seconds"),
             orFail: .keysUnavailable, with: ["retry_after": .string(String(switches.coolDownSeconds))])
         return .missing
     }

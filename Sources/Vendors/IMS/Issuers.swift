@@ -12,6 +12,7 @@ extension IMS {
         guard state.issuers.all.count < IMSIssuers.capacity else {
             throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.capacity) issuers")
         }
+        try checkRoom(for: record, state)
         return onboard(record, keys, &call, &state, status: .created)
     }
 
@@ -23,7 +24,14 @@ extension IMS {
             throw IMSBody([:]).refusal("name", "is \(record.name), but the path names \(old.record.name)")
         }
         if let other = state.issuers.issuer(record.issuer), other !== old { throw exists("issuer", other) }
+        try checkRoom(for: record, state)
         return onboard(record, keys, &call, &state, status: .ok)
+    }
+
+    private static func checkRoom(for record: IMSIssuerRecord, _ state: IMSState) throws(IMSRefusal) {
+        guard state.issuers.hasRoom(for: record) else {
+            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.byteCapacity) bytes of key sources")
+        }
     }
 
     private static func exists(_ field: String, _ other: IMSIssuer) -> IMSRefusal {
@@ -44,15 +52,15 @@ extension IMS {
             issuer = IMSIssuer(record, keys: keys)
         }
         state.issuers.put(issuer)
-        return .json(issuer.json(at: call.moment, call.switches), status: status)
+        return .json(issuer.json(at: call.moment), status: status)
     }
 
     static func listIssuers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        .json(["issuers": .array(state.issuers.all.map { $0.json(at: call.moment, call.switches) })])
+        .json(["issuers": .array(state.issuers.all.map { $0.json(at: call.moment) })])
     }
 
     static func readIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        .json(try issuer(call, state).json(at: call.moment, call.switches))
+        .json(try issuer(call, state).json(at: call.moment))
     }
 
     /// Asks for the keys now, whatever the cool-down; keys that are at hand are as fresh as can be.
@@ -62,14 +70,15 @@ extension IMS {
             if let obstacle = IMSKeyURL(remote.url)?.obstacle(call.switches, named: call.vendor.accounts.namedHosts) {
                 throw Refusal(.jwksURLNotAllowed, because: obstacle)
             }
-            guard let report = call.keyFetch else { return .fetchKeys(remote) }
+            // The issuer may have got another URL while the old one was asked, whose keys are not its own.
+            guard let report = call.keyFetch, report.url == remote.url else { return .fetchKeys(remote) }
             remote.take(report, call.vendor.keyFetchPolicy(call.switches))
             issuer = IMSIssuer(issuer, remote: remote)
             // Kept before the refusal: an attempt that failed counts too.
             state.issuers.put(issuer)
             if let problem = report.problem { throw Refusal(.jwksFetchFailed, because: "\(problem)") }
         }
-        return .json(issuer.json(at: call.moment, call.switches))
+        return .json(issuer.json(at: call.moment))
     }
 
     static func deleteIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {

@@ -72,13 +72,17 @@ private struct TripPage {
         from = try Self.time("from", call)
         to = try Self.time("to", call)
         let text = call.query("limit")
-        guard let limit = text.map({ Int($0) }) ?? 20, (1...100).contains(limit) else {
+        // Digits only: `Int` reads signs too.
+        let isPlain = text?.utf8.allSatisfy { (0x30...0x39).contains($0) } ?? true
+        guard isPlain, let limit = text.map({ Int($0) }) ?? 20, (1...100).contains(limit) else {
             throw call.refusal(ofQuery: "limit", "is no number from 1 to 100")
         }
         self.limit = limit
         cursor = try call.query("cursor").map { text throws(IMSRefusal) in
             let parts = text.split(separator: "_").compactMap { Double($0) }
-            guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]) else {
+            guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]),
+                Self.cursor(parts[0], number) == text
+            else {
                 throw call.refusal(ofQuery: "cursor", "is none that an answer gave")
             }
             return (parts[0], number)
@@ -100,6 +104,8 @@ private struct TripPage {
         }
         let page = Array(fitting.prefix(limit))
         guard fitting.count > limit, let last = page.last else { return (page, nil) }
-        return (page, "\(JSONNumber(last.started.unixSeconds))_\(last.number)")
+        return (page, Self.cursor(last.started.unixSeconds, last.number))
     }
+
+    private static func cursor(_ began: Double, _ number: Int) -> String { "\(JSONNumber(began))_\(number)" }
 }

@@ -9,6 +9,11 @@ extension IMS {
         "enterprise_id", "email", "activation_id", "first_name", "last_name", "activate",
     ]
 
+    /// ours: a bound of the rows of one file, the header among them, since nobody else is served meanwhile.
+    static let mostRows = 10_000
+    /// ours: a bound of the errors that an answer lists.
+    static let mostErrors = 1000
+
     /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         guard let tenant = call.query("tenant") else { throw call.refusal(ofQuery: "tenant", "is missing") }
@@ -16,21 +21,30 @@ extension IMS {
         noteContentType(&call)
         let lines: [CSV.Line]
         do throws(CSV.Fault) {
-            lines = try CSV.lines(call.request.body)
+            lines = try CSV.lines(call.request.body, atMost: mostRows)
         } catch {
+            if case .tooManyRows = error { throw Refusal(.bodyTooLarge, because: "\(error)") }
             throw Refusal(.bodyMalformed, because: "\(error)")
         }
         guard let head = lines.first else { throw Refusal(.bodyMalformed, because: "there is no header row") }
         try check(head.fields)
-        var (enrolled, activated, errors): (Int, Int, [JSON]) = (0, 0, [])
+        var (enrolled, activated, unlisted, errors): (Int, Int, Int, [JSON]) = (0, 0, 0, [])
         for line in lines.dropFirst() {
             do throws(IMSRefusal) {
                 let user = try enroll(try enrollment(line.fields, head.fields, tenant), call, &state)
                 enrolled += 1
                 if user.state == .active { activated += 1 }
             } catch {
+                guard errors.count < mostErrors else {
+                    unlisted += 1
+                    continue
+                }
                 errors.append(["line": JSON(line.number), "code": .string(error.failure.rawValue)])
             }
+        }
+        if unlisted > 0 {
+            call.findings.note(
+                Finding("import-errors", .noted, note: "\(unlisted) more lines are wrong than the answer lists."))
         }
         return .json(["enrolled": JSON(enrolled), "activated": JSON(activated), "errors": .array(errors)])
     }
@@ -44,7 +58,8 @@ extension IMS {
     }
 
     private static func check(_ head: [String]) throws(IMSRefusal) {
-        let row = IMSBody(JSONObject(head.map { ($0, JSON.null) }))
+        // Of more names than there are columns, one is unknown or there twice.
+        let row = IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) }))
         try row.refuseUnknown(columns)
         if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice") }
         guard head.contains("email") else { throw row.refusal("email", "is missing") }

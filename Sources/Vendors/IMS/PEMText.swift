@@ -1,0 +1,27 @@
+/// A look at PEM text that costs a start next to nothing; the key itself is read when somebody needs it.
+extension [UInt8] {
+    /// Whether all that stands in the first block of the text is base64 in whole groups of four, and the block ends.
+    var isBase64InPEM: Bool {
+        let dashes = Array("-----".utf8)
+        var (isInside, count) = (false, 0)
+        for line in split(whereSeparator: { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }) {
+            if line.starts(with: dashes) {
+                if isInside { return count > 0 && count.isMultiple(of: 4) }
+                isInside = true
+            } else if isInside {
+                guard line.allSatisfy(Self.isBase64) else { return false }
+                count += line.count
+            }
+        }
+        return false
+    }
+
+    private static func isBase64(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "/"), UInt8(ascii: "="):
+            true
+        default: false
+        }
+    }
+}

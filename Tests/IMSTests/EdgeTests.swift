@@ -1,0 +1,237 @@
+import Emulation
+import JSON
+import Support
+import Testing
+import Tokens
+
+@testable import IMS
+
+/// Input at the edges of what onboarding, minting and lists accept.
+@Suite("IMS at the edges")
+struct EdgeTests {
+    // MARK: Keys
+
+    @Test("a refresh whose issuer got another URL meanwhile asks that one")
+    func refresh() async throws {
+        let world = try await World()
+        try await world.delayKeys()
+        async let answer = world.call(.post, "/ims/v1/issuers/rotating/refresh", .operatorKey)
+        let url = "{self}/ims/dev-issuers/cognito/jwks.json"
+        try await world.waitForFetch()
+        try await world.control(.delete, "faults")
+        let body = Example.issuer(
+            "rotating", iss: Forged.Issuer.rotating.rawValue, ["type": "jwks-url", "url": .string(url)])
+        try await world.call(.put, "/ims/v1/issuers/rotating", .operatorKey, body).expect(200)
+        let received = try await answer
+        #expect(received.json["keys"]?["url"]?.string == url, "\(received.text)")
+        #expect(received.json["keys"]?["kids"] == ["k4"])
+        try await world.me(Forged(.rotating)).expectRefusal(401, "kid-unknown")
+    }
+
+    @Test("an issuer without any key has none that could be had, rather than expired ones")
+    func emptyRing() throws {
+        let record = try IMSIssuerRecord(
+            IMSBody(["name": "bare", "issuer": "https://bare.test", "tenant": "demo"]),
+            source: IMSKeySource(kind: .publicKey, given: .null, url: nil), created: Moment(unixSeconds: 1))
+        var issuers = IMSIssuers()
+        issuers.put(IMSIssuer(record, keys: []))
+        let judge = IMSTokenJudge(
+            issuers: issuers, switches: .documented, moment: Moment(unixSeconds: 1_800_000_000),
+            policy: KeyFetchPolicy(), namedHosts: [], asking: .done)
+        var findings = Findings<IMSFailure>()
+        let text = try Forged(.uat, [("iss", "https://bare.test")]).text()
+        let outcome = judge.judge(IMSToken(text), &findings)
+        #expect(findings.failure == .keysUnavailable)
+        #expect(!outcome.isGenuine)
+    }
+
+    @Test("of a URL that may not be asked nobody says that the next attempt will come")
+    func forbiddenURL() async throws {
+        let world = try await World()
+        let issuer = Example.issuer(
+            "far", iss: "https://far.example.test", ["type": "jwks-url", "url": "https://far.example.test/jwks.json"],
+            ["created_at": 1_800_000_000])
+        let state: JSON = ["issuers": [try JSON.parse(Array(issuer.utf8))], "users": []]
+        let put = try await world.control(.put, "state/ims", state.text)
+        #expect(put.status == 200, "\(put.text)")
+        let answer = try await world.me(Forged(.uat, [("iss", "https://far.example.test")]))
+        answer.expectRefusal(503, "keys-unavailable")
+        let note = answer.entry?.record.findings.first { $0.check == "keys" }?.note
+        #expect(note == "Nobody asks this URL, however long one waits.")
+    }
+
+    // MARK: Secrets
+
+    @Test(
+        "private keys that somebody sends stay out of the journal, and so does the operator's key",
+        arguments: ["pem", "certs", "jwks", "broken"], ["POST", "PUT"])
+    func secrets(_ kind: String, _ method: String) async throws {
+        let world = try await World()
+        let mark = "c2VjcmV0LXByaXZhdGUta2V5"
+        let pem: JSON = .string("-----BEGIN PRIVATE KEY-----\n\(mark)\n-----END PRIVATE KEY-----\n")
+        let privates = ["d", "p", "q", "dp", "dq", "qi", "k"].map { ($0, JSON.string(mark)) }
+        let jwk = JSON.object(JSONObject([("kty", "RSA"), ("oth", [["r": .string(mark)]])] + privates))
+        let keys: JSON =
+            switch kind {
+            case "certs": ["type": "cert-map", "certs": ["a": pem]]
+            case "jwks": ["type": "jwks", "jwks": ["keys": [jwk]]]
+            default: ["type": "pem-public-key", "pem": pem]
+            }
+        var body = Example.issuer("uat", iss: "https://auth.example.test/uat", keys)
+        if kind == "broken" { body.removeLast() }
+        let answer =
+            method == "PUT"
+            ? try await world.call(.put, "/ims/v1/issuers/uat", .operatorKey, body)
+            : try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
+        answer.expectRefusal(400, kind == "broken" ? "body-malformed" : "private-key-refused")
+        let journal = try await world.control(.get, "journal").text
+        #expect(!journal.contains(mark))
+        #expect(!journal.contains("ims-operator-test-key"))
+    }
+
+    // MARK: Rules
+
+    @Test("a Firebase issuer whose iss ends with no project needs an audience")
+    func firebase() async throws {
+        let world = try await World()
+        func create(_ members: JSONObject) async throws -> ReceivedAnswer {
+            let body = Example.issuer(
+                "slash", iss: "https://slash.example.test/", try Example.publicKey(),
+                (["preset": "firebase"] as JSONObject).with(members))
+            return try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
+        }
+        try await create([:]).expectRefusal(400, "body-invalid", field: "audience")
+        try await create(["audience": "project"]).expect(201)
+        try await world.call(.delete, "/ims/v1/issuers/slash", .operatorKey).expect(204)
+        try await create(["audience": .null]).expect(201)
+    }
+
+    @Test("null for the lifetime beats the switch, absence leaves it to the switch, and answers tell them apart")
+    func lifetime() async throws {
+        let world = try await World()
+        try await world.set("ims.max-lifetime-seconds", "60")
+        func answer() async throws -> JSON {
+            try await world.call(.get, "/ims/v1/issuers/uat", .operatorKey).json
+        }
+        try await world.replaceUAT(["max_lifetime_seconds": .null])
+        #expect(try await answer()["max_lifetime_seconds"] == .null)
+        try await world.me(Forged()).expect(200)
+        try await world.control(.put, "state/ims", try await world.control(.get, "state/ims").text)
+        try await world.me(Forged()).expect(200)
+        try await world.replaceUAT([:])
+        #expect(try await answer()["max_lifetime_seconds"] == nil)
+        try await world.me(Forged()).expectRefusal(401, "lifetime-too-long")
+    }
+
+    @Test("what an answer says of an issuer, put back, leaves the switches in force")
+    func putBack() async throws {
+        let world = try await World()
+        try await world.set("ims.expiry-leeway-seconds", "600")
+        let answer = try await world.call(.get, "/ims/v1/issuers/uat", .operatorKey).json
+        var members = JSONObject()
+        for name in ["max_lifetime_seconds", "expiry_leeway_seconds", "not_before_leeway_seconds"] {
+            if let value = answer[name] { members[name] = value }
+        }
+        #expect(members["expiry_leeway_seconds"] == .null)
+        try await world.replaceUAT(members)
+        try await world.set("ims.expiry-leeway-seconds", "0")
+        try await world.me(Forged(.uat, [("exp", 1_800_000_000)])).expectRefusal(401, "token-expired")
+        try await world.set("ims.max-lifetime-seconds", "60")
+        try await world.me(Forged()).expectRefusal(401, "lifetime-too-long")
+    }
+
+    // MARK: Minting
+
+    @Test(
+        "claims at the ends of the numbers are minted or refused, with every defect", arguments: ["nbf", "iat", "exp"])
+    func minting(_ claim: String) async throws {
+        let world = try await World()
+        let kinds = try await world.control(.get, "tokens").json["kinds"]?.array ?? []
+        let kind = try #require(kinds.first { $0["vendor"] == "ims" })
+        let names = kind["defects"]?.array?.compactMap(\.string) ?? []
+        #expect(names.count > 20)
+        for name in names {
+            for value in [Int.max, Int.min, Int.max - 959] {
+                let order: JSON = [
+                    "defect": .string(name == "missing-CLAIM" ? "missing-sub" : name),
+                    "claims": .object(JSONObject([(claim, JSON(value))])),
+                ]
+                let answer = try await world.control(.post, "tokens/ims/user", order.text)
+                #expect(answer.status == 200 || answer.status == 400, "\(name): \(answer.text)")
+                if name == "lifetime-16m", claim == "iat", value > 0 { #expect(answer.status == 400) }
+            }
+        }
+    }
+
+    // MARK: Lists
+
+    @Test("a file of too many rows is refused as a whole, and an answer lists a thousand errors")
+    func longFile() async throws {
+        let world = try await World()
+        let fields = World.Fields.operatorKey + [("content-type", "text/csv")]
+        let path = "/ims/v1/users/import?tenant=demo"
+        let many = "email\n" + String(repeating: "a\n", count: UserImportBounds.rows)
+        try await world.call(.post, path, fields, many).expectRefusal(413, "body-too-large")
+        let some = "email\n" + String(repeating: "a\n", count: 1500)
+        let answer = try await world.call(.post, path, fields, some)
+        answer.expect(200)
+        #expect(answer.json["errors"]?.array?.count == 1000)
+        #expect(answer.outcome(of: "import-errors") == .noted)
+        let wide = String(repeating: "email,", count: 100_000) + "email\n"
+        try await world.call(.post, path, fields, wide).expectRefusal(400, "body-invalid", field: "email")
+    }
+
+    private enum UserImportBounds { static let rows = IMS.mostRows }
+
+    @Test("issuers are bounded by their bytes, and one that goes makes room")
+    func issuerBytes() throws {
+        var issuers = IMSIssuers()
+        func record(_ name: String) throws -> IMSIssuerRecord {
+            try IMSIssuerRecord(
+                IMSBody(["name": .string(name), "issuer": .string("https://\(name).test"), "tenant": "demo"]),
+                source: IMSKeySource(
+                    kind: .publicKey, given: .string(String(repeating: "x", count: 1 << 20)), url: nil),
+                created: Moment(unixSeconds: 1))
+        }
+        for number in 0..<31 { issuers.put(IMSIssuer(try record("i\(number)"), keys: [])) }
+        #expect(try !issuers.hasRoom(for: record("more")))
+        #expect(try issuers.hasRoom(for: record("i3")))
+        issuers.remove("i3")
+        #expect(try issuers.hasRoom(for: record("more")))
+        for number in 0..<31 { issuers.remove("i\(number)") }
+        #expect(issuers.byteCount == 0)
+    }
+
+    @Test(
+        "a page is asked for by digits, and by a cursor as an answer gave it",
+        arguments: [
+            "limit=%2B5", "limit=5.0", "cursor=0x10_1", "cursor=%2B1_1", "cursor=1__1", "cursor=1_1_", "cursor=1_0x1",
+        ])
+    func page(_ query: String) async throws {
+        let world = try await World()
+        try await world.call(.get, "/ims/v1/trips?" + query, .bearer(try Forged().text())).expectRefusal(
+            400, "body-invalid", field: String(query.prefix { $0 != "=" }))
+    }
+
+    @Test("the scenario deactivates the user of the token's own tenant")
+    func deactivation() async throws {
+        let world = try await World()
+        let twin = #"{"tenant":"other","email":"twin@other.test","enterprise_id":"EMP-0777","activate":true}"#
+        try await world.call(.post, "/ims/v1/users", .operatorKey, twin).expect(201)
+        let own = twin.replacing("other", with: "demo")
+        try await world.call(.post, "/ims/v1/users", .operatorKey, own).expect(201)
+        try await world.control(.put, "scenarios", #"{"scenario":"ims-user-deactivated-mid-session"}"#)
+        let token = Forged(.uat, [("sub", "EMP-0777")])
+        for _ in 1...2 { try await world.me(token).expect(200) }
+        try await world.me(token).expectRefusal(403, "user-deactivated")
+        try await world.me(Forged(.stranger, [("sub", "EMP-0777")])).expect(200)
+    }
+}
+
+extension JSONObject {
+    fileprivate func with(_ members: JSONObject) -> JSONObject {
+        var object = self
+        for member in members { object[member.name] = member.value }
+        return object
+    }
+}
