@@ -4,6 +4,9 @@ import Wire
 
 /// Several commands in one request. Source: reference pages on batch commands, observed in the vendor's Python client.
 extension Bloomreach {
+    /// The most commands of a batch (ours).
+    static let maximumCommands = 1000
+
     /// Runs commands in order; one that fails has its complaint in its place, and the others run all the same.
     static func runBatch(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
@@ -17,7 +20,13 @@ extension Bloomreach {
         guard let commands = body["commands"]?.array, !commands.isEmpty else {
             throw Refusal(.batchNoCommands, because: "commands is absent, no array, or empty")
         }
-        let results = commands.map { run($0, &call, &state) }
+        guard commands.count <= maximumCommands else {
+            throw .invalidField(
+                "commands", because: "\(commands.count) commands; expected at most \(maximumCommands)")
+        }
+        var complaints: [Complaint: JSON] = [:]
+        var results: [JSON] = []
+        for command in commands { results.append(run(command, &call, &state, &complaints)) }
         let now = JSON.seconds(call.moment.unixSeconds)
         return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
     }
@@ -29,7 +38,17 @@ extension Bloomreach {
         .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
     }
 
-    private static func run(_ command: JSON, _ call: inout BloomreachCall, _ state: inout BloomreachState) -> JSON {
+    /// What tells one complaint from another; a batch may have a thousand of the same.
+    private struct Complaint: Hashable {
+        let failure: BloomreachFailure
+        let parameters: JSONObject
+        let route: String
+    }
+
+    private static func run(
+        _ command: JSON, _ call: inout BloomreachCall, _ state: inout BloomreachState,
+        _ complaints: inout [Complaint: JSON]
+    ) -> JSON {
         let name = command["name"]?.string ?? ""
         do throws(BloomreachRefusal) {
             switch name {
@@ -44,20 +63,31 @@ extension Bloomreach {
             }
             return ["success": true]
         } catch {
-            return complaint(error, name == "customers" ? "track.customers" : "track.events", call)
+            let complaint = Complaint(
+                failure: error.failure, parameters: error.parameters,
+                route: name == "customers" ? "track.customers" : "track.events")
+            if let known = complaints[complaint] { return known }
+            let text = text(of: complaint, call)
+            complaints[complaint] = text
+            return text
         }
     }
 
+    /// What the call itself would have as its body, and as long as that may be (ours).
     private static func data(of command: JSON) throws(BloomreachRefusal) -> JSONObject {
-        try (command.object ?? [:]).object("data")
+        let data = try (command.object ?? [:]).object("data")
+        guard JSON.object(data).bytes.count <= bodyLimit else {
+            throw Refusal(.bodyTooLarge, because: "a command is longer than \(bodyLimit) bytes")
+        }
+        return data
     }
 
     /// What the call itself would have answered, in the place of its result.
-    private static func complaint(_ refusal: BloomreachRefusal, _ route: String, _ call: BloomreachCall) -> JSON {
+    private static func text(of complaint: Complaint, _ call: BloomreachCall) -> JSON {
         let response = call.vendor.failures.response(
-            refusal.failure, refusal.parameters, route: route, switches: call.switches.values)
+            complaint.failure, complaint.parameters, route: complaint.route, switches: call.switches.values)
         let answer = try? JSON.parse(response.body)
-        let errors = answer?["errors"] ?? .array([answer?["error"] ?? .string(refusal.failure.rawValue)])
+        let errors = answer?["errors"] ?? .array([answer?["error"] ?? .string(complaint.failure.rawValue)])
         return ["success": false, "errors": errors]
     }
 }

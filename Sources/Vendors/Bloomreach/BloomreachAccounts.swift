@@ -89,6 +89,14 @@ struct BloomreachAccounts: Sendable {
     func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
 
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
+
+    /// The `kid` of a token as it may be shown: it may be, or hold, a secret in the wrong place.
+    func shown(keyID: String?) -> Fact {
+        guard let keyID else { return .absent }
+        let keys = projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys)
+        let holdsSecret = keys.contains { !$0.text.isEmpty && keyID.contains($0.text) }
+        return .text(holdsSecret ? "a text that holds a secret" : keyID)
+    }
 }
 
 // MARK: - accounts.yaml

@@ -20,12 +20,13 @@ enum BloomreachAddress: Sendable {
             self = .stream(parameters["stream"])
         } else {
             let query = BloomreachQuery(arrival.request)
-            if let project = query["project_id"] {
+            let isSelfCheck = arrival.route.id == "selfcheck.send"
+            if isSelfCheck, let project = query["project_id"] {
                 self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
             } else if let stream = query["stream_id"] {
                 self = .stream(stream)
             } else {
-                self = arrival.route.id == "selfcheck.send" ? .project("") : .stream("")
+                self = isSelfCheck ? .project("") : .stream("")
             }
         }
     }

@@ -14,9 +14,13 @@ struct BloomreachCustomer: Sendable, Hashable {
     /// 1, 2, … in the order of the fixtures, then in the order in which calls made them.
     private(set) var number: Int
     /// Soft ids, the oldest first.
-    var cookies: [String] = []
+    var cookies: [String] = [] {
+        didSet { cookieByteCount = cookies.reduce(0) { $0 + $1.utf8.count + 64 } }
+    }
     /// Hard ids, and no cookie.
-    var ids = BloomreachIDs()
+    var ids = BloomreachIDs() {
+        didSet { idByteCount = ids.hard.reduce(0) { $0 + $1.value.utf8.count + 128 } }
+    }
     var properties = JSONObject()
     var events = BloomreachEventLog()
 
@@ -35,6 +39,8 @@ struct BloomreachCustomer: Sendable, Hashable {
     static func checkRoom(
         for properties: JSONObject, besides customer: BloomreachCustomer?
     ) throws(BloomreachRefusal) {
+        // Before anything is laid over anything: that takes time for each.
+        guard properties.count <= maximumProperties else { throw noRoom }
         var count = properties.count + (customer?.properties.count ?? 0)
         var bytes = JSON.object(properties).bytes.count + (customer?.propertyByteCount ?? 0)
         if let customer, count > maximumProperties || bytes > maximumPropertyBytes {
@@ -43,12 +49,15 @@ struct BloomreachCustomer: Sendable, Hashable {
             changed.set(properties)
             (count, bytes) = (changed.properties.count, changed.propertyByteCount)
         }
-        guard count <= maximumProperties, bytes <= maximumPropertyBytes else {
-            throw Refusal(
-                .bodyTooLarge,
-                because:
-                    "a sandbox keeps \(maximumProperties) properties of a customer, of \(maximumPropertyBytes) bytes")
-        }
+        guard count <= maximumProperties || count <= customer?.properties.count ?? 0,
+            bytes <= maximumPropertyBytes || bytes <= customer?.propertyByteCount ?? 0
+        else { throw noRoom }
+    }
+
+    private static var noRoom: BloomreachRefusal {
+        Refusal(
+            .bodyTooLarge,
+            because: "a sandbox keeps \(maximumProperties) properties of a customer, of \(maximumPropertyBytes) bytes")
     }
 
     /// Whether nothing but cookies names the customer.
@@ -67,19 +76,51 @@ struct BloomreachCustomer: Sendable, Hashable {
     }
 
     /// Roughly the memory that the customer takes.
-    var byteCount: Int {
-        let texts = cookies.reduce(0) { $0 + $1.utf8.count + 64 }
-        return 256 + texts + ids.hard.reduce(0) { $0 + $1.value.utf8.count + 128 } + propertyByteCount
-            + events.byteCount
-    }
+    var byteCount: Int { 256 + recordByteCount + events.byteCount }
+
+    /// What ids and properties take of it.
+    var recordByteCount: Int { cookieByteCount + idByteCount + propertyByteCount }
+
+    private var cookieByteCount = 0
+    private var idByteCount = 0
 
     /// The length of the properties, kept so that it need not be counted again.
     private(set) var propertyByteCount = 0
 
     /// Sets properties key by key; null is a value like others (ours).
     mutating func set(_ changes: JSONObject) {
-        for member in changes { properties[member.name] = member.value }
+        guard !changes.isEmpty else { return }
+        var members = properties.map { ($0.name, $0.value) }
+        // By table: each may be as many as there can be.
+        var places: [ExactText: Int] = [:]
+        for (place, member) in members.enumerated() { places[ExactText(member.0)] = place }
+        for change in changes {
+            if let place = places[ExactText(change.name)] {
+                members[place].1 = change.value
+            } else {
+                places[ExactText(change.name)] = members.count
+                members.append((change.name, change.value))
+            }
+        }
+        properties = JSONObject(members)
         propertyByteCount = JSON.object(properties).bytes.count
+    }
+
+    /// Takes the properties of a customer who becomes part of this one: its own win, and of the others there are as many
+    /// as there is room for (ours).
+    mutating func adopt(_ others: JSONObject) {
+        let own = Set(properties.map { ExactText($0.name) })
+        var count = properties.count
+        var bytes = propertyByteCount
+        let taken = others.filter { member in
+            guard !own.contains(ExactText(member.name)), count < Self.maximumProperties else { return false }
+            let size = JSON.object([member.name: member.value]).bytes.count
+            guard bytes + size <= Self.maximumPropertyBytes else { return false }
+            count += 1
+            bytes += size
+            return true
+        }
+        set(JSONObject(taken.map { ($0.name, $0.value) }))
     }
 
     /// The same customer under another number.

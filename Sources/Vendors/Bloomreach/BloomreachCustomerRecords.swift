@@ -26,7 +26,13 @@ extension BloomreachCustomers {
             customer.ids.set(BloomreachID(name: name, value: try value.id()))
         }
         for value in try entry["cookies"]?.elements() ?? [] { customer.cookies.append(try value.id()) }
-        guard let name = customer.name else { throw node.problem("a customer needs a hard id or a cookie") }
+        guard customer.ids.hard.count <= BloomreachIDs.maximum else {
+            throw node.problem("a customer has at most \(BloomreachIDs.maximum) hard ids")
+        }
+        // Whoever was made anonymous may have no id any more, but has a number.
+        guard customer.name != nil || entry["number"] != nil else {
+            throw node.problem("a customer needs a hard id or a cookie")
+        }
         let ids = customer.ids.hard + customer.cookies.map { BloomreachID(name: BloomreachID.cookie, value: $0) }
         if let id = ids.first(where: { owner(of: $0) != nil }) {
             throw node.problem("another customer has the \(id.name) \(id.value)")
@@ -34,7 +40,6 @@ extension BloomreachCustomers {
         if let properties = entry["properties"] { customer.set(try properties.jsonObject()) }
         var types = BloomreachEventTypes()
         customer.events = try events(entry["events"], &types)
-        _ = name
         put(customer, types, isOfFixtures: isOfFixtures(customer))
         return try entry["of"]?.members().first.map { name, value throws(FixtureProblem) in
             BloomreachID(name: name, value: try value.id())

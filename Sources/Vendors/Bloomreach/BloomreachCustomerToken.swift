@@ -21,8 +21,9 @@ extension Bloomreach {
         _ switches: BloomreachSwitches, _ findings: inout Findings<BloomreachFailure>
     ) {
         BloomreachTokenRules.customerToken.judge(
-            token, by: token.keyID.flatMap(project.privateKey), others: accounts.projects.flatMap(\.privateKeys),
-            at: moment, leewaySeconds: switches.leewaySeconds, &findings)
+            token, by: token.keyID.flatMap(project.privateKey), named: accounts.shown(keyID: token.keyID),
+            others: accounts.projects.flatMap(\.privateKeys), at: moment, leewaySeconds: switches.leewaySeconds,
+            &findings)
     }
 }
 

@@ -125,11 +125,20 @@ struct BloomreachCustomers: Sendable {
         byteCount += (byNumber[number]?.byteCount ?? 0) - before
     }
 
-    /// Gives a customer a hard id.
-    mutating func give(_ id: BloomreachID, to number: Int) {
-        owners[id] = number
-        change(number) { $0.ids.set(id) }
+    /// Gives a customer hard ids, all in one change.
+    mutating func give(_ ids: [BloomreachID], to number: Int) {
+        let fresh = ids.filter { owners[$0] != number }
+        guard !fresh.isEmpty else { return }
+        for id in fresh { owners[id] = number }
+        change(number) { customer in
+            var ids = customer.ids
+            for id in fresh { ids.set(id) }
+            customer.ids = ids
+        }
     }
+
+    /// Gives a customer a hard id.
+    mutating func give(_ id: BloomreachID, to number: Int) { give([id], to: number) }
 
     /// Gives a customer a cookie, whoever had it before.
     mutating func give(cookie: String, to number: Int) {
@@ -162,8 +171,7 @@ struct BloomreachCustomers: Sendable {
         guard let gone = byNumber[number] else { return }
         remove(number)
         change(other) { customer in
-            let own = customer.properties
-            customer.set(JSONObject(gone.properties.lazy.filter { own[$0.name] == nil }.map { ($0.name, $0.value) }))
+            customer.adopt(gone.properties)
             customer.events.merge(gone.events)
         }
         for cookie in gone.cookies { give(cookie: cookie, to: other) }

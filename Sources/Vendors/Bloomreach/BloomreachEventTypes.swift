@@ -8,19 +8,19 @@ struct BloomreachEventTypes: Sendable {
     static let overflow = "understudy_other_types"
 
     private var names = [Self.overflow]
-    private var codes = [Self.overflow: 0]
+    private var codes = [ExactText(Self.overflow): 0]
 
     /// The number of a type, which is new perhaps.
     mutating func code(of name: String) -> Int {
-        if let code = codes[name] { return code }
+        if let code = codes[ExactText(name)] { return code }
         guard names.count < Self.capacity else { return 0 }
         names.append(name)
-        codes[name] = names.count - 1
+        codes[ExactText(name)] = names.count - 1
         return names.count - 1
     }
 
     /// The number of a type; `nil` when no event had it.
-    func knownCode(of name: String) -> Int? { codes[name] }
+    func knownCode(of name: String) -> Int? { codes[ExactText(name)] }
 
     /// The type of that number.
     func name(of code: Int) -> String { names.indices.contains(code) ? names[code] : Self.overflow }

@@ -23,6 +23,9 @@ struct BloomreachID: Sendable, Hashable {
 
 /// The ids that a request or a token names a customer by; nulls and empty values are left out.
 struct BloomreachIDs: Sendable, Hashable {
+    /// The most hard ids of a request, a token or a customer (ours).
+    static let maximum = 50
+
     /// The soft id.
     var cookie: String?
     /// The hard ids, `registered` first, the others by name.
@@ -41,6 +44,8 @@ struct BloomreachIDs: Sendable, Hashable {
     enum Fault: Error {
         case notAnObject
         case repeatedName
+        /// There are more than ``BloomreachIDs/maximum``.
+        case tooMany
         /// The value of that name is neither a string nor null.
         case wrongValue(String)
     }
@@ -56,6 +61,7 @@ struct BloomreachIDs: Sendable, Hashable {
             if member.name.hasSameBytes(as: BloomreachID.cookie) {
                 cookie = text
             } else {
+                guard hard.count < Self.maximum else { throw .tooMany }
                 set(BloomreachID(name: member.name, value: text))
             }
         }

@@ -24,12 +24,24 @@ extension BloomreachCustomers {
             guard !hasOther(ids, owner) else {
                 throw Refusal(.customerIDsConflict, because: "customer \(owner) has another value for one of the ids")
             }
+            try checkRoom(for: ids, owner)
             let isGuest = cookieOwner.map { $0.number != owner && $0.isAnonymous } ?? false
             return BloomreachPlacement(customer: owner, merged: isGuest ? cookieOwner?.number : nil, ids: ids)
         }
         // Whoever has another value for one of the ids is somebody else on the same device.
         let isSame = cookieOwner.map { !hasOther(ids, $0.number) } ?? false
+        if let cookieOwner, isSame { try checkRoom(for: ids, cookieOwner.number) }
         return BloomreachPlacement(customer: isSame ? cookieOwner?.number : nil, merged: nil, ids: ids)
+    }
+
+    /// Refuses ids with which a customer would have more than ``BloomreachIDs/maximum`` (ours).
+    private func checkRoom(for ids: BloomreachIDs, _ number: Int) throws(BloomreachRefusal) {
+        let own = self[number]?.ids ?? BloomreachIDs()
+        let fresh = ids.hard.count { own[$0.name] == nil }
+        guard fresh == 0 || own.hard.count + fresh <= BloomreachIDs.maximum else {
+            throw .invalidField(
+                "customer_ids", because: "customer \(number) would have more than \(BloomreachIDs.maximum) hard ids")
+        }
     }
 
     private func hasOther(_ ids: BloomreachIDs, _ number: Int) -> Bool {
@@ -45,9 +57,7 @@ extension BloomreachState {
     mutating func settle(_ placement: BloomreachPlacement, in project: String) -> Int {
         let number = placement.customer ?? projects[project, default: .init()].customers.make()
         if let merged = placement.merged { merge(merged, into: number, in: project) }
-        for id in placement.ids.hard {
-            projects[project, default: .init()].customers.give(id, to: number)
-        }
+        projects[project, default: .init()].customers.give(placement.ids.hard, to: number)
         if let cookie = placement.ids.cookie {
             projects[project, default: .init()].customers.give(cookie: cookie, to: number)
         }

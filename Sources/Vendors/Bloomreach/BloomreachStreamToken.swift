@@ -24,12 +24,13 @@ extension Bloomreach {
         // A key of another stream proves the token right and its place wrong.
         let foreign = own == nil ? token.keyID.flatMap(foreignKey) : nil
         BloomreachTokenRules.streamToken.judge(
-            token, by: own ?? foreign, others: accounts.streams.flatMap(\.signingKeys), at: moment,
-            leewaySeconds: switches.leewaySeconds, &findings)
+            token, by: own ?? foreign, named: accounts.shown(keyID: token.keyID),
+            others: accounts.streams.flatMap(\.signingKeys), at: moment, leewaySeconds: switches.leewaySeconds,
+            &findings)
         findings.add(
             Finding(
                 "stream-scope", foreign == nil ? own == nil ? .notJudged : .passed : .failed,
-                expected: .text("a signing key of stream \(stream.id)"), found: token.keyID.map(Fact.text) ?? .absent,
+                expected: .text("a signing key of stream \(stream.id)"), found: accounts.shown(keyID: token.keyID),
                 source: "authorization page of the iOS SDK: 403 for a wrong scope"),
             orFail: .streamTokenWrongStream)
     }

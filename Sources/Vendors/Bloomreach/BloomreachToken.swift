@@ -31,7 +31,9 @@ final class BloomreachToken: Sendable {
         guard let object = compact.claims?[claim]?.object, !object.isEmpty,
             object.allSatisfy({ $0.value.string?.isEmpty == false })
         else { return nil }
-        return try? BloomreachIDs(.object(object))
+        // A name without letters is left out, and then there may be none.
+        guard let ids = try? BloomreachIDs(.object(object)), !ids.isEmpty else { return nil }
+        return ids
     }
 }
 
@@ -54,10 +56,11 @@ struct BloomreachTokenRules {
     ///
     /// - Parameters:
     ///   - key: the key that its `kid` names, where that is known.
+    ///   - keyID: that `kid`, without a secret in it.
     ///   - others: secrets of others, to tell whose signature it may be.
     func judge(
-        _ token: BloomreachToken, by key: BloomreachSigningKey?, others: [BloomreachSigningKey], at moment: Moment,
-        leewaySeconds: Int, _ findings: inout Findings<BloomreachFailure>
+        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, others: [BloomreachSigningKey],
+        at moment: Moment, leewaySeconds: Int, _ findings: inout Findings<BloomreachFailure>
     ) {
         let compact = token.compact
         findings.add(compact.structure, orFail: malformed)
@@ -66,7 +69,7 @@ struct BloomreachTokenRules {
         findings.add(compact.type(is: "JWT", source: source + "; strictness ours"), orFail: wrongAlgorithm)
         findings.add(compact.critical(), orFail: wrongAlgorithm)
         if let references = compact.keyReferences() { findings.note(references) }
-        findings.add(keyFinding(token, key), orFail: unknownKey)
+        findings.add(keyFinding(token, key, keyID), orFail: unknownKey)
         judgeSignature(of: token, by: key, others: others, &findings)
         findings.add(compact.claim("exp", is: .number, source: source), orFail: missingExpiry)
         let leeway = Double(leewaySeconds)
@@ -88,11 +91,10 @@ struct BloomreachTokenRules {
             expected: .text("three parts, none of them empty"), source: "ours")
     }
 
-    private func keyFinding(_ token: BloomreachToken, _ key: BloomreachSigningKey?) -> Finding {
+    private func keyFinding(_ token: BloomreachToken, _ key: BloomreachSigningKey?, _ keyID: Fact) -> Finding {
         Finding(
             "key-known", token.compact.header == nil ? .notJudged : key == nil ? .failed : .passed,
-            expected: .text("kid of a key that may sign here"), found: token.keyID.map(Fact.text) ?? .absent,
-            source: source)
+            expected: .text("kid of a key that may sign here"), found: keyID, source: source)
     }
 
     private func judgeSignature(

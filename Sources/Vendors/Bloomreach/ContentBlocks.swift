@@ -26,13 +26,19 @@ extension Bloomreach {
         guard asked.count <= maximumBlocks else {
             throw .invalidField("content_block_ids", because: "\(asked.count) ids; expected at most \(maximumBlocks)")
         }
-        let owner = try call.bind(ids)
+        let owner = try call.bind(ids, in: state)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         let blocks = call.vendor.content[project.token].blocks
-        let entries = asked.map { id in
-            blocks.first { $0.id.hasSameBytes(as: id) }?.json(for: customer)
+        var entries: [JSON] = []
+        var (seen, bound) = (Set<ExactText>(), AnswerBound())
+        // An id that is asked for again has its entry already (ours).
+        for id in asked where seen.insert(ExactText(id)).inserted {
+            let entry =
+                blocks.first { $0.id.hasSameBytes(as: id) }?.json(for: customer)
                 ?? ContentBlock.json(id: id, status: "does_not_exist", ttlSeconds: ContentBlock.usualTTLSeconds)
+            try bound.add(entry)
+            entries.append(entry)
         }
         return answer(["success": true, "data": .array(entries)], unlessKnownTo: call.request)
     }

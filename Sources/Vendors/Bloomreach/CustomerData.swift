@@ -6,6 +6,12 @@ import Wire
 ///
 /// Source: attributes are documented (seed), the calls with a private key are observed in the vendor's Python client.
 extension Bloomreach {
+    /// The most attributes that one call may ask for (ours).
+    static let maximumAttributes = 100
+    /// The most cells of a table of all customers, and the most bytes of what stands in them (ours).
+    static let maximumCells = 500_000
+    static let maximumTableBytes = 64 << 20
+
     /// Single attributes of a customer, in the order in which they were asked for.
     static func readAttributes(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
@@ -13,13 +19,16 @@ extension Bloomreach {
         let body = try call.bodyObject()
         let ids = try call.customerIDs(of: body)
         let attributes = try attributes(of: body)
-        let owner = try call.bind(ids)
+        let owner = try call.bind(ids, in: state)
         let customer = try state.customer(owner, of: call.project())
         // Recommendations alone are also made for somebody unknown.
         guard customer != nil || attributes.allSatisfy(isForAnybody) else { throw unknownCustomer(owner) }
         var results: [JSON] = []
+        var bound = AnswerBound()
         for attribute in attributes {
-            results.append(try result(for: attribute, of: customer ?? BloomreachCustomer(number: 0), call, state))
+            let result = try result(for: attribute, of: customer ?? BloomreachCustomer(number: 0), call, state)
+            try bound.add(result)
+            results.append(result)
         }
         return .json(["success": true, "results": .array(results)])
     }
@@ -27,6 +36,10 @@ extension Bloomreach {
     private static func attributes(of body: JSONObject) throws(BloomreachRefusal) -> [BloomreachAttribute] {
         let list = try body.requiredArray("attributes")
         guard !list.isEmpty else { throw .invalidField("attributes", because: "attributes is empty") }
+        guard list.count <= maximumAttributes else {
+            throw .invalidField(
+                "attributes", because: "\(list.count) attributes; expected at most \(maximumAttributes)")
+        }
         var attributes: [BloomreachAttribute] = []
         for (index, value) in list.enumerated() {
             guard let attribute = BloomreachAttribute(value) else {
@@ -76,10 +89,10 @@ extension Bloomreach {
     ) throws(BloomreachRefusal) -> Reply {
         let body = try call.bodyObject()
         let ids = try call.customerIDs(of: body)
-        let types = Set(try body.requiredTexts("event_types"))
+        let types = Set(try body.requiredTexts("event_types").map(ExactText.init))
         let customers = try state.customers(of: call.project())
         guard let customer = customers.customer(ids) else { throw unknownCustomer(ids) }
-        let events = customers.events(of: customer).filter { types.contains($0.type) }
+        let events = customers.events(of: customer).filter { types.contains(ExactText($0.type)) }
         return .json(["success": true, "data": .array(events.map(\.json))])
     }
 
@@ -92,13 +105,25 @@ extension Bloomreach {
         guard format == "native_json" else { throw .invalidField("format", because: "format is \(format)") }
         let customers = try state.customers(of: call.project()).all
         let ids = idNames(of: customers)
-        let properties = Set(customers.flatMap { $0.properties.map(\.name) }).sorted()
+        var names: Set<ExactText> = []
+        for customer in customers { for member in customer.properties { names.insert(ExactText(member.name)) } }
+        let (cells, _) = customers.count.multipliedReportingOverflow(by: ids.count + names.count)
+        let bytes = customers.reduce(0) { $0 + $1.recordByteCount }
+        guard cells <= maximumCells, bytes <= maximumTableBytes else {
+            throw Refusal(
+                .bodyTooLarge,
+                because: "the table would have \(cells) cells of \(bytes) bytes; expected at most \(maximumCells) of "
+                    + "\(maximumTableBytes)")
+        }
+        let properties = ExactText.sorted(names)
+        var columns: [ExactText: Int] = [:]
+        for (column, name) in properties.enumerated() { columns[ExactText(name)] = column }
         let rows = customers.map { customer in
-            JSON.array(
-                ids.map { name in
-                    name == BloomreachID.cookie
-                        ? .array(customer.cookies.map(JSON.string)) : JSON(customer.ids[name])
-                } + properties.map { customer.properties[$0] ?? .null })
+            var values = [JSON](repeating: .null, count: properties.count)
+            for member in customer.properties {
+                if let column = columns[ExactText(member.name)] { values[column] = member.value }
+            }
+            return JSON.array(ids.map { value(ofID: $0, customer) } + values)
         }
         let fields =
             ids.map { JSON.object(["type": "id", "id": .string($0)]) }
@@ -106,9 +131,16 @@ extension Bloomreach {
         return .json(["success": true, "fields": .array(fields), "data": .array(rows)])
     }
 
+    private static func value(ofID name: String, _ customer: BloomreachCustomer) -> JSON {
+        name.hasSameBytes(as: BloomreachID.cookie)
+            ? .array(customer.cookies.map(JSON.string)) : JSON(customer.ids[name])
+    }
+
     private static func idNames(of customers: [BloomreachCustomer]) -> [String] {
-        let others = Set(customers.flatMap { $0.ids.hard.map(\.name) }).subtracting([BloomreachID.registered])
-        return [BloomreachID.registered, BloomreachID.cookie] + others.sorted()
+        var others: Set<ExactText> = []
+        for customer in customers { for id in customer.ids.hard { others.insert(ExactText(id.name)) } }
+        others.remove(ExactText(BloomreachID.registered))
+        return [BloomreachID.registered, BloomreachID.cookie] + ExactText.sorted(others)
     }
 
     /// Takes hard ids, properties and inbox from a customer; events and cookies stay (ours).

@@ -16,7 +16,7 @@ extension Bloomreach {
         guard !ids.isEmpty else { throw .invalidField("external_ids", because: "external_ids holds no id") }
         ids.cookie = call.parameters["cookie"]
         // The ids of the token are held against the external ones (ours): nothing else names the customer.
-        ids = try call.bind(ids, isWrite: true)
+        ids = try call.bind(ids, in: state, isWrite: true)
         let project = try call.project().token
         let number = try state.place(ids, in: project)
         state.shrink(project, sparing: number)

@@ -20,7 +20,7 @@ extension Bloomreach {
         let order = BloomreachRecommendationOrder(
             engine: engine, fillsWithRandom: fillsWithRandom, size: size,
             whitelist: try body.whitelist("catalog_attributes_whitelist"))
-        let owner = try call.bind(ids)
+        let owner = try call.bind(ids, in: state)
         let project = try call.project()
         let customer = state.customer(owner, of: project)?.number
         guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {
@@ -39,12 +39,13 @@ extension RecommendationCatalog {
         guard let engine = engine(order.engine) else { return nil }
         let rest = order.fillsWithRandom ? self.order.filter { !engine.itemIDs.contains($0) } : []
         let id = engine.recommendationID(for: customer)
+        let whitelist = order.whitelist.map { Set($0.map(ExactText.init)) }
         return (engine.itemIDs + rest).prefix(order.size).map { item in
             var entry: JSONObject = [
                 "engine_name": .string(engine.name), "item_id": .string(item), "recommendation_id": .string(id),
                 "recommendation_variant_id": engine.variantID,
             ]
-            for field in items[item] ?? [:] where order.whitelist?.contains(field.name) ?? true {
+            for field in items[item] ?? [:] where whitelist?.contains(ExactText(field.name)) ?? true {
                 entry.append(field.name, field.value)
             }
             return .object(entry)

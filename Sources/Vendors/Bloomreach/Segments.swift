@@ -21,18 +21,14 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    /// Step 12 for a call that names a cookie alone: a customer token must be of whoever has it (ours); for an unknown
+    /// Step 12 for a call that names a cookie alone: a token must be of whoever has it (ours); for an unknown
     /// cookie there is nobody to compare with.
     fileprivate mutating func bind(
         cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
     ) throws(BloomreachRefusal) {
-        guard !credentials.isStream else {
-            _ = try bind(ids)
-            return
-        }
-        guard switches.customerTokenBinding != .off, let customer, let owner = credentials.token?.ids("sub") else {
-            return
-        }
+        guard credentials.isStream || switches.customerTokenBinding != .off, let customer,
+            let owner = credentials.token?.ids(credentials.isStream ? "ids" : "sub")
+        else { return }
         let hasCookie = owner.cookie.map { own in ids.cookie?.hasSameBytes(as: own) == true } ?? true
         let hasIDs = owner.hard.allSatisfy { customer.ids[$0.name]?.hasSameBytes(as: $0.value) == true }
         var found = customer.ids

@@ -34,7 +34,7 @@ extension Bloomreach {
         try checkLength(ofType: type)
         let url = try body.requiredText("url")
         try call.checkPermission(toTrack: type)
-        let owner = try call.bind(ids, isWrite: true)
+        let owner = try call.bind(ids, in: state, isWrite: true)
         var properties = entry.properties
         properties["url"] = .string(url)
         let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
@@ -57,7 +57,7 @@ extension Bloomreach {
             throw Refusal(.streamEmptyUpdate, because: "there is only a cookie, and no property")
         }
         try call.checkPermission(toWrite: entry.properties)
-        let owner = try call.bind(ids, isWrite: true)
+        let owner = try call.bind(ids, in: state, isWrite: true)
         try state.store(entry.properties, of: owner, in: try call.project().token)
     }
 
@@ -72,7 +72,7 @@ extension Bloomreach {
         }
         try checkLength(ofType: type)
         try call.checkPermission(toTrack: type)
-        let owner = try call.bind(ids, isWrite: true)
+        let owner = try call.bind(ids, in: state, isWrite: true)
         try state.store(entry, type, of: owner, in: try call.project().token)
     }
 
@@ -137,11 +137,14 @@ extension BloomreachState {
     mutating func store(
         _ properties: JSONObject, of ids: BloomreachIDs, in project: String
     ) throws(BloomreachRefusal) {
-        let placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
+        var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)
-        let number = settle(placement, in: project)
+        let number = placement.customer ?? change(project) { $0.customers.make() }
+        // Before a guest is merged, who fills what room they leave.
         if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
+        placement.customer = number
+        _ = settle(placement, in: project)
         shrink(project, sparing: number)
     }
 
