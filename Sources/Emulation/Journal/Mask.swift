@@ -1,4 +1,5 @@
 import JSON
+import Wire
 
 /// Hides what may let somebody act as somebody else.
 enum Mask {
@@ -37,10 +38,15 @@ enum Mask {
 
     /// A request target whose query shows no token.
     static func target(_ target: String) -> String {
-        guard let mark = target.firstIndex(of: "?") else { return target }
+        // Some clients escape the question mark, and names may be escaped as well: the vendors read both.
+        let encoded = (target.firstRange(of: "%3F") ?? target.firstRange(of: "%3f"))?.upperBound
+        let marks = [target.firstIndex(of: "?"), encoded.map { target.index(before: $0) }]
+        guard let mark = marks.compactMap({ $0 }).min() else { return target }
         let items = target[target.index(after: mark)...].split(separator: "&", omittingEmptySubsequences: false)
         let masked = items.map { item in
-            guard let equals = item.firstIndex(of: "="), credentialQueries.contains(item[..<equals].lowercased())
+            guard let equals = item.firstIndex(of: "="),
+                credentialQueries.contains(
+                    (PercentEncoding.decode(item[..<equals]) ?? item[..<equals]).lowercased())
             else { return String(item) }
             return "\(item[...equals])\(credential(String(item[item.index(after: equals)...])))"
         }

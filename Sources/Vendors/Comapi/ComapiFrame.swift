@@ -96,7 +96,8 @@ extension SocketAddress {
 
     /// Texts that look alike and differ in their bytes stay apart, as addresses are compared as texts.
     private static func exact(_ text: String) -> String {
-        text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") } ? text : ComapiPath.encoded(text)
+        text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") }
+            ? text : ComapiPath.encoded(text)
     }
 }
 

@@ -70,7 +70,7 @@ extension Comapi {
             claims: [
                 space.idClaim: .string(try reader.string("user") ?? Self.sampleUser), "nonce": .string(nonce),
                 "aud": .string(space.audience), "iss": .string(space.issuer), "iat": JSON(now),
-                "exp": JSON(now + (try reader.int("expires_in") ?? 86_400)),
+                "exp": JSON(try Self.end(now, try reader.int("expires_in") ?? 86_400)),
             ])
         reader.amend(&draft)
         let defect = try reader.string("defect")
@@ -81,6 +81,13 @@ extension Comapi {
         }
         let key = try apply(defect, to: &draft, of: space, in: setting)
         return try MintedToken(draft, key: key, algorithm: .hs256, defect: nil, at: setting.moment)
+    }
+
+    /// The second in which a token ends that is made now.
+    private static func end(_ now: Int, _ lifetime: Int) throws(MintRefusal) -> Int {
+        let (end, isOverflow) = now.addingReportingOverflow(lifetime)
+        if isOverflow { throw MintRefusal("expires_in is \(lifetime); expected seconds that a clock can show") }
+        return end
     }
 
     private func nonce(
@@ -207,11 +214,14 @@ extension Comapi {
         if let known {
             return ComapiSessionClaims(
                 space: space, profileID: profile, sessionID: known.id, issued: known.started.wholeSeconds,
-                expires: lifetime.map { now + $0 } ?? known.expires.wholeSeconds, start: setting.sandbox.start)
+                expires: try lifetime.map { value throws(MintRefusal) in try Self.end(now, value) }
+                    ?? known.expires.wholeSeconds,
+                start: setting.sandbox.start)
         }
         return ComapiSessionClaims(
-            space: space, profileID: profile, sessionID: id ?? "minted-\(profile.text)", issued: now,
-            expires: now + (lifetime ?? setting.switches.sessionLifetimeSeconds), start: setting.sandbox.start,
+            space: space, profileID: profile, sessionID: id ?? "minted-\(space.id.text)-\(profile.text)", issued: now,
+            expires: try Self.end(now, lifetime ?? setting.switches.sessionLifetimeSeconds),
+            start: setting.sandbox.start,
             mintMark: state.mintMark)
     }
 }

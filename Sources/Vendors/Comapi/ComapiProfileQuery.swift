@@ -28,6 +28,15 @@ struct ComapiProfileQuery: Sendable {
     /// How many terms must hold.
     var termCount: Int { terms.count }
 
+    /// ours: the longest value of a term, in bytes, and how much of a text is searched for one; a query is answered under
+    /// the lock, so it must not take long.
+    static let longestValue = 256
+    private static let searchedBytes = 4096
+
+    /// How many values the terms name, and the longest of them in bytes.
+    private(set) var valueCount = 0
+    private(set) var longestValue = 0
+
     /// Reads the raw text behind the question mark: split at `&`, cut at the first `=`, then decoded; `+` stays `+`.
     init(_ text: Substring) {
         var (one, none): ([String: [String]], [String: [String]]) = ([:], [:])
@@ -35,6 +44,8 @@ struct ComapiProfileQuery: Sendable {
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let name = String(PercentEncoding.decode(parts[0]) ?? parts[0])
             let value = parts.count > 1 ? String(PercentEncoding.decode(parts[1]) ?? parts[1]) : ""
+            valueCount += 1
+            longestValue = max(longestValue, value.utf8.count)
             if name.hasSuffix("[]") {
                 let name = String(name.dropLast(2))
                 if value.hasPrefix("!") {
@@ -126,11 +137,13 @@ struct ComapiProfileQuery: Sendable {
     }
 
     private static func contains(_ text: String, _ part: Part, _ wanted: String) -> Bool {
-        let (text, wanted) = (text.lowercased(), wanted.lowercased())
+        let wanted = wanted.lowercased()
         return switch part {
-        case .start: text.hasPrefix(wanted)
-        case .end: text.hasSuffix(wanted)
-        case .anywhere: wanted.isEmpty || text.contains(wanted)
+        case .start: text.lowercased().hasPrefix(wanted)
+        case .end: text.lowercased().hasSuffix(wanted)
+        case .anywhere:
+            wanted.isEmpty
+                || String(decoding: text.utf8.prefix(searchedBytes), as: UTF8.self).lowercased().contains(wanted)
         }
     }
 

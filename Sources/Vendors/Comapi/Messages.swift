@@ -62,7 +62,8 @@ extension Comapi {
         let updates = try ComapiStatusUpdate.read(try call.bodyArray(), at: call.moment)
         let id = try joined(call, state)
         try state.checkRoom(bytes: updates.count * ComapiEventLog.eventBytes)
-        for update in updates { apply(update, to: id, &call, &state) }
+        var skipped = 0
+        for update in updates where !apply(update, to: id, isTold: skipped < mostTold, &call, &state) { skipped += 1 }
         return .respond(.text("OK"))
     }
 
@@ -73,11 +74,16 @@ extension Comapi {
         return conversation.id
     }
 
+    /// ours: so many remarks tell enough, and a list of thousands must not push all else out of the journal.
+    private static let mostTold = 100
+
+    /// - Returns: whether it changed something.
     private static func apply(
-        _ update: ComapiStatusUpdate, to id: ComapiID, _ call: inout ComapiCall, _ state: inout ComapiState
-    ) {
-        let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox)
-        guard let reason else { return }
-        call.note("status-skipped", reason, found: .text(update.messageID))
+        _ update: ComapiStatusUpdate, to id: ComapiID, isTold: Bool, _ call: inout ComapiCall,
+        _ state: inout ComapiState
+    ) -> Bool {
+        guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { return true }
+        if isTold { call.note("status-skipped", reason, found: .text(update.messageID)) }
+        return false
     }
 }

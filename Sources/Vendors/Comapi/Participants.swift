@@ -21,13 +21,21 @@ extension Comapi {
         try faults.check()
         let conversation = try conversation(call, state)
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
-        try ComapiConversationDraft.checkCount(conversation.participants.count + participants.count)
-        let growth = participants.reduce(0) { $0 + $1.id.text.utf8.count + 64 }
+        let newcomers = Set(participants.map(\.id)).subtracting(conversation.participants.keys)
+        guard newcomers.count <= mostNewcomers else {
+            throw ComapiFaults.invalid(
+                "body", because: "\(newcomers.count) newcomers are more than \(mostNewcomers) in one call")
+        }
+        try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
+        let growth = newcomers.reduce(0) { $0 + $1.text.utf8.count + 64 }
         try state.checkRoom(bytes: growth)
         state.count(bytes: growth)
         for participant in participants { add(participant, to: conversation.id, &call, &state) }
         return .empty(.created)
     }
+
+    /// ours: each newcomer is told to all who are there, so a call with thousands of them would take minutes.
+    private static let mostNewcomers = 100
 
     /// A newcomer, another role, or nothing new.
     private static func add(

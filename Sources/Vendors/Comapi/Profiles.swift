@@ -14,8 +14,12 @@ extension Comapi {
         // An encoded question mark goes first; what follows a real one narrows further (ours).
         let texts = [ComapiPath.encodedQuery(in: call.request.path), call.request.query.map(String.init)]
         let query = ComapiProfileQuery(texts.compactMap { $0 }.joined(separator: "&")[...])
-        guard query.termCount <= ComapiProfileQuery.capacity else {
+        guard query.valueCount <= ComapiProfileQuery.capacity else {
             throw ComapiFaults.invalid("query", because: "has more than \(ComapiProfileQuery.capacity) terms")
+        }
+        guard query.longestValue <= ComapiProfileQuery.longestValue else {
+            throw ComapiFaults.invalid(
+                "query", because: "has a value of more than \(ComapiProfileQuery.longestValue) bytes")
         }
         let found = state[call.space.id].profiles.values.filter { query.matches($0.object) }.sorted { $0.id < $1.id }
         return .json(.array(found.prefix(ComapiProfileQuery.rowLimit).map(\.json)))
