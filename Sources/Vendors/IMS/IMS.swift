@@ -115,11 +115,12 @@ final class IMS: Vendor {
             "trips.upload", .post("/ims/v1/trips"), access: .user, evidence: .ours,
             source: "submitting trips: site; the call ours", bodyLimit: longBody, handler: forUser(uploadTrip)),
         Route(
-            "trips.list", .get("/ims/v1/trips"), access: .user, evidence: .inferred, source: "inferred from the site",
+            "trips.list", .get("/ims/v1/trips"), access: .user, evidence: .ours,
+            source: "that trips can be read is inferred from the site; the call ours",
             handler: forUser(listTrips)),
         Route(
-            "trips.get", .get("/ims/v1/trips/{trip_id}"), access: .user, evidence: .inferred,
-            source: "inferred from the site", handler: forUser(readTrip)),
+            "trips.get", .get("/ims/v1/trips/{trip_id}"), access: .user, evidence: .ours,
+            source: "that trips can be read is inferred from the site; the call ours", handler: forUser(readTrip)),
         Route(
             "summary.get", .get("/ims/v1/driving-summary"), access: .user, evidence: .ours,
             source: "portal section: site; the call ours", handler: forUser(readSummary)),
