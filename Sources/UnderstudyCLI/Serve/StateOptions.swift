@@ -11,7 +11,8 @@ struct StateOptions: ParsableArguments {
     @Option(help: "A file that receives, at the end, what requests made or changed in all sandboxes (none).")
     var exportOnExit: String?
 
-    @Option(help: "The longest state that the control API takes, in MB (256); reading it takes up to ten times as much.")
+    @Option(
+        help: "The longest state that the control API takes, in MB (256); reading it takes up to ten times as much.")
     var stateLimit: String?
 
     /// The longest state that the control API takes, in bytes.
