@@ -185,7 +185,7 @@ struct KeySourceTests {
             ("environment", "test"), ("preset", "auth0"), ("require_kid", 1), ("require_typ", "yes"),
             ("audience", ""), ("token_use", 7), ("max_lifetime_seconds", 0), ("max_lifetime_seconds", 1.5),
             ("replay", "never"), ("certificate_dates", nil), ("expiry_leeway_seconds", 601),
-            ("not_before_leeway_seconds", -1), ("isuer", "x"), ("name", "New"),
+            ("not_before_leeway_seconds", -1), ("expiry_leeway_seconds", .null), ("isuer", "x"), ("name", "New"),
         ] as [(String, JSON)])
     func wrongMember(_ name: String, _ value: JSON) async throws {
         let world = try await World()
