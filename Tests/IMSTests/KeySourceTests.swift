@@ -32,6 +32,16 @@ struct KeySourceTests {
         Forged(.uat, [("iss", .string(Self.iss))]).signed(by: key).header("kid", kid.map(JSON.string))
     }
 
+    @Test("are published by dev issuers with their members in the order of the contract")
+    func publishedOrder() async throws {
+        let world = try await World()
+        let answer = try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json")
+        let key = try #require(answer.json["keys"]?[0]?.object)
+        #expect(key.map(\.name) == ["kty", "alg", "use", "kid", "n", "e"])
+        #expect(key["kid"] == "k2")
+        #expect(key["e"] == "AQAB")
+    }
+
     @Test(
         "PEM text holds one public key or several, which are tried in turn, whatever a kid says",
         arguments: Depth.allCases)
