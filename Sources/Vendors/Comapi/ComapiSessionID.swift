@@ -1,3 +1,5 @@
+import JSON
+
 /// Which session it is: an id within a space, since a minting call may give the same one in several spaces.
 struct ComapiSessionID: Hashable, Comparable, Sendable {
     let space: ComapiID
