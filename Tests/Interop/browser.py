@@ -77,7 +77,10 @@ def visit(page: str, **query: str) -> dict:
             "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0",
             f"{pages.origin}/{page}?{urlencode({**query, 'origin': pages.origin})}"]
         with log.open("w") as output:
-            browser = subprocess.Popen(command, stdout=output, stderr=output, start_new_session=True)
+            # A home of its own, for it leaves things there.
+            home = {"HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_CACHE_HOME": folder}
+            browser = subprocess.Popen(
+                command, stdout=output, stderr=output, start_new_session=True, env={**os.environ, **home})
         try:
             return pages.told.get(timeout=PATIENCE)
         except queue.Empty:

@@ -4,7 +4,7 @@
 const query = new URLSearchParams(location.search);
 const base = query.get("base");
 const space = query.get("space");
-const patience = 20_000;
+const patience = 60_000;
 
 // The headers that the vendor's SDK for JavaScript sends with every call.
 const sdkHeaders = {
