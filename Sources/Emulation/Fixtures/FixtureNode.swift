@@ -1,5 +1,4 @@
 public import JSON
-import Yams
 
 /// A place in a YAML fixture that knows where it stands, so that every complaint names line and column.
 ///
@@ -7,30 +6,16 @@ import Yams
 /// one of anything.
 public struct FixtureNode {
     private let file: String
-    private let node: Node
+    private let node: YAMLNode
     /// Where the member's name stands whose value this is.
-    private let name: Node?
+    private let name: YAMLNode?
     /// The place as a path through members and elements; `nil` in YAML, which has lines.
     private let path: String?
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
         self.file = file.path
         (name, path) = (nil, nil)
-        guard let text = String(validating: file.bytes, as: UTF8.self) else {
-            throw FixtureProblem(file: file.path, message: "is not UTF-8")
-        }
-        do {
-            // The basic resolver: Yams' own would read `yes` as a boolean, and costs a regular expression each. Nothing
-            // is constructed either, and the standard encoding would be looked for in the environment.
-            guard let root = try Yams.compose(yaml: text, .basic, Constructor([:], [:], [:]), .utf8) else {
-                throw FixtureProblem(file: file.path, line: 1, column: 1, message: "the file is empty")
-            }
-            node = root
-        } catch let problem as FixtureProblem {
-            throw problem
-        } catch {
-            throw FixtureProblem(file: file.path, yaml: error)
-        }
+        node = try YAMLReader.root(of: file)
     }
 
     /// JSON read as if it stood in a fixture, so that a control call and a file are read by the same code; its problems
@@ -39,18 +24,22 @@ public struct FixtureNode {
         self.init(file: source, node: Self.node(json), path: "")
     }
 
-    private static func node(_ json: JSON) -> Node {
-        switch json {
-        case .null: Node("null", .implicit, .plain)
-        case .bool(let value): Node(value ? "true" : "false", .implicit, .plain)
-        case .number(let number): Node(number.literal, .implicit, .plain)
-        case .string(let text): Node(text, .implicit, .doubleQuoted)
-        case .array(let elements): Node(elements.map(node))
-        case .object(let object): Node(object.map { (Node($0.name, .implicit, .doubleQuoted), node($0.value)) })
-        }
+    private static func node(_ json: JSON) -> YAMLNode {
+        let content: YAMLNode.Content =
+            switch json {
+            case .null: .scalar("null", isPlain: true)
+            case .bool(let value): .scalar(value ? "true" : "false", isPlain: true)
+            case .number(let number): .scalar(number.literal, isPlain: true)
+            case .string(let text): .scalar(text, isPlain: false)
+            case .array(let elements): .sequence(elements.map(node))
+            case .object(let object):
+                .mapping(object.map { .init(name: node(.string($0.name)), value: node($0.value)) })
+            }
+        // Its problems name a path instead.
+        return YAMLNode(content, line: 1, column: 1)
     }
 
-    private init(file: String, node: Node, name: Node? = nil, path: String?) {
+    private init(file: String, node: YAMLNode, name: YAMLNode? = nil, path: String?) {
         self.file = file
         self.node = node
         self.name = name
@@ -60,7 +49,7 @@ public struct FixtureNode {
     /// A problem at this place.
     public func problem(_ message: String) -> FixtureProblem {
         if let path { return FixtureProblem(file: file, message: path.isEmpty ? message : "\(path): \(message)") }
-        return FixtureProblem(file: file, line: node.mark?.line, column: node.mark?.column, message: message)
+        return FixtureProblem(file: file, line: node.line, column: node.column, message: message)
     }
 
     /// A problem with the name of the member whose value this is.
@@ -70,8 +59,8 @@ public struct FixtureNode {
 
     /// The value as JSON, members in order.
     public func json() throws(FixtureProblem) -> JSON {
-        switch node {
-        case .scalar(let scalar): return Self.value(of: scalar)
+        switch node.content {
+        case .scalar(let text, let isPlain): return Self.value(text, isPlain: isPlain)
         case .sequence(let elements):
             var values: [JSON] = []
             for (index, element) in elements.enumerated() { values.append(try child(element, "[\(index)]").json()) }
@@ -80,22 +69,22 @@ public struct FixtureNode {
             var object = JSONObject()
             for (name, value) in try members() { object.append(name, try value.json()) }
             return .object(object)
-        case .alias: throw problem("an alias must name an anchor of this file")
         }
     }
 
     /// The members of a mapping, in order.
     public func members() throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
-        guard case .mapping(let mapping) = node else { throw expected("a mapping") }
+        guard case .mapping(let mapping) = node.content else { throw expected("a mapping") }
         var members: [(name: String, value: FixtureNode)] = []
-        for (key, value) in mapping {
-            guard let name = key.scalar?.string else {
-                throw child(key, "").problem("a member's name must be a string")
+        members.reserveCapacity(mapping.count)
+        for member in mapping {
+            guard let name = member.name.text else {
+                throw child(member.name, "").problem("a member's name must be a string")
             }
             let path = path.map { $0.isEmpty ? name : "\($0).\(name)" }
-            members.append((name, FixtureNode(file: file, node: value, name: key, path: path)))
+            members.append((name, FixtureNode(file: file, node: member.value, name: member.name, path: path)))
         }
-        // YAML's parser has refused repeated members before this.
+        // The reader of YAML has refused repeated members before this.
         if path != nil, let repeated = JSONObject(members.map { ($0.name, JSON.null) }).duplicateNames.first {
             throw problem("the member \(repeated) stands there twice")
         }
@@ -116,39 +105,31 @@ public struct FixtureNode {
 
     /// The elements of a sequence.
     public func elements() throws(FixtureProblem) -> [FixtureNode] {
-        guard case .sequence(let sequence) = node else { throw expected("a list") }
+        guard case .sequence(let sequence) = node.content else { throw expected("a list") }
         return sequence.enumerated().map { child($0.element, "[\($0.offset)]") }
     }
 
     /// The string here.
     public func string() throws(FixtureProblem) -> String {
-        guard case .scalar(let scalar) = node, let string = Self.value(of: scalar).string else {
-            throw expected("a string")
-        }
+        guard let string = scalar?.string else { throw expected("a string") }
         return string
     }
 
     /// The whole number here.
     public func int() throws(FixtureProblem) -> Int {
-        guard case .scalar(let scalar) = node, let int = Self.value(of: scalar).int else {
-            throw expected("a whole number")
-        }
+        guard let int = scalar?.int else { throw expected("a whole number") }
         return int
     }
 
     /// The number here, which may have a fraction.
     public func number() throws(FixtureProblem) -> Double {
-        guard case .scalar(let scalar) = node, let number = Self.value(of: scalar).number, number.double.isFinite else {
-            throw expected("a number")
-        }
-        return number.double
+        guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
+        return number
     }
 
     /// The boolean here.
     public func bool() throws(FixtureProblem) -> Bool {
-        guard case .scalar(let scalar) = node, let bool = Self.value(of: scalar).bool else {
-            throw expected("true or false")
-        }
+        guard let bool = scalar?.bool else { throw expected("true or false") }
         return bool
     }
 
@@ -164,37 +145,44 @@ public struct FixtureNode {
         return choice
     }
 
-    private func child(_ node: Node, _ step: String) -> FixtureNode {
+    /// The value here that is neither mapping nor list; `nil` for those.
+    private var scalar: JSON? {
+        guard case .scalar(let text, let isPlain) = node.content else { return nil }
+        return Self.value(text, isPlain: isPlain)
+    }
+
+    private func child(_ node: YAMLNode, _ step: String) -> FixtureNode {
         FixtureNode(file: file, node: node, path: path.map { $0 + step })
     }
 
     private func expected(_ what: String) -> FixtureProblem {
         let found =
-            switch node {
-            case .scalar(let scalar):
-                switch Self.value(of: scalar) {
+            switch node.content {
+            case .scalar(let text, let isPlain):
+                switch Self.value(text, isPlain: isPlain) {
                 case .string(let text): "the string “\(text)”"
                 case .null: "nothing"
                 case let other: "the \(other.typeName) \(other.text)"
                 }
             case .mapping: "a mapping"
             case .sequence: "a list"
-            case .alias: "an alias"
             }
-        let advice = what == "a string" && node.scalar != nil ? "; write it in quotes" : ""
+        let advice = what == "a string" && scalar != nil ? "; write it in quotes" : ""
         return problem("\(found) stands where \(what) is expected\(advice)")
     }
 
-    private static func value(of scalar: Node.Scalar) -> JSON {
-        guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
-        switch scalar.string {
+    private static func value(_ text: String, isPlain: Bool) -> JSON {
+        guard isPlain else { return .string(text) }
+        switch text {
         case "", "~", "null": return .null
         case "true": return true
         case "false": return false
         default:
             // A plain scalar that reads as a JSON number is one; everything else is a string.
-            if case .number(let number)? = try? JSON.parse(scalar.string.utf8) { return .number(number) }
-            return .string(scalar.string)
+            guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+                case .number(let number)? = try? JSON.parse(text.utf8)
+            else { return .string(text) }
+            return .number(number)
         }
     }
 }
@@ -218,21 +206,5 @@ public struct FixtureMapping {
     public func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value
-    }
-}
-
-extension FixtureProblem {
-    fileprivate init(file: String, yaml error: any Error) {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            self.init(file: file, line: mark.line, column: mark.column, message: "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let names, let context):
-            let list = names.sorted().joined(separator: ", ")
-            self.init(
-                file: file, line: context.mark.line, column: context.mark.column,
-                message: "this mapping has the same member twice: \(list)")
-        default: self.init(file: file, message: "not YAML: \(error)")
-        }
     }
 }
