@@ -82,6 +82,12 @@ public struct FixtureStore: Sendable {
 public struct VendorFixtures: Sendable {
     private let store: FixtureStore
     private let folder: String
+    private let makings = Makings()
+
+    /// What was made of the files, by its type.
+    private final class Makings: Sendable {
+        let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
+    }
 
     /// The files below that folder of a store.
     public init(store: FixtureStore, folder: String) {
@@ -95,6 +101,15 @@ public struct VendorFixtures: Sendable {
     /// Reads a YAML document of the vendor's folder.
     public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try store.document("\(folder)/\(path)")
+    }
+
+    /// A value that is made of these files once, whoever asks for it.
+    func once<Value: Sendable>(_ make: () throws(FixtureProblem) -> Value) throws(FixtureProblem) -> Value {
+        let type = ObjectIdentifier(Value.self)
+        if let value = makings.values.withLock({ $0[type] as? Value }) { return value }
+        let value = try make()
+        makings.values.withLock { $0[type] = value }
+        return value
     }
 
     /// The names of the files in a subfolder, sorted.

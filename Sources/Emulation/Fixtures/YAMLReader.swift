@@ -103,16 +103,20 @@ final class YAMLReader {
 
     /// The earlier one of two names is told, as a place where the reader can begin to compare.
     private func checkNames(of members: [YAMLNode.Member]) throws(FixtureProblem) {
-        var names: Set<String> = []
-        var repeated: Set<String> = []
-        for name in members.lazy.compactMap(\.name.text) where !names.insert(name).inserted { repeated.insert(name) }
-        let list = repeated.sorted()
-        guard let first = members.first(where: { $0.name.text != nil && $0.name.text == list.first })?.name else {
-            return
-        }
+        let nodes = members.map(\.name)
+        guard Self.repeatsText(nodes) else { return }
+        let list = Dictionary(grouping: nodes.compactMap(\.text)) { $0 }.filter { $1.count > 1 }.keys.sorted()
+        guard let first = nodes.first(where: { $0.text == list.first }) else { return }
         throw FixtureProblem(
             file: file, line: first.line, column: first.column,
             message: "this mapping has the same member twice: \(list.joined(separator: ", "))")
+    }
+
+    /// Whether two nodes have one text; of few, comparing each with each is quicker than hashing.
+    private static func repeatsText(_ nodes: [YAMLNode]) -> Bool {
+        let texts = nodes.compactMap(\.text)
+        guard texts.count <= 16 else { return Set(texts).count < texts.count }
+        return texts.indices.contains { index in texts[..<index].contains(texts[index]) }
     }
 
     /// The node of an event, remembered by its anchor if it has one.
