@@ -5,33 +5,9 @@ import Testing
 /// Every value of every switch (section 10 of the vendor's spec).
 @Suite("Bloomreach's switches")
 struct SwitchTests {
-    /// What a request comes to under one value of a switch: a failure, or none.
-    struct Case: Sendable, CustomStringConvertible {
-        let name: String
-        let value: String
-        let failure: String?
-        let send: @Sendable (World) async throws -> ReceivedAnswer
-
-        init(
-            _ name: String, _ value: String, _ failure: String?,
-            _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
-        ) {
-            self.name = name
-            self.value = value
-            self.failure = failure
-            self.send = send
-        }
-
-        var description: String { "\(name) = \(value): \(failure ?? "answered")" }
-    }
-
     @Test("each value does what it says", arguments: cases)
-    func value(_ example: Case) async throws {
-        let world = try await World()
-        try await world.set("bloomreach." + example.name, example.value)
-        let answer = try await example.send(world)
-        #expect(answer.failure == example.failure, "\(answer.text)")
-        #expect((answer.status == 200) == (example.failure == nil), "\(answer.text)")
+    func value(_ example: SwitchCase) async throws {
+        try await example.check("bloomreach", in: try await World())
     }
 
     @Test("no value of a switch is without a case, and the profiles are those of the spec")
@@ -102,35 +78,35 @@ struct SwitchTests {
         return try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ana))
     }
 
-    private static let cases: [Case] = [
-        Case("consents-method", "post-and-get", nil, postConsents),
-        Case("consents-method", "post-and-get", nil, getConsents),
-        Case("consents-method", "get-only", "method-not-allowed", postConsents),
-        Case("consents-method", "get-only", nil, getConsents),
-        Case("attributes-access", "public", nil, readAttributes),
-        Case("attributes-access", "private", "credential-not-accepted", readAttributes),
-        Case("customer-token-binding", "exact", "customer-token-ids-mismatch", fetch(more)),
-        Case("customer-token-binding", "subset", nil, fetch(more)),
-        Case("customer-token-binding", "subset", "customer-token-ids-mismatch", fetch(Example.ben)),
-        Case("customer-token-binding", "off", nil, fetch(Example.ben)),
-        Case("app-inbox-auth", "any", nil, fetchWithKey),
-        Case("app-inbox-auth", "advanced", "customer-token-required", fetchWithKey),
-        Case("app-inbox-auth", "advanced", nil, fetch(Example.ana)),
-        Case("unknown-project-status", "400", "unknown-project", unknownProject),
-        Case("unknown-project-status", "404", "unknown-project", unknownProject),
-        Case("sync-token-check", "gone", "sync-token-stale", staleToken),
-        Case("sync-token-check", "full-resync", nil, staleToken),
-        Case("token-expired-flag", "on", "customer-token-expired", expired),
-        Case("token-expired-flag", "off", "customer-token-expired", expired),
-        Case("unknown-ids", "accept", nil, unknownID),
-        Case("unknown-ids", "reject", "unknown-id-name", unknownID),
-        Case("mint-endpoint", "on", nil, mint),
-        Case("mint-endpoint", "off", "unknown-route", mint),
-        Case("clock-leeway-seconds", "0", "customer-token-expired", late),
-        Case("clock-leeway-seconds", "1", "customer-token-expired", late),
-        Case("clock-leeway-seconds", "2", nil, late),
-        Case("require-jwt", "app-inbox", nil, unsignedEvent),
-        Case("require-jwt", "all", "stream-token-missing", unsignedEvent),
+    private static let cases: [SwitchCase] = [
+        SwitchCase("consents-method", "post-and-get", nil, postConsents),
+        SwitchCase("consents-method", "post-and-get", nil, getConsents),
+        SwitchCase("consents-method", "get-only", "method-not-allowed", postConsents),
+        SwitchCase("consents-method", "get-only", nil, getConsents),
+        SwitchCase("attributes-access", "public", nil, readAttributes),
+        SwitchCase("attributes-access", "private", "credential-not-accepted", readAttributes),
+        SwitchCase("customer-token-binding", "exact", "customer-token-ids-mismatch", fetch(more)),
+        SwitchCase("customer-token-binding", "subset", nil, fetch(more)),
+        SwitchCase("customer-token-binding", "subset", "customer-token-ids-mismatch", fetch(Example.ben)),
+        SwitchCase("customer-token-binding", "off", nil, fetch(Example.ben)),
+        SwitchCase("app-inbox-auth", "any", nil, fetchWithKey),
+        SwitchCase("app-inbox-auth", "advanced", "customer-token-required", fetchWithKey),
+        SwitchCase("app-inbox-auth", "advanced", nil, fetch(Example.ana)),
+        SwitchCase("unknown-project-status", "400", "unknown-project", unknownProject),
+        SwitchCase("unknown-project-status", "404", "unknown-project", unknownProject),
+        SwitchCase("sync-token-check", "gone", "sync-token-stale", staleToken),
+        SwitchCase("sync-token-check", "full-resync", nil, staleToken),
+        SwitchCase("token-expired-flag", "on", "customer-token-expired", expired),
+        SwitchCase("token-expired-flag", "off", "customer-token-expired", expired),
+        SwitchCase("unknown-ids", "accept", nil, unknownID),
+        SwitchCase("unknown-ids", "reject", "unknown-id-name", unknownID),
+        SwitchCase("mint-endpoint", "on", nil, mint),
+        SwitchCase("mint-endpoint", "off", "unknown-route", mint),
+        SwitchCase("clock-leeway-seconds", "0", "customer-token-expired", late),
+        SwitchCase("clock-leeway-seconds", "1", "customer-token-expired", late),
+        SwitchCase("clock-leeway-seconds", "2", nil, late),
+        SwitchCase("require-jwt", "app-inbox", nil, unsignedEvent),
+        SwitchCase("require-jwt", "all", "stream-token-missing", unsignedEvent),
     ]
 
     @Test("an expired customer token is told apart unless a switch says otherwise; that of a stream always is")

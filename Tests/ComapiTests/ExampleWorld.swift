@@ -134,25 +134,6 @@ extension Challenge {
 }
 
 extension ReceivedAnswer {
-    /// The answer is a success, with exactly this content where one is given.
-    func expect(_ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(
-            self.status == status, "\(text) \(failure ?? "") \(entry?.explanation ?? "")",
-            sourceLocation: sourceLocation)
-        if let body { #expect(text == body, sourceLocation: sourceLocation) }
-        #expect(failure == nil, sourceLocation: sourceLocation)
-    }
-
-    /// The answer is a refusal: status, exact content, and the failure's name in the journal.
-    func expect(
-        _ status: Int, _ body: String, _ failure: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        #expect(self.status == status, sourceLocation: sourceLocation)
-        #expect(text == body, sourceLocation: sourceLocation)
-        #expect(self.failure == failure, "\(entry?.explanation ?? "") \(findings)", sourceLocation: sourceLocation)
-        #expect(self["access-control-allow-origin"] == "*", sourceLocation: sourceLocation)
-    }
-
     /// Whether the journal has a remark of that name.
     func isNoted(_ name: String) -> Bool { findings.contains { $0.check == name && $0.outcome == .noted } }
 }

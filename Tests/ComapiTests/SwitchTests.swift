@@ -7,23 +7,9 @@ import Understudy
 /// Every value of every switch (section 10 of the vendor's spec).
 @Suite("Comapi's switches")
 struct SwitchTests {
-    /// What a request comes to under one value of a switch: a status and a failure, or none.
-    struct Case: Sendable, CustomStringConvertible {
-        let name: String
-        let value: String
-        let failure: String?
-        let send: @Sendable (World) async throws -> ReceivedAnswer
-
-        var description: String { "\(name) = \(value)" }
-    }
-
     @Test("each value does what it says", arguments: cases)
-    func value(_ example: Case) async throws {
-        let world = try await World.comapi()
-        try await world.set("comapi." + example.name, example.value)
-        let answer = try await example.send(world)
-        #expect(answer.failure == example.failure, "\(answer.text)")
-        #expect((200...299).contains(answer.status) == (example.failure == nil), "\(answer.text)")
+    func value(_ example: SwitchCase) async throws {
+        try await example.check("comapi", in: try await World.comapi())
     }
 
     @Test("no value of a switch is without a case, and the profiles are those of the spec")
@@ -87,30 +73,30 @@ struct SwitchTests {
             .delete, Example.path("/conversations/trip-42/participants"), mira.fields, #"["bob"]"#)
     }
 
-    private static let cases: [Case] = [
-        Case(
-            name: "accepts-millisecond-times", value: "on", failure: nil, send: answer(expires: "1798848000000")),
-        Case(
-            name: "accepts-millisecond-times", value: "off", failure: "milliseconds-exp",
-            send: answer(expires: "1798848000000")),
-        Case(name: "requires-time-claims", value: "off", failure: nil, send: answer(issued: nil)),
-        Case(name: "requires-time-claims", value: "on", failure: "missing-iat", send: answer(issued: nil)),
-        Case(name: "challenge-lifetime", value: "900", failure: nil, send: answer(after: "900s")),
-        Case(name: "challenge-lifetime", value: "10", failure: "nonce-expired", send: answer(after: "11s")),
-        Case(name: "clock-leeway", value: "60", failure: nil, send: answer(expires: "1798761541")),
-        Case(name: "clock-leeway", value: "0", failure: "expired-token", send: answer(expires: "1798761600")),
-        Case(name: "single-use-challenges", value: "on", failure: "nonce-reused", send: answerTwice),
-        Case(name: "single-use-challenges", value: "off", failure: nil, send: answerTwice),
-        Case(
-            name: "accepts-audience-array", value: "on", failure: nil,
-            send: answer(audience: #"["https://api.comapi.com"]"#)),
-        Case(
-            name: "accepts-audience-array", value: "off", failure: "wrong-audience",
-            send: answer(audience: #"["https://api.comapi.com"]"#)),
-        Case(name: "accepts-encoded-query", value: "on", failure: nil, send: encodedQuery),
-        Case(name: "accepts-encoded-query", value: "off", failure: "unknown-path", send: encodedQuery),
-        Case(name: "accepts-participant-ids-in-body", value: "on", failure: nil, send: removeByBody),
-        Case(name: "accepts-participant-ids-in-body", value: "off", failure: "missing-field", send: removeByBody),
+    private static let cases: [SwitchCase] = [
+        SwitchCase(
+            "accepts-millisecond-times", "on", nil, answer(expires: "1798848000000")),
+        SwitchCase(
+            "accepts-millisecond-times", "off", "milliseconds-exp",
+            answer(expires: "1798848000000")),
+        SwitchCase("requires-time-claims", "off", nil, answer(issued: nil)),
+        SwitchCase("requires-time-claims", "on", "missing-iat", answer(issued: nil)),
+        SwitchCase("challenge-lifetime", "900", nil, answer(after: "900s")),
+        SwitchCase("challenge-lifetime", "10", "nonce-expired", answer(after: "11s")),
+        SwitchCase("clock-leeway", "60", nil, answer(expires: "1798761541")),
+        SwitchCase("clock-leeway", "0", "expired-token", answer(expires: "1798761600")),
+        SwitchCase("single-use-challenges", "on", "nonce-reused", answerTwice),
+        SwitchCase("single-use-challenges", "off", nil, answerTwice),
+        SwitchCase(
+            "accepts-audience-array", "on", nil,
+            answer(audience: #"["https://api.comapi.com"]"#)),
+        SwitchCase(
+            "accepts-audience-array", "off", "wrong-audience",
+            answer(audience: #"["https://api.comapi.com"]"#)),
+        SwitchCase("accepts-encoded-query", "on", nil, encodedQuery),
+        SwitchCase("accepts-encoded-query", "off", "unknown-path", encodedQuery),
+        SwitchCase("accepts-participant-ids-in-body", "on", nil, removeByBody),
+        SwitchCase("accepts-participant-ids-in-body", "off", "missing-field", removeByBody),
     ]
 
     @Test("a session lives as long as its switch says", arguments: [("3600", "01:00:00"), ("600", "00:10:00")])

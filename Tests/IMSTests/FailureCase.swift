@@ -2,21 +2,14 @@ import JSON
 import Support
 import Testing
 
-/// One way to provoke a failure, and its status.
-struct FailureCase: Sendable, CustomStringConvertible {
-    let name: String
-    let status: Int
-    var field: String?
-    let provoke: @Sendable (World) async throws -> ReceivedAnswer
-
+extension FailureCase {
+    /// A failure whose content is that of the vendor's spec.
     init(
         _ name: String, _ status: Int, field: String? = nil,
         by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
-        (self.name, self.status, self.field, self.provoke) = (name, status, field, provoke)
+        self.init(name, status, ReceivedAnswer.body(name, field), by: provoke)
     }
-
-    var description: String { name }
 
     static let all = tokens + users + activation + onboarding + others
 

@@ -8,7 +8,8 @@ struct FailureTests {
     func failure(_ depth: Depth, _ example: FailureCase) async throws {
         let world = try await World(depth)
         let answer = try await example.provoke(world)
-        answer.expectRefusal(example.status, example.name, field: example.field)
+        answer.expect(example.status, example.body, example.name)
+        answer.expectChallenge(example.name)
         #expect(answer["content-type"] == "application/json; charset=utf-8")
     }
 

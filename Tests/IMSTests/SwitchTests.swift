@@ -5,30 +5,9 @@ import Testing
 /// Every value of every switch (section 8 of the vendor's spec).
 @Suite("IMS's switches")
 struct SwitchTests {
-    /// What a request comes to under one value of a switch: a failure, or none.
-    struct Case: Sendable, CustomStringConvertible {
-        let name: String
-        let value: String
-        let failure: String?
-        let send: @Sendable (World) async throws -> ReceivedAnswer
-
-        init(
-            _ name: String, _ value: String, _ failure: String?,
-            _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
-        ) {
-            (self.name, self.value, self.failure, self.send) = (name, value, failure, send)
-        }
-
-        var description: String { "\(name) = \(value)" }
-    }
-
     @Test("each value does what it says", arguments: cases)
-    func value(_ example: Case) async throws {
-        let world = try await World()
-        try await world.set("ims." + example.name, example.value)
-        let answer = try await example.send(world)
-        #expect(answer.failure == example.failure, "\(answer.text)")
-        #expect((200...299).contains(answer.status) == (example.failure == nil), "\(answer.text)")
+    func value(_ example: SwitchCase) async throws {
+        try await example.check("ims", in: try await World())
     }
 
     @Test("no value of a switch is without a case, and the profiles are those of the spec")
@@ -99,48 +78,50 @@ struct SwitchTests {
         }
     }
 
-    private static let cases: [Case] = tokenCases + userCases + keyCases
+    private static let cases: [SwitchCase] = tokenCases + userCases + keyCases
 
-    private static let tokenCases: [Case] = [
-        Case("max-lifetime-seconds", "off", nil, me([("exp", 1_900_000_000)])),
-        Case("max-lifetime-seconds", "900", nil, me([("exp", 1_800_000_900)])),
-        Case("max-lifetime-seconds", "900", "lifetime-too-long", me([("exp", 1_800_000_901)])),
-        Case("max-lifetime-seconds", "900", "lifetime-too-long", me([("nbf", 1_799_999_999), ("exp", 1_800_000_900)])),
-        Case("not-before-leeway-seconds", "30", nil, me([("iat", 1_800_000_030)])),
-        Case("not-before-leeway-seconds", "30", "token-not-yet-valid", me([("iat", 1_800_000_031)])),
-        Case("not-before-leeway-seconds", "0", "token-not-yet-valid", me([("iat", 1_800_000_001)])),
-        Case("not-before-leeway-seconds", "600", nil, me([("iat", 1_800_000_600), ("exp", 1_800_000_900)])),
-        Case("expiry-leeway-seconds", "0", "token-expired", me([("exp", 1_800_000_000)])),
-        Case("expiry-leeway-seconds", "600", nil, me([("iat", 1_799_999_000), ("exp", 1_799_999_401)])),
-        Case("expiry-leeway-seconds", "600", "token-expired", me([("iat", 1_799_999_000), ("exp", 1_799_999_400)])),
-        Case("missing-not-before", "refuse", "claim-missing", me([("iat", nil)])),
-        Case("missing-not-before", "accept", nil, me([("iat", nil)])),
-        Case("missing-not-before", "accept", "claim-invalid", me([("iat", "soon")])),
+    private static let tokenCases: [SwitchCase] = [
+        SwitchCase("max-lifetime-seconds", "off", nil, me([("exp", 1_900_000_000)])),
+        SwitchCase("max-lifetime-seconds", "900", nil, me([("exp", 1_800_000_900)])),
+        SwitchCase("max-lifetime-seconds", "900", "lifetime-too-long", me([("exp", 1_800_000_901)])),
+        SwitchCase(
+            "max-lifetime-seconds", "900", "lifetime-too-long", me([("nbf", 1_799_999_999), ("exp", 1_800_000_900)])),
+        SwitchCase("not-before-leeway-seconds", "30", nil, me([("iat", 1_800_000_030)])),
+        SwitchCase("not-before-leeway-seconds", "30", "token-not-yet-valid", me([("iat", 1_800_000_031)])),
+        SwitchCase("not-before-leeway-seconds", "0", "token-not-yet-valid", me([("iat", 1_800_000_001)])),
+        SwitchCase("not-before-leeway-seconds", "600", nil, me([("iat", 1_800_000_600), ("exp", 1_800_000_900)])),
+        SwitchCase("expiry-leeway-seconds", "0", "token-expired", me([("exp", 1_800_000_000)])),
+        SwitchCase("expiry-leeway-seconds", "600", nil, me([("iat", 1_799_999_000), ("exp", 1_799_999_401)])),
+        SwitchCase(
+            "expiry-leeway-seconds", "600", "token-expired", me([("iat", 1_799_999_000), ("exp", 1_799_999_400)])),
+        SwitchCase("missing-not-before", "refuse", "claim-missing", me([("iat", nil)])),
+        SwitchCase("missing-not-before", "accept", nil, me([("iat", nil)])),
+        SwitchCase("missing-not-before", "accept", "claim-invalid", me([("iat", "soon")])),
     ]
 
-    private static let userCases: [Case] = [
-        Case("unknown-user", "refuse", "user-unknown", me([("sub", "EMP-9999")])),
-        Case("unknown-user", "adopt", nil, me([("sub", "EMP-9999")])),
-        Case("unknown-user", "adopt", "user-unknown", me([("sub", .string(String(repeating: "x", count: 256)))])),
-        Case("unknown-user", "adopt", "user-not-active", me([("sub", "EMP-0002")])),
-        Case("operator-auth", "key", "operator-key-missing") { try await $0.call(.get, "/ims/v1/users") },
-        Case("operator-auth", "open", nil) { try await $0.call(.get, "/ims/v1/users") },
-        Case("operator-auth", "open", nil) {
+    private static let userCases: [SwitchCase] = [
+        SwitchCase("unknown-user", "refuse", "user-unknown", me([("sub", "EMP-9999")])),
+        SwitchCase("unknown-user", "adopt", nil, me([("sub", "EMP-9999")])),
+        SwitchCase("unknown-user", "adopt", "user-unknown", me([("sub", .string(String(repeating: "x", count: 256)))])),
+        SwitchCase("unknown-user", "adopt", "user-not-active", me([("sub", "EMP-0002")])),
+        SwitchCase("operator-auth", "key", "operator-key-missing") { try await $0.call(.get, "/ims/v1/users") },
+        SwitchCase("operator-auth", "open", nil) { try await $0.call(.get, "/ims/v1/users") },
+        SwitchCase("operator-auth", "open", nil) {
             try await $0.call(.get, "/ims/v1/users", [("x-ims-operator-key", "wrong")])
         },
     ]
 
-    private static let keyCases: [Case] = [
-        Case("jwks-cooldown-seconds", "30", "kid-unknown", rotated(after: 29)),
-        Case("jwks-cooldown-seconds", "30", nil, rotated(after: 30)),
-        Case("jwks-cooldown-seconds", "0", nil, rotated(after: 0)),
-        Case("jwks-default-lifetime-seconds", "600", nil, replaced(after: 600)),
-        Case("jwks-default-lifetime-seconds", "30", nil, replaced(after: 30)),
-        Case("jwks-allow", "", "jwks-url-not-allowed", create("https://127.1:1/jwks.json")),
-        Case("jwks-allow", "other.test,127.1", nil, create("https://127.1:1/jwks.json")),
-        Case("jwks-allow", "127.1", "jwks-url-not-allowed", create("http://127.1:1/jwks.json")),
-        Case("jwks-allow-http", "", "jwks-url-not-allowed", create("http://127.1:1/jwks.json")),
-        Case("jwks-allow-http", "127.1", nil, create("http://127.1:1/jwks.json")),
+    private static let keyCases: [SwitchCase] = [
+        SwitchCase("jwks-cooldown-seconds", "30", "kid-unknown", rotated(after: 29)),
+        SwitchCase("jwks-cooldown-seconds", "30", nil, rotated(after: 30)),
+        SwitchCase("jwks-cooldown-seconds", "0", nil, rotated(after: 0)),
+        SwitchCase("jwks-default-lifetime-seconds", "600", nil, replaced(after: 600)),
+        SwitchCase("jwks-default-lifetime-seconds", "30", nil, replaced(after: 30)),
+        SwitchCase("jwks-allow", "", "jwks-url-not-allowed", create("https://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow", "other.test,127.1", nil, create("https://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow", "127.1", "jwks-url-not-allowed", create("http://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow-http", "", "jwks-url-not-allowed", create("http://127.1:1/jwks.json")),
+        SwitchCase("jwks-allow-http", "127.1", nil, create("http://127.1:1/jwks.json")),
     ]
 
     @Test("the SDK asks for a new token as long before the end as the switch says", arguments: [0, 60, 3600])

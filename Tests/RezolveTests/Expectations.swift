@@ -2,24 +2,6 @@ import Support
 import Testing
 
 extension ReceivedAnswer {
-    /// The answer is a success, with exactly this content where one is given.
-    func expect(
-        _ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        #expect(self.status == status, "\(text)", sourceLocation: sourceLocation)
-        if let body { #expect(text == body, sourceLocation: sourceLocation) }
-        #expect(failure == nil, sourceLocation: sourceLocation)
-    }
-
-    /// The answer is a refusal: status, exact content, and the failure's name in the journal.
-    func expect(
-        _ status: Int, _ body: String, _ failure: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        #expect(self.status == status, sourceLocation: sourceLocation)
-        #expect(text == body, sourceLocation: sourceLocation)
-        #expect(self.failure == failure, "\(findings)", sourceLocation: sourceLocation)
-    }
-
     /// The answer is the 403 that tells nothing; the journal tells the reason.
     func expectDenied(_ failure: String, sourceLocation: SourceLocation = #_sourceLocation) {
         expect(403, Example.denied, failure, sourceLocation: sourceLocation)

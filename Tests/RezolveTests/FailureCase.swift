@@ -1,24 +1,6 @@
 import Support
 
-/// One way to provoke a failure, and what it looks like in profile `documented`.
-struct FailureCase: Sendable, CustomStringConvertible {
-    let name: String
-    let status: Int
-    let body: String
-    let provoke: @Sendable (World) async throws -> ReceivedAnswer
-
-    init(
-        _ name: String, _ status: Int, _ body: String,
-        by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) {
-        self.name = name
-        self.status = status
-        self.body = body
-        self.provoke = provoke
-    }
-
-    var description: String { name }
-
+extension FailureCase {
     /// A failure of core that answers DENIED.
     static func denied(
         _ name: String, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer

@@ -6,24 +6,9 @@ import Tokens
 /// Every value of every switch (section 8 of the vendor's spec).
 @Suite("Rezolve's switches")
 struct SwitchTests {
-    /// What a request comes to under one value of a switch: a status and a failure, or none.
-    struct Case: Sendable, CustomStringConvertible {
-        let name: String
-        let value: String
-        var note = ""
-        let failure: String?
-        let send: @Sendable (World) async throws -> ReceivedAnswer
-
-        var description: String { "\(name) = \(value) \(note)" }
-    }
-
     @Test("each value does what it says", arguments: cases)
-    func value(_ example: Case) async throws {
-        let world = try await World()
-        try await world.set("rezolve." + example.name, example.value)
-        let answer = try await example.send(world)
-        #expect(answer.failure == example.failure)
-        #expect((200...299).contains(answer.status) == (example.failure == nil), "\(answer.text)")
+    func value(_ example: SwitchCase) async throws {
+        try await example.check("rezolve", in: try await World())
     }
 
     @Test("no value of a switch is without a case, and the profiles are those of the spec")
@@ -75,25 +60,25 @@ struct SwitchTests {
 
     private static let cases = tokenCases + timeCases + deviceCases + schemeCases + stateCases + bodyCases
 
-    private static let tokenCases: [Case] = [
-        Case(
-            name: "auth-header", value: "required", failure: "masked-missing-fields",
-            send: list(claims: Forged.adaClaims(), header: #"{"alg":"HS512"}"#)),
-        Case(
-            name: "auth-header", value: "ignored", failure: nil,
-            send: list(claims: Forged.adaClaims(), header: #"{"alg":"HS512","auth":1}"#)),
-        Case(
-            name: "partner-entity-id", value: "must-match", failure: "masked-other-user",
-            send: list(claims: Forged.adaClaims(user: "317"))),
-        Case(name: "partner-entity-id", value: "any", failure: nil, send: list(claims: Forged.adaClaims(user: "317"))),
-        Case(
-            name: "partner-entity-id", value: "any", note: "but not empty", failure: "masked-missing-fields",
-            send: list(claims: Forged.adaClaims(user: #""""#))),
-        Case(name: "exp-number", value: "any", failure: nil, send: list(Example.jwtFloat)),
-        Case(name: "exp-number", value: "integer", failure: "masked-missing-fields", send: list(Example.jwtFloat)),
-        Case(name: "exp-number", value: "integer", note: "with an integer", failure: nil, send: list(Example.jwtAda)),
-        Case(name: "registration-token-reuse", value: "accept", failure: nil, send: reuse),
-        Case(name: "registration-token-reuse", value: "refuse", failure: "masked-other-user", send: reuse),
+    private static let tokenCases: [SwitchCase] = [
+        SwitchCase(
+            "auth-header", "required", "masked-missing-fields",
+            list(claims: Forged.adaClaims(), header: #"{"alg":"HS512"}"#)),
+        SwitchCase(
+            "auth-header", "ignored", nil,
+            list(claims: Forged.adaClaims(), header: #"{"alg":"HS512","auth":1}"#)),
+        SwitchCase(
+            "partner-entity-id", "must-match", "masked-other-user",
+            list(claims: Forged.adaClaims(user: "317"))),
+        SwitchCase("partner-entity-id", "any", nil, list(claims: Forged.adaClaims(user: "317"))),
+        SwitchCase(
+            "partner-entity-id", "any", note: "but not empty", "masked-missing-fields",
+            list(claims: Forged.adaClaims(user: #""""#))),
+        SwitchCase("exp-number", "any", nil, list(Example.jwtFloat)),
+        SwitchCase("exp-number", "integer", "masked-missing-fields", list(Example.jwtFloat)),
+        SwitchCase("exp-number", "integer", note: "with an integer", nil, list(Example.jwtAda)),
+        SwitchCase("registration-token-reuse", "accept", nil, reuse),
+        SwitchCase("registration-token-reuse", "refuse", "masked-other-user", reuse),
     ]
 
     private static let reuse: @Sendable (World) async throws -> ReceivedAnswer = {
@@ -101,62 +86,62 @@ struct SwitchTests {
         return try await $0.call(.get, Example.addresses, .keyN.bearer(token))
     }
 
-    private static let timeCases: [Case] = [
-        Case(
-            name: "max-lifetime-seconds", value: "off", failure: nil,
-            send: list(claims: Forged.adaClaims(exp: "1900000000"))),
-        Case(name: "max-lifetime-seconds", value: "1800", failure: nil, send: list(Example.jwtAda)),
-        Case(
-            name: "max-lifetime-seconds", value: "1799", failure: "token-lifetime-too-long", send: list(Example.jwtAda)),
-        Case(name: "leeway-seconds", value: "0", failure: "token-expired", send: list(Example.jwtAdaOld)),
-        Case(
-            name: "leeway-seconds", value: "1", note: "a token whose leeway ends now", failure: "token-expired",
-            send: list(Example.jwtAdaOld)),
-        Case(name: "leeway-seconds", value: "2", failure: nil, send: list(Example.jwtAdaOld)),
+    private static let timeCases: [SwitchCase] = [
+        SwitchCase(
+            "max-lifetime-seconds", "off", nil,
+            list(claims: Forged.adaClaims(exp: "1900000000"))),
+        SwitchCase("max-lifetime-seconds", "1800", nil, list(Example.jwtAda)),
+        SwitchCase(
+            "max-lifetime-seconds", "1799", "token-lifetime-too-long", list(Example.jwtAda)),
+        SwitchCase("leeway-seconds", "0", "token-expired", list(Example.jwtAdaOld)),
+        SwitchCase(
+            "leeway-seconds", "1", note: "a token whose leeway ends now", "token-expired",
+            list(Example.jwtAdaOld)),
+        SwitchCase("leeway-seconds", "2", nil, list(Example.jwtAdaOld)),
     ]
 
-    private static let deviceCases: [Case] = [
-        Case(
-            name: "device-check", value: "enforce", failure: "masked-device-mismatch",
-            send: list(Example.jwtAda, device: nil)),
-        Case(name: "device-check", value: "off", failure: nil, send: list(Example.jwtAda, device: "another")),
-        Case(
-            name: "device-check", value: "off", note: "without claim", failure: nil,
-            send: list(claims: Forged.adaClaims(device: nil))),
-        Case(
-            name: "device-check", value: "if-present", note: "without header", failure: nil,
-            send: list(Example.jwtAda, device: nil)),
-        Case(
-            name: "device-check", value: "if-present", note: "without claim", failure: nil,
-            send: list(claims: Forged.adaClaims(device: nil))),
-        Case(
-            name: "device-check", value: "if-present", note: "with both", failure: "masked-device-mismatch",
-            send: list(Example.jwtAda, device: "another")),
+    private static let deviceCases: [SwitchCase] = [
+        SwitchCase(
+            "device-check", "enforce", "masked-device-mismatch",
+            list(Example.jwtAda, device: nil)),
+        SwitchCase("device-check", "off", nil, list(Example.jwtAda, device: "another")),
+        SwitchCase(
+            "device-check", "off", note: "without claim", nil,
+            list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase(
+            "device-check", "if-present", note: "without header", nil,
+            list(Example.jwtAda, device: nil)),
+        SwitchCase(
+            "device-check", "if-present", note: "without claim", nil,
+            list(claims: Forged.adaClaims(device: nil))),
+        SwitchCase(
+            "device-check", "if-present", note: "with both", "masked-device-mismatch",
+            list(Example.jwtAda, device: "another")),
     ]
 
-    private static let schemeCases: [Case] = [
-        Case(
-            name: "bearer-scheme", value: "required", failure: "masked-token-missing",
-            send: authorization(Example.jwtAda)),
-        Case(
-            name: "bearer-scheme", value: "required", note: "twice", failure: "masked-signature",
-            send: authorization("Bearer Bearer " + Example.jwtAda)),
-        Case(name: "bearer-scheme", value: "lenient", failure: nil, send: authorization(Example.jwtAda)),
-        Case(
-            name: "bearer-scheme", value: "lenient", note: "once", failure: nil,
-            send: authorization("Bearer " + Example.jwtAda)),
-        Case(
-            name: "bearer-scheme", value: "lenient", note: "twice", failure: nil,
-            send: authorization("Bearer bearer  " + Example.jwtAda)),
-        Case(
-            name: "bearer-scheme", value: "lenient", note: "three times", failure: "masked-signature",
-            send: authorization("Bearer Bearer Bearer " + Example.jwtAda)),
-        Case(
-            name: "bearer-scheme", value: "lenient", note: "another scheme", failure: "masked-signature",
-            send: authorization("Basic " + Example.jwtAda)),
-        Case(
-            name: "bearer-scheme", value: "lenient", note: "no token", failure: "masked-token-missing",
-            send: authorization("Bearer Bearer")),
+    private static let schemeCases: [SwitchCase] = [
+        SwitchCase(
+            "bearer-scheme", "required", "masked-token-missing",
+            authorization(Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "required", note: "twice", "masked-signature",
+            authorization("Bearer Bearer " + Example.jwtAda)),
+        SwitchCase("bearer-scheme", "lenient", nil, authorization(Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "once", nil,
+            authorization("Bearer " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "twice", nil,
+            authorization("Bearer bearer  " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "three times", "masked-signature",
+            authorization("Bearer Bearer Bearer " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "another scheme", "masked-signature",
+            authorization("Basic " + Example.jwtAda)),
+        SwitchCase(
+            "bearer-scheme", "lenient", note: "no token", "masked-token-missing",
+            authorization("Bearer Bearer")),
     ]
 
     private static let register: @Sendable (World) async throws -> ReceivedAnswer = {
@@ -170,15 +155,15 @@ struct SwitchTests {
         return try await $0.call(.get, Example.addresses, .ada)
     }
 
-    private static let stateCases: [Case] = [
-        Case(name: "ping-after-logout", value: "expired-token", failure: nil, send: pingAfterLogout),
-        Case(name: "ping-after-logout", value: "unauthorized", failure: "rua-token-invalid", send: pingAfterLogout),
-        Case(name: "duplicate-registration", value: "fail", failure: "registration-duplicate", send: register),
-        Case(name: "duplicate-registration", value: "return-existing", failure: nil, send: register),
-        Case(name: "logout-revokes-core", value: "no", failure: nil, send: loggedOut),
-        Case(name: "logout-revokes-core", value: "yes", failure: "token-expired", send: loggedOut),
-        Case(name: "unknown-entity", value: "refuse", failure: "masked-other-user", send: unknownEntity),
-        Case(name: "unknown-entity", value: "adopt", failure: nil, send: unknownEntity),
+    private static let stateCases: [SwitchCase] = [
+        SwitchCase("ping-after-logout", "expired-token", nil, pingAfterLogout),
+        SwitchCase("ping-after-logout", "unauthorized", "rua-token-invalid", pingAfterLogout),
+        SwitchCase("duplicate-registration", "fail", "registration-duplicate", register),
+        SwitchCase("duplicate-registration", "return-existing", nil, register),
+        SwitchCase("logout-revokes-core", "no", nil, loggedOut),
+        SwitchCase("logout-revokes-core", "yes", "token-expired", loggedOut),
+        SwitchCase("unknown-entity", "refuse", "masked-other-user", unknownEntity),
+        SwitchCase("unknown-entity", "adopt", nil, unknownEntity),
     ]
 
     private static let pingAfterLogout: @Sendable (World) async throws -> ReceivedAnswer = {
@@ -202,21 +187,21 @@ struct SwitchTests {
             #"{"device_id":"dev-1","make":"Apple","os_type":"ios","entityId":"entity123","partnerId":"317"}"#)
     }
 
-    private static let bodyCases: [Case] = [
-        Case(name: "address-required-fields", value: "none", failure: nil, send: createAddress("{}")),
-        Case(name: "address-required-fields", value: "shop", failure: "body-missing-fields", send: createAddress("{}")),
-        Case(
-            name: "address-required-fields", value: "shop", note: "all there", failure: nil,
-            send: createAddress(#"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
-        Case(name: "pan-check", value: "any-string", failure: nil) {
+    private static let bodyCases: [SwitchCase] = [
+        SwitchCase("address-required-fields", "none", nil, createAddress("{}")),
+        SwitchCase("address-required-fields", "shop", "body-missing-fields", createAddress("{}")),
+        SwitchCase(
+            "address-required-fields", "shop", note: "all there", nil,
+            createAddress(#"{"line1":"2","city":"Brno","state":"JM","zip":"60200","country":"CZ"}"#)),
+        SwitchCase("pan-check", "any-string", nil) {
             try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
         },
-        Case(name: "pan-check", value: "decrypt", failure: "body-wrong-type") {
+        SwitchCase("pan-check", "decrypt", "body-wrong-type") {
             try await $0.call(.post, Example.ada + "/wallet", .ada, Example.newCard)
         },
-        Case(name: "ios-sample-renewal", value: "off", failure: "masked-api-key", send: sampleRenewal),
-        Case(name: "ios-sample-renewal", value: "on", failure: nil, send: sampleRenewal),
-        Case(name: "ios-sample-renewal", value: "on", note: "an ordinary registration", failure: nil) {
+        SwitchCase("ios-sample-renewal", "off", "masked-api-key", sampleRenewal),
+        SwitchCase("ios-sample-renewal", "on", nil, sampleRenewal),
+        SwitchCase("ios-sample-renewal", "on", note: "an ordinary registration", nil) {
             try await $0.call(
                 .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"a@example.test"}"#)
         },

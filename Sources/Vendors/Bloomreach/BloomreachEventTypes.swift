@@ -1,3 +1,5 @@
+import JSON
+
 /// The types of a project's events, each written once and elsewhere a number.
 struct BloomreachEventTypes: Sendable {
     /// The most types that a project's events may have (ours); all further ones count as ``overflow``.

@@ -115,7 +115,7 @@ extension Bloomreach {
                 because: "the table would have \(cells) cells of \(bytes) bytes; expected at most \(maximumCells) of "
                     + "\(maximumTableBytes)")
         }
-        let properties = ExactText.sorted(names)
+        let properties = names.sorted().map(\.text)
         var columns: [ExactText: Int] = [:]
         for (column, name) in properties.enumerated() { columns[ExactText(name)] = column }
         let rows = customers.map { customer in
@@ -140,7 +140,7 @@ extension Bloomreach {
         var others: Set<ExactText> = []
         for customer in customers { for id in customer.ids.hard { others.insert(ExactText(id.name)) } }
         others.remove(ExactText(BloomreachID.registered))
-        return [BloomreachID.registered, BloomreachID.cookie] + ExactText.sorted(others)
+        return [BloomreachID.registered, BloomreachID.cookie] + others.sorted().map(\.text)
     }
 
     /// Takes hard ids, properties and inbox from a customer; events and cookies stay (ours).

@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 import Tokens
 
 /// An API space: what the portal's settings say of it.

@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 
 /// A question that the app answers with its own token.
 struct ComapiChallenge: Sendable {
