@@ -26,6 +26,8 @@ public final class Emulator: Sendable {
     let logger: Logger?
     /// Whom it believes over https when it asks for keys; read only then, since few do.
     let keyTrust: @Sendable () -> TLSTrust
+    /// How often others are asked for published keys.
+    let keyFetchPace: KeyFetchPace
 
     /// Reads the fixtures and makes every vendor ready.
     ///
@@ -39,13 +41,14 @@ public final class Emulator: Sendable {
     ///   - logger: where every exchange is logged.
     ///   - machine: the machine's clock, by which sandboxes grow old.
     ///   - keyTrust: whose certificates are believed when published keys are asked for over https.
+    ///   - keyFetchPace: how often others are asked for them; by default all emulators of a process share one pace.
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(
         fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
-        keyTrust: @escaping @Sendable () -> TLSTrust = { .system }
+        keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let edition = try Edition(of: modules, fixtures: fixtures)
         do {
@@ -67,6 +70,7 @@ public final class Emulator: Sendable {
         self.machine = machine
         self.logger = logger
         self.keyTrust = keyTrust
+        self.keyFetchPace = keyFetchPace
     }
 
     /// The vendors, in the catalog's order.

@@ -14,6 +14,9 @@ extension Pipeline {
 
     private func send(_ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
         if let target = request.ownTarget { return await ask(target, request, in: sandbox) }
+        guard emulator.keyFetchPace.admits(request.url, at: .now) else {
+            return .failed(.notAsked(emulator.keyFetchPace.refusal))
+        }
         do throws(ClientError) {
             let response = try await HTTPClient.send(
                 url: request.url, fields: request.fields, trust: emulator.keyTrust(), within: KeyRequest.timeLimit,
@@ -62,7 +65,7 @@ extension KeyFetchProblem {
             case .timedOut: .slow
             case .tooLarge: .tooLarge
             case .invalidURL, .unknownHost, .notReachable, .notTrusted, .tlsFailed, .connectionLost, .malformedAnswer,
-                .cancelled:
+                .tooMany, .cancelled:
                 .unreachable(error.description)
             }
     }

@@ -37,6 +37,9 @@ struct RemoteKeysTests {
             (["no-store"], 30), (["max-age=600, no-cache"], 30), (["max-age=5"], 30), (["max-age=0"], 30),
             (["max-age=99999999"], 86_400), (["max-age=99999999999999999999"], 86_400), (["max-age=soon"], 30),
             (["max-age=-1"], 30), (["public"], 600), (["public", "max-age=90"], 90), (["max-age"], 30),
+            (["max-age = 60"], 60), (["public , MAX-AGE\t=\t\"60\""], 60), (["max-age=\"\""], 30),
+            (["max-age=\"600"], 30), (["max-age=600\""], 30), (["max-age=60, max-age=90"], 60),
+            (["no-cache=\"Set-Cookie\", max-age=600"], 30), (["s-maxage=60"], 600), (["max-age=6 0"], 30),
         ] as [([String], Int)])
     func lifetime(_ values: [String], _ seconds: Int) throws {
         var keys = remote()
@@ -149,5 +152,45 @@ struct RemoteKeysTests {
         keys.take(report(set([try publicKey()])), policy)
         #expect(count(600 + 86_399) == 1)
         #expect(count(600 + 86_400) == nil)
+        // Behind a clock that was set back they are as far away as that.
+        #expect(count(-86_399) == 1)
+        #expect(count(-86_400) == nil)
+    }
+
+    @Test("are no longer fresh when the clock was set back behind the moment at which they came")
+    func clockSetBack() throws {
+        func isFetch(_ keys: RemoteKeys, _ seconds: Int) -> Bool {
+            if case .fetch = keys.need(naming: "first", at: start + .seconds(seconds), policy) { return true }
+            return false
+        }
+        var keys = remote()
+        keys.take(report(set([try publicKey()]), cacheControl: ["max-age=86400"]), policy)
+        // Requests that began before the keys came, and were judged behind that.
+        #expect(!isFetch(keys, -1))
+        #expect(!isFetch(keys, -30))
+        #expect(isFetch(keys, -31))
+        #expect(isFetch(keys, -40_000))
+        // Nobody answers at the earlier time: the keys serve, and the next attempt waits for the cool-down.
+        keys.take(keys.report(of: .failed(.slow), at: start + .seconds(-40_000)), policy)
+        guard case .use = keys.need(naming: "first", at: start + .seconds(-39_999), policy) else {
+            Issue.record("old keys do not serve")
+            return
+        }
+        #expect(isFetch(keys, -39_970))
+    }
+
+    @Test("count only what was asked; an attempt that nobody made begins the cool-down all the same")
+    func notAsked() throws {
+        var keys = remote()
+        keys.take(report(set([try publicKey()])), policy)
+        #expect(keys.fetchCount == 1)
+        keys.take(keys.report(of: .failed(.notAsked("too often")), at: start + .seconds(600)), policy)
+        #expect(keys.fetchCount == 1)
+        #expect(keys.lastReport?.finding.found == .text("not asked: too often"))
+        guard case .use(let old) = keys.need(naming: "first", at: start + .seconds(629), policy) else {
+            Issue.record("asks within the cool-down")
+            return
+        }
+        #expect(old.count == 1)
     }
 }

@@ -28,7 +28,7 @@ import Wire
         }
     }
 
-    @Test func `More calls than threads all come back`() async throws {
+    @Test func `Many calls at once all come back`() async throws {
         try await withServer { port in
             try await withThrowingTaskGroup { group in
                 for number in 0..<40 {

@@ -32,6 +32,16 @@ struct KeySourceTests {
         Forged(.uat, [("iss", .string(Self.iss))]).signed(by: key).header("kid", kid.map(JSON.string))
     }
 
+    @Test("are published by dev issuers with their members in the order of the contract")
+    func publishedOrder() async throws {
+        let world = try await World()
+        let answer = try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json")
+        let key = try #require(answer.json["keys"]?[0]?.object)
+        #expect(key.map(\.name) == ["kty", "alg", "use", "kid", "n", "e"])
+        #expect(key["kid"] == "k2")
+        #expect(key["e"] == "AQAB")
+    }
+
     @Test(
         "PEM text holds one public key or several, which are tried in turn, whatever a kid says",
         arguments: Depth.allCases)
@@ -185,7 +195,7 @@ struct KeySourceTests {
             ("environment", "test"), ("preset", "auth0"), ("require_kid", 1), ("require_typ", "yes"),
             ("audience", ""), ("token_use", 7), ("max_lifetime_seconds", 0), ("max_lifetime_seconds", 1.5),
             ("replay", "never"), ("certificate_dates", nil), ("expiry_leeway_seconds", 601),
-            ("not_before_leeway_seconds", -1), ("isuer", "x"), ("name", "New"),
+            ("not_before_leeway_seconds", -1), ("expiry_leeway_seconds", .null), ("isuer", "x"), ("name", "New"),
         ] as [(String, JSON)])
     func wrongMember(_ name: String, _ value: JSON) async throws {
         let world = try await World()

@@ -88,15 +88,15 @@ struct RouteTests {
         #"{"name":"uat","issuer":"https://auth.example.test/uat","tenant":"demo","environment":"uat","#
         + #""preset":"standard","keys":{"type":"pem-public-key","url":null,"kids":[null],"fetched_at":null,"#
         + #""expires_at":null},"require_kid":false,"require_typ":true,"require_jti":false,"audience":null,"#
-        + #""token_use":null,"replay":"off","certificate_dates":"warn","#
-        + #""expiry_leeway_seconds":null,"not_before_leeway_seconds":null,"created_at":1800000000,"warnings":[]}"#
+        + #""token_use":null,"max_lifetime_seconds":null,"replay":"off","certificate_dates":"warn","#
+        + #""expiry_leeway_seconds":0,"not_before_leeway_seconds":30,"created_at":1800000000,"warnings":[]}"#
 
     private static let refreshed =
         #"{"name":"rotating","issuer":"https://login.example.test","tenant":"demo","environment":"uat","#
         + #""preset":"standard","keys":{"type":"jwks-url","url":"{self}/ims/dev-issuers/rotating/jwks.json","#
         + #""kids":["k2"],"fetched_at":1800000000,"expires_at":1800000600},"require_kid":false,"#
-        + #""require_typ":true,"require_jti":false,"audience":null,"token_use":null,"#
-        + #""replay":"off","certificate_dates":"warn","expiry_leeway_seconds":null,"not_before_leeway_seconds":null,"#
+        + #""require_typ":true,"require_jti":false,"audience":null,"token_use":null,"max_lifetime_seconds":null,"#
+        + #""replay":"off","certificate_dates":"warn","expiry_leeway_seconds":0,"not_before_leeway_seconds":30,"#
         + #""created_at":1800000000,"warnings":[]}"#
 
     private static func user(_ state: String, activated: String = "1800000000", deactivated: String = "null") -> String

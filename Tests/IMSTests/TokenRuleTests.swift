@@ -23,6 +23,50 @@ struct TokenRuleTests {
         ("iat", [], "claim-invalid", "iat"), ("scope", "any", nil, nil), ("aud", 7, nil, nil), ("jti", 7, nil, nil),
     ]
 
+    @Test("of a token that is known to hold are judged anew when its issuer or the moment changes")
+    func known() async throws {
+        let world = try await World()
+        let token = try Forged().text()
+        let first = try await world.me(token)
+        for _ in 0..<4 {
+            let answer = try await world.me(token)
+            answer.expect(200)
+            #expect(answer.findings.map { "\($0)" } == first.findings.map { "\($0)" })
+        }
+        try await world.replaceUAT(["keys": try Example.publicKey(2)])
+        try await world.me(token).expectRefusal(401, "signature-invalid")
+        try await world.replaceUAT(["require_kid": true])
+        try await world.me(token).expectRefusal(401, "kid-required", field: "kid")
+        try await world.replaceUAT([:])
+        for _ in 0..<2 { try await world.me(token).expect(200) }
+        try await world.advance("600s")
+        try await world.me(token).expectRefusal(401, "token-expired", field: "exp")
+        try await world.freeze(at: World.exampleMoment)
+        try await world.me(token).expect(200)
+        try await world.call(.delete, "/ims/v1/issuers/uat", .operatorKey).expect(204)
+        try await world.me(token).expectRefusal(401, "issuer-unknown", field: "iss")
+    }
+
+    @Test("of a token that is known to hold ask for fresh keys when the old ones are over")
+    func knownToFetchedKeys() async throws {
+        let world = try await World()
+        let token = try Forged(.rotating, [("exp", 1_800_200_000)]).text()
+        for _ in 0..<4 { try await world.me(token).expect(200) }
+        #expect(try await world.fetches() == 1)
+        try await world.advance("600s")
+        for _ in 0..<4 { try await world.me(token).expect(200) }
+        #expect(try await world.fetches() == 2)
+        // A clock that is set back says nothing of how old the keys are.
+        try await world.freeze(at: World.exampleMoment + 500)
+        try await world.me(token).expect(200)
+        #expect(try await world.fetches() == 3)
+        try await world.drill("rotating", "break")
+        try await world.advance("700s")
+        #expect(try await world.me(token).outcome(of: "keys-fetched") == .noted)
+        try await world.advance("86400s")
+        try await world.me(token).expectRefusal(503, "keys-unavailable")
+    }
+
     @Test("each claim has its type", arguments: claims)
     func claim(_ name: String, _ value: JSON?, _ failure: String?, _ field: String?) async throws {
         let answer = try await World().me(Forged(.uat, [(name, value)]))

@@ -124,6 +124,8 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main(port_file: str, certificate: str | None = None, key: str | None = None):
+    # As many as ask at once; the usual five make the others wait for seconds.
+    ThreadingHTTPServer.request_queue_size = 256
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
     if certificate:

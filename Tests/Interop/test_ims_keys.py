@@ -336,6 +336,36 @@ def test_a_stalling_issuer_holds_up_nobody_else(sandbox, keys, key_server, serve
     assert (status, answer["warnings"]) == (201, ["jwks-unreachable"])
 
 
+def test_many_stalling_issuers_hold_up_nobody_else_and_no_thread(sandbox, keys, key_server, server):
+    stalling = publish(key_server, sandbox, keys[:1], mode="stall")
+    path = stalling.removeprefix(key_server.url)
+    healthy = key_server.publish(path + "?healthy", {"keys": [keys[0].jwk]})
+    sandbox.set_clock(now=NOW, freeze=True)
+    threads = server.thread_count
+
+    async def onboard(session, name, url):
+        body = {"name": name, "issuer": f"https://{name}.example.test", "tenant": "demo", "keys": {"type": "jwks-url", "url": url}}
+        async with session.post(f"{sandbox.url}/ims/v1/issuers", json=body, headers=OPERATOR) as answer:
+            return answer.status, await answer.json()
+
+    async def storm():
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
+            slow = [asyncio.create_task(onboard(session, f"stalling-{number}", stalling)) for number in range(60)]
+            while await asyncio.to_thread(key_server.count, path) < len(slow):
+                assert not any(task.done() for task in slow)
+            status, answer = await onboard(session, "healthy", healthy)
+            assert (status, answer["warnings"]) == (201, [])
+            # They hang while the one that was asked last is answered, and one thread asks all of them.
+            assert not any(task.done() for task in slow)
+            assert server.thread_count <= threads + 2
+            return await asyncio.gather(*slow)
+
+    assert {(status, *answer["warnings"]) for status, answer in asyncio.run(storm())} == {(201, "jwks-unreachable")}
+    listed = sandbox.control("GET", "keys")["fetched"]
+    problems = {entry["problem"] for entry in listed if entry["issuer"].startswith("stalling-")}
+    assert problems == {"the answer was not complete within 5 s"}
+
+
 def test_a_set_over_https_is_believed_by_our_own_authority_and_no_other(sandbox, server, keys, tmp_path_factory):
     folder = tmp_path_factory.mktemp("secure")
     authority = Certified(server.authority, server.authority.with_name("understudy-ca-key.pem"))

@@ -17,7 +17,8 @@ public struct World: Sendable {
     /// The sandbox's name.
     public let name: String
     let depth: Depth
-    let stage: Stage
+    /// Where the sandbox is.
+    public let stage: Stage
 
     private static let created = Atomic(0)
 

@@ -9,12 +9,13 @@ import Understudy
 @Suite("Published keys")
 struct KeyFetchTests {
     private func world(
-        _ depth: Depth = .pipeline, _ urls: [String: String] = ["own": "{self}/notary/plain/jwks"]
+        _ depth: Depth = .pipeline, _ urls: [String: String] = ["own": "{self}/notary/plain/jwks"],
+        pace: KeyFetchPace = .ofProcess
     ) async throws -> World {
         let folder = try Subscriber.fixtures(urls)
         let emulator = try Emulator(
             fixtures: FixtureStore(layers: [folder.path]),
-            modules: [VendorModule(Notary.self), VendorModule(Subscriber.self)])
+            modules: [VendorModule(Notary.self), VendorModule(Subscriber.self)], keyFetchPace: pace)
         return try await World(depth, on: Stage(emulator))
     }
 
@@ -55,6 +56,27 @@ struct KeyFetchTests {
                 "vendor": "subscriber", "issuer": "own", "url": "{self}/notary/plain/jwks", "kids": ["first"],
                 "fetches": 1, "fetched_at": 1_800_000_000, "expires_at": 1_800_000_600, "problem": nil,
             ])
+    }
+
+    @Test("are told apart by who asked for them and who waited", arguments: Depth.allCases)
+    func passengers(_ depth: Depth) async throws {
+        let world = try await world(depth)
+        try await world.control(
+            .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)
+        let token = try await unknown(world)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<10 { group.addTask { #expect(try await read(token, world).status == 401) } }
+            try await group.waitForAll()
+        }
+        let reads = world.sandbox.journal.entries().filter { $0.record.route == "read" }
+        let findings = reads.flatMap(\.record.findings)
+        #expect(findings.filter { $0.check == "keys-fetched" }.map(\.outcome) == [.passed])
+        let waiting = findings.filter { $0.check == "keys-awaited" }
+        // One that came late on a busy machine found the keys there, and has nothing to tell.
+        #expect((1...9).contains(waiting.count))
+        #expect(waiting.first?.found == .text("200, 1 key: first"))
+        #expect(waiting.first?.note == "Another request asked for the keys, and this one waited for them.")
+        #expect(try await fetches(world) == 1)
     }
 
     @Test("are asked for once, whatever number of requests name a key that is not there", arguments: Depth.allCases)
@@ -164,6 +186,32 @@ struct KeyFetchTests {
         #expect(other.failure == "keys-unavailable")
         let form = other.findings.first.flatMap(\.found).map { "\($0)" } ?? ""
         #expect(form.contains("expected an object with an array “keys”"), "\(form)")
+    }
+
+    @Test("of a URL that all sandboxes together have asked too often are not asked for, and old ones serve")
+    func pace() async throws {
+        let publisher = try await world(.socket)
+        let url = "http://127.0.0.1:\(publisher.stage.port)/~\(publisher.sandbox.name)/notary/plain/jwks"
+        let pace = KeyFetchPace(burst: 1, interval: .seconds(3600), sparesThisMachine: false)
+        let world = try await world(.pipeline, ["far": url], pace: pace)
+        let token = try await publisher.mint("notary/seal")
+        #expect(try await read(token, world, "far").status == 200)
+        try await world.advance("600s")
+        let stale = try await read(token, world, "far")
+        #expect(stale.status == 200)
+        let refusal = "not asked: this process asks a URL 1 times at once and then every 3600.0 seconds at most, "
+        let finding = stale.findings.first { $0.check == "keys-fetched" }
+        #expect(finding?.outcome == .noted)
+        #expect(finding?.found == .text(refusal + "all sandboxes together"))
+        #expect(try await fetches(world, "far") == 1)
+        try await world.control(.post, "reset")
+        let forgotten = try await read(token, world, "far")
+        #expect(forgotten.status == 503)
+        #expect(forgotten.text == #"{"code":"keys-unavailable"}"#)
+        #expect(forgotten.failure == "keys-unavailable")
+        #expect(forgotten.findings.first?.found == .text(refusal + "all sandboxes together"))
+        #expect(try await fetches(publisher) == 0)
+        #expect(publisher.sandbox.journal.entries().count { $0.record.route == "jwks" } == 1)
     }
 
     @Test("can be asked for by a handler, which goes on with what came", arguments: Depth.allCases)

@@ -1,5 +1,4 @@
 public import JSON
-import Yams
 
 /// A place in a YAML fixture that knows where it stands, so that every complaint names line and column.
 ///
@@ -11,7 +10,7 @@ import Yams
 public struct FixtureNode {
     private enum Content {
         /// A node, and where the member's name stands whose value it is.
-        case yaml(Node, name: Node?)
+        case yaml(YAMLNode, name: YAMLNode?)
         case json(JSON, FixturePath)
     }
 
@@ -19,21 +18,7 @@ public struct FixtureNode {
     private let content: Content
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
-        guard let text = String(validating: file.bytes, as: UTF8.self) else {
-            throw FixtureProblem(file: file.path, message: "is not UTF-8")
-        }
-        do {
-            // The basic resolver: Yams' own would read `yes` as a boolean, and costs a regular expression each. Nothing
-            // is constructed either, and the standard encoding would be looked for in the environment.
-            guard let root = try Yams.compose(yaml: text, .basic, Constructor([:], [:], [:]), .utf8) else {
-                throw FixtureProblem(file: file.path, line: 1, column: 1, message: "the file is empty")
-            }
-            self.init(file: file.path, .yaml(root, name: nil))
-        } catch let problem as FixtureProblem {
-            throw problem
-        } catch {
-            throw FixtureProblem(file: file.path, yaml: error)
-        }
+        self.init(file: file.path, .yaml(try YAMLReader.root(of: file), name: nil))
     }
 
     /// JSON read as if it stood in a fixture; its problems name a path such as `users[3].id` instead of a line.
@@ -60,8 +45,8 @@ public struct FixtureNode {
         if case .yaml(_, let name?) = content { problem(message, at: name) } else { problem(message) }
     }
 
-    private func problem(_ message: String, at node: Node) -> FixtureProblem {
-        FixtureProblem(file: file, line: node.mark?.line, column: node.mark?.column, message: message)
+    private func problem(_ message: String, at node: YAMLNode) -> FixtureProblem {
+        FixtureProblem(file: file, line: node.line, column: node.column, message: message)
     }
 
     /// The value as JSON, members in order.
@@ -71,14 +56,19 @@ public struct FixtureNode {
             // Names the place of the repeated member.
             if json.repeatsNames { try checkNames() }
             return json
-        case .yaml(.scalar(let scalar), _): return Self.value(of: scalar)
-        case .yaml(.sequence, _): return .array(try Self.values(of: try elements()))
-        case .yaml(.mapping, _):
-            var object = JSONObject()
-            for (name, value) in try members() { object.append(name, try value.json()) }
-            return .object(object)
-        case .yaml(.alias, _): throw problem("an alias must name an anchor of this file")
+        case .yaml(let node, _):
+            switch node.content {
+            case .scalar(let text, let isPlain): return YAMLNode.value(text, isPlain: isPlain)
+            case .sequence: return .array(try Self.values(of: try elements()))
+            case .mapping: return .object(try object())
+            }
         }
+    }
+
+    private func object() throws(FixtureProblem) -> JSONObject {
+        var object = JSONObject()
+        for (name, value) in try members() { object.append(name, try value.json()) }
+        return object
     }
 
     private static func values(of elements: [FixtureNode]) throws(FixtureProblem) -> [JSON] {
@@ -98,18 +88,23 @@ public struct FixtureNode {
     /// The members of a mapping, in order.
     public func members() throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
         switch content {
-        case .yaml(.mapping(let mapping), _): return try members(of: mapping)
+        case .yaml(let node, _):
+            guard case .mapping(let mapping) = node.content else { throw expected("a mapping") }
+            return try members(of: mapping)
         case .json(.object(let object), let path): return try members(of: object, at: path)
-        case .json, .yaml: throw expected("a mapping")
+        case .json: throw expected("a mapping")
         }
     }
 
-    /// YAML's parser has refused repeated members before this.
-    private func members(of mapping: Node.Mapping) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
+    /// The reader of YAML has refused repeated members before this.
+    private func members(of mapping: [YAMLNode.Member]) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
         var members: [(name: String, value: FixtureNode)] = []
-        for (key, value) in mapping {
-            guard let name = key.scalar?.string else { throw problem("a member's name must be a string", at: key) }
-            members.append((name, FixtureNode(file: file, .yaml(value, name: key))))
+        members.reserveCapacity(mapping.count)
+        for member in mapping {
+            guard let name = member.name.text else {
+                throw problem("a member's name must be a string", at: member.name)
+            }
+            members.append((name, FixtureNode(file: file, .yaml(member.value, name: member.name))))
         }
         return members
     }
@@ -138,11 +133,12 @@ public struct FixtureNode {
     /// The elements of a sequence.
     public func elements() throws(FixtureProblem) -> [FixtureNode] {
         switch content {
-        case .yaml(.sequence(let sequence), _):
+        case .yaml(let node, _):
+            guard case .sequence(let sequence) = node.content else { throw expected("a list") }
             return sequence.map { FixtureNode(file: file, .yaml($0, name: nil)) }
         case .json(.array(let elements), let path):
             return elements.indices.map { FixtureNode(file: file, .json(elements[$0], .element($0, of: path))) }
-        case .json, .yaml: throw expected("a list")
+        case .json: throw expected("a list")
         }
     }
 
@@ -185,37 +181,34 @@ public struct FixtureNode {
     /// The value here that is neither mapping nor list; `nil` for those.
     private var scalar: JSON? {
         switch content {
-        case .yaml(.scalar(let scalar), _): return Self.value(of: scalar)
-        case .json(.object, _), .json(.array, _), .yaml: return nil
-        case .json(let value, _): return value
+        case .yaml(let node, _):
+            if case .scalar(let text, let isPlain) = node.content {
+                YAMLNode.value(text, isPlain: isPlain)
+            } else {
+                nil
+            }
+        case .json(.object, _), .json(.array, _): nil
+        case .json(let value, _): value
+        }
+    }
+
+    private var isMapping: Bool {
+        switch content {
+        case .yaml(let node, _): if case .mapping = node.content { true } else { false }
+        case .json(let value, _): value.object != nil
         }
     }
 
     private func expected(_ what: String) -> FixtureProblem {
         let found =
-            switch (content, scalar) {
-            case (_, .string(let text)?): "the string “\(text)”"
-            case (_, .null?): "nothing"
-            case (_, let other?): "the \(other.typeName) \(other.text)"
-            case (.yaml(.mapping, _), nil), (.json(.object, _), nil): "a mapping"
-            case (.yaml(.alias, _), nil): "an alias"
-            case (.yaml, nil), (.json, nil): "a list"
+            switch scalar {
+            case .string(let text)?: "the string “\(text)”"
+            case .null?: "nothing"
+            case let other?: "the \(other.typeName) \(other.text)"
+            case nil: isMapping ? "a mapping" : "a list"
             }
         let advice = what == "a string" && scalar != nil ? "; write it in quotes" : ""
         return problem("\(found) stands where \(what) is expected\(advice)")
-    }
-
-    private static func value(of scalar: Node.Scalar) -> JSON {
-        guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
-        switch scalar.string {
-        case "", "~", "null": return .null
-        case "true": return true
-        case "false": return false
-        default:
-            // A plain scalar that reads as a JSON number is one; everything else is a string.
-            if case .number(let number)? = try? JSON.parse(scalar.string.utf8) { return .number(number) }
-            return .string(scalar.string)
-        }
     }
 }
 
@@ -238,21 +231,5 @@ public struct FixtureMapping {
     public func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value
-    }
-}
-
-extension FixtureProblem {
-    fileprivate init(file: String, yaml error: any Error) {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            self.init(file: file, line: mark.line, column: mark.column, message: "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let names, let context):
-            let list = names.sorted().joined(separator: ", ")
-            self.init(
-                file: file, line: context.mark.line, column: context.mark.column,
-                message: "this mapping has the same member twice: \(list)")
-        default: self.init(file: file, message: "not YAML: \(error)")
-        }
     }
 }

@@ -19,8 +19,10 @@ public struct KeyFetchReport: Sendable {
     public let problem: KeyFetchProblem?
     /// The lifetime that the answer asks for; `nil` when it says nothing of it.
     let lifetime: CacheLifetime?
-    /// The report as a finding of the exchange that caused the request, or waited for it. Made once: thousands may wait.
-    public let finding: Finding
+    /// Whether the exchange that has the report did not ask by itself, but had what another one's request brought.
+    private(set) var isShared = false
+    private let fetched: Finding
+    private let awaited: Finding
 
     private static let numbers = Atomic(0)
     /// ours: so many names and phrases tell enough, and a set of thousands of keys must not fill every journal.
@@ -36,9 +38,31 @@ public struct KeyFetchReport: Sendable {
         let summary =
             problem?.description
             ?? "\(status.map(String.init) ?? ""), \(keys.count) key\(keys.count == 1 ? "" : "s"): \(Self.list(names, ", "))"
-        finding = Finding(
+        let note = skipped.isEmpty ? nil : "Left out: \(Self.list(skipped, "; "))."
+        // Made once: thousands may wait.
+        fetched = Finding(
             "keys-fetched", problem == nil ? .passed : .noted, expected: .text("GET \(url): 200 and a usable key"),
-            found: .text(summary), note: skipped.isEmpty ? nil : "Left out: \(Self.list(skipped, "; ")).")
+            found: .text(summary), note: note)
+        awaited = Finding(
+            "keys-awaited", fetched.outcome, expected: fetched.expected, found: fetched.found,
+            note: ["Another request asked for the keys, and this one waited for them.", note]
+                .compactMap(\.self).joined(separator: " "))
+    }
+
+    /// The report as a finding of the exchange that asked for the keys, or waited for them.
+    public var finding: Finding { isShared ? awaited : fetched }
+
+    /// Whether the URL was asked at all.
+    var wasAsked: Bool {
+        if case .notAsked? = problem { return false }
+        return true
+    }
+
+    /// The report as those have it who did not ask.
+    func shared() -> KeyFetchReport {
+        var report = self
+        report.isShared = true
+        return report
     }
 
     private static func list(_ phrases: [String], _ separator: String) -> String {
@@ -56,20 +80,33 @@ enum CacheLifetime: Sendable, Hashable {
 
     /// Reads the values of `Cache-Control`; `nil` when no directive speaks of a lifetime.
     init?(_ values: [String]) {
-        let directives = values.flatMap { $0.split(separator: ",") }.map { $0.trimming(while: \.isWhitespace) }
-        let names = directives.map { $0.prefix { $0 != "=" }.lowercased() }
-        if names.contains("no-store") || names.contains("no-cache") {
+        let directives = values.flatMap { $0.split(separator: ",") }.map(Self.directive)
+        if directives.contains(where: { $0.name == "no-store" || $0.name == "no-cache" }) {
             self = .none
             return
         }
-        guard let index = names.firstIndex(of: "max-age") else { return nil }
-        let argument = directives[index].dropFirst("max-age=".count).trimming { $0 == "\"" }
+        guard let directive = directives.first(where: { $0.name == "max-age" }) else { return nil }
+        let argument = directive.argument.flatMap(Self.unquoted) ?? ""
         guard !argument.isEmpty, argument.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
             self = .none
             return
         }
         // More digits than an integer holds are a very long time.
         self = .seconds(Int(argument) ?? .max)
+    }
+
+    /// A directive's name in lower case, and its argument. ours: RFC 9111 section 5.2 has no blanks around `=`, but whoever
+    /// writes them means the same.
+    private static func directive(_ text: Substring) -> (name: String, argument: Substring?) {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            .map { $0.trimming(while: \.isWhitespace) }
+        return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : nil)
+    }
+
+    /// A token as it is, or what stands between quotation marks; `nil` when one of them is missing.
+    private static func unquoted(_ text: Substring) -> Substring? {
+        guard text.hasPrefix("\"") || text.hasSuffix("\"") else { return text }
+        return text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"") ? text.dropFirst().dropLast() : nil
     }
 }
 

@@ -38,6 +38,8 @@ public enum KeyAnswer: Sendable {
 
 /// Why a request for keys brought none.
 public enum KeyFetchProblem: Error, Sendable, Hashable {
+    /// The URL was not asked; the phrase says why.
+    case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
     /// The answer was not complete in time.
@@ -60,6 +62,7 @@ extension KeyFetchProblem: CustomStringConvertible {
     /// What was found and what would be right.
     public var description: String {
         switch self {
+        case .notAsked(let why): "not asked: \(why)"
         case .unreachable(let what): what
         case .slow: "the answer was not complete within \(Int(KeyRequest.timeLimit.inSeconds)) s"
         case .tooLarge: "the answer has more than \(KeyRequest.longestBody) bytes"

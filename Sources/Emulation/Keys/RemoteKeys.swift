@@ -61,8 +61,7 @@ extension RemoteKeys {
 
     /// What to do to verify the signature of a token that names that key, or none.
     public func need(naming keyID: String?, at moment: Moment, _ policy: KeyFetchPolicy) -> Need {
-        let isFresh = expiresAt.map { moment < $0 } ?? false
-        if isFresh {
+        if isFresh(at: moment) {
             let isKnown = keyID.map { id in keys.contains { $0.id?.hasSameBytes(as: id) == true } } ?? true
             return isKnown || isCoolingDown(at: moment, policy) ? .use(keys) : .fetch
         }
@@ -72,8 +71,19 @@ extension RemoteKeys {
 
     /// What to do when asking has brought nothing: the old keys serve for a while beyond their lifetime.
     public func keysInNeed(at moment: Moment, _ policy: KeyFetchPolicy) -> Need {
-        guard let expiresAt, moment < expiresAt + policy.staleTime else { return .unavailable }
-        return .use(keys)
+        guard let fetchedAt, let expiresAt else { return .unavailable }
+        // The distance counts, not the order: a clock that was set back by years has left the keys as far behind.
+        let isNear = fetchedAt.unixSeconds - moment.unixSeconds < policy.staleTime.inSeconds
+        return isNear && moment < expiresAt + policy.staleTime ? .use(keys) : .unavailable
+    }
+
+    /// ours: requests that began so long before the keys came may be judged after that, and find them fresh. Before that the
+    /// clock was set back, and nobody knows of the keys' age but that it is no age to trust.
+    private static let longestRequest = Duration.seconds(30)
+
+    private func isFresh(at moment: Moment) -> Bool {
+        guard let fetchedAt, let expiresAt else { return false }
+        return moment < expiresAt && fetchedAt.unixSeconds - moment.unixSeconds <= Self.longestRequest.inSeconds
     }
 
     /// The distance counts, not the order: a clock that was set back ends the cool-down too.
@@ -121,7 +131,7 @@ extension RemoteKeys {
     /// A report of another URL, or one that has been taken already, changes nothing.
     public mutating func take(_ report: KeyFetchReport, _ policy: KeyFetchPolicy) {
         guard report.url.hasSameBytes(as: url), report.number != lastReport?.number else { return }
-        fetchCount += 1
+        if report.wasAsked { fetchCount += 1 }
         lastReport = report
         guard report.problem == nil else { return }
         keys = report.keys

@@ -34,13 +34,13 @@ extension ExchangeDesk {
                 ? self.wait(for: order, exchange, attempt: attempt + 1, in: cell, then: resume) : resume(report)
         }
         switch cell.board(order, at: self, exchange.moment) {
-        case .needless(let report): return resume(report)
+        case .needless(let report): return resume(report.shared())
         case .passenger(let flight, let keys):
             return .waiting({ await flight.gate.passage() }) {
                 guard let report = flight.report, flight.hasLanded else {
                     return again(keys.reportOfNothing(at: exchange.moment))
                 }
-                return resume(report)
+                return resume(report.shared())
             }
         case .pilot(let flight, let keys):
             return .fetching(keys.request) { answer in
@@ -68,7 +68,7 @@ extension ExchangeDesk {
         let (flight, isPilot) = cell.board(keys, at: self)
         guard isPilot else {
             return .waiting({ await flight.gate.passage() }) {
-                resume(flight.report ?? keys.reportOfNothing(at: exchange.moment))
+                resume((flight.report ?? keys.reportOfNothing(at: exchange.moment)).shared())
             }
         }
         return .fetching(keys.request) { answer in

@@ -18,6 +18,8 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
     case connectionLost
     /// What came is no answer by RFC 9112.
     case malformedAnswer
+    /// So many requests are under way, or so much is kept for them, that this one was not begun or not finished.
+    case tooMany
     /// The task that waited was cancelled.
     case cancelled
 
@@ -34,6 +36,7 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
         case .tooLarge: "the answer is larger than allowed."
         case .connectionLost: "the connection ended before the answer was complete."
         case .malformedAnswer: "the answer is not HTTP/1.1."
+        case .tooMany: "too many requests are under way; ask again when some of them have ended."
         case .cancelled: "the request was cancelled."
         }
     }

@@ -28,6 +28,19 @@ struct ClientTarget: Sendable {
         (host, port) = Self.split(authority, standardPort: isSecure ? 443 : 80)
     }
 
+    /// The addresses of a host for which nobody has to be asked; empty for any other.
+    var knownAddresses: [SocketAddress] {
+        guard isThisMachine else { return SocketAddress.literal(host, port: port) }
+        return ["::1", "127.0.0.1"].flatMap { SocketAddress.literal($0, port: port) }
+    }
+
+    /// RFC 6761 section 6.3: `localhost` and names below it are this machine, whatever a resolver would say.
+    private var isThisMachine: Bool {
+        let name = host.lowercased()
+        let absolute = name.hasSuffix(".") ? name.dropLast() : name[...]
+        return absolute == "localhost" || absolute.hasSuffix(".localhost")
+    }
+
     /// Host and port of a valid authority.
     private static func split(_ authority: ArraySlice<UInt8>, standardPort: Int) -> (String, Int) {
         let bracket = authority.lastIndex(of: UInt8(ascii: "]"))

@@ -1,12 +1,6 @@
-#if canImport(Darwin)
-    internal import Darwin
-#else
-    internal import Glibc
-#endif
-
 /// The way of the client's bytes: in the clear, or by TLS once the server has shown who it is.
 struct ClientTransport {
-    let socket: Socket
+    private let socket: Socket
     private let session: TLSSession?
 
     init(_ socket: Socket, _ session: TLSSession? = nil) {
@@ -14,20 +8,20 @@ struct ClientTransport {
         self.session = session
     }
 
-    /// Goes on with the handshake; the result is what `poll` has to wait for, `nil` when nothing is left to do.
-    func establish() throws(ClientError) -> Int16? {
-        guard let session else { return nil }
+    /// Goes on with the handshake; true when nothing of it is left to do.
+    func establish() throws(ClientError) -> Bool {
+        guard let session else { return true }
         switch session.shakeHands() {
-        case .complete: return nil
-        case .waiting: return events
+        case .complete: return true
+        case .waiting: return false
         case .failed:
             if let reason = session.distrust { throw .notTrusted(reason) }
             throw .tlsFailed(session.handshakeProblem ?? "the handshake failed")
         }
     }
 
-    /// What `poll` has to wait for after a read.
-    var events: Int16 { session?.needs == .writing ? Int16(POLLOUT) : Int16(POLLIN) }
+    /// What to wait for before the handshake or reading goes on.
+    var interest: Interest { session?.needs.contains(.writing) == true ? .writing : .reading }
 
     /// Reads content; over TLS an end without close_notify is a broken connection, since anybody on the way can cut it.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {

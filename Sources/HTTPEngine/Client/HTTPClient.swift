@@ -2,8 +2,10 @@ public import HTTPTypes
 
 /// The one small client: single requests over HTTP and HTTPS, for key URLs, health probes and contract runs.
 ///
-/// It follows no redirect, keeps no connection, and bounds time and size of the answer. Its exchanges run on few
-/// threads of its own, never on a loop of a server.
+/// It follows no redirect, keeps no connection, and bounds time and size of the answer. All its exchanges share one
+/// thread, which waits for none of them and is no loop of a server. Only names that are neither addresses nor
+/// `localhost` are looked up on threads of their own, since the system's look-up waits: a few for all names, and one that
+/// outlives its request keeps its thread until the system gives up.
 public enum HTTPClient {
     /// Sends a request and returns the complete answer, whatever its status.
     ///
@@ -13,22 +15,32 @@ public enum HTTPClient {
     ///   - fields: Further fields; `Host`, `Content-Length` and `Connection` are the client's own.
     ///   - body: The content.
     ///   - trust: Whose certificates are believed over `https`.
-    ///   - limit: The time for everything, from looking up the name to the last byte.
+    ///   - limit: The time for everything, from this call to the last byte.
     ///   - maximumBody: The largest content of an answer in bytes.
+    /// - Throws: ``ClientError/tooMany`` at once when a thousand requests are under way.
     public static func send(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
         trust: TLSTrust = .system, within limit: Duration, maximumBody: Int = 1024 * 1024
     ) async throws(ClientError) -> ClientResponse {
+        let exchange = try exchange(method, url, fields, body, trust, limit, maximumBody)
+        return try await ClientExchanges.shared.outcome(of: exchange).get()
+    }
+
+    /// Whether a request for that URL reaches nobody but this machine, by what the URL itself says.
+    public static func staysOnThisMachine(_ url: String) -> Bool {
+        // What is no URL reaches nobody, but is nobody's own either.
+        guard let addresses = try? ClientTarget(url).knownAddresses else { return false }
+        return !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
+    }
+
+    static func exchange(
+        _ method: HTTPRequest.Method, _ url: String, _ fields: HTTPFields, _ body: [UInt8], _ trust: TLSTrust,
+        _ limit: Duration, _ maximumBody: Int
+    ) throws(ClientError) -> ClientExchange {
         let target = try ClientTarget(url)
-        let exchange = ClientExchange(
-            target, bytes: request(method, target, fields, body), isHead: method == .head,
-            trust: trust, within: limit, maximumBody: maximumBody)
-        let outcome = await withTaskCancellationHandler {
-            await exchange.outcome()
-        } onCancel: {
-            exchange.end(.failure(.cancelled))
-        }
-        return try outcome.get()
+        return ClientExchange(
+            target, bytes: request(method, target, fields, body), isHead: method == .head, trust: trust, within: limit,
+            maximumBody: maximumBody)
     }
 
     private static func request(

@@ -29,6 +29,9 @@ struct ResponseParser {
         self.maximumBody = maximumBody
     }
 
+    /// The bytes that are kept.
+    var byteCount: Int { input.bytes.count + body.count }
+
     /// Adds received bytes; the answer, once it is complete.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(ClientError) -> ClientResponse? {
         input.append(bytes)

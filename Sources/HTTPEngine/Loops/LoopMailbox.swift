@@ -21,29 +21,18 @@ final class LoopMailbox: Sendable {
         case hurry(deadline: Moment)
     }
 
-    /// Wakes the loop up.
-    let wakeUp: WakeUp
     /// How many connections the loop has, those included that are on their way to it.
     let connectionCount = Atomic<Int>(0)
-    private let messages = Mutex<[Message]>([])
+    private let mail: Mailbox<Message>
 
-    init() throws(ServerError) { wakeUp = try WakeUp() }
+    init() throws(ServerError) { mail = try Mailbox() }
 
-    /// Leaves a message; the loop is woken for the first of several.
-    func post(_ message: Message) {
-        let isFirst = messages.withLock { messages in
-            messages.append(message)
-            return messages.count == 1
-        }
-        if isFirst { wakeUp.signal() }
-    }
+    /// Wakes the loop up.
+    var wakeUp: WakeUp { mail.wakeUp }
+
+    /// Leaves a message.
+    func post(_ message: Message) { mail.post(message) }
 
     /// Takes all messages.
-    func take() -> [Message] {
-        wakeUp.clear()
-        return messages.withLock { messages in
-            defer { messages = [] }
-            return messages
-        }
-    }
+    func take() -> [Message] { mail.take() }
 }

@@ -67,9 +67,6 @@ struct Socket: Sendable {
     /// Tells the other side that nothing more comes.
     func shutdownWriting() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// Ends both directions; whoever waits for the socket wakes up.
-    func shutdownBoth() { _ = shutdown(descriptor, Int32(SHUT_RDWR)) }
-
     func close() { closeDescriptor(descriptor) }
 
     /// Has ``close()`` drop what is not sent, and tell the other side that the connection is broken.

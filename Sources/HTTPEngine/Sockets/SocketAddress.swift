@@ -21,14 +21,23 @@ struct SocketAddress: Sendable {
     }
 
     /// The addresses of a host, as it is written or as the resolver knows it; empty when there is none.
-    static func resolve(host: String, port: Int) -> [SocketAddress] {
+    ///
+    /// It waits for the resolver, however long that takes.
+    static func resolve(host: String, port: Int) -> [SocketAddress] { find(host, port, AI_NUMERICSERV) }
+
+    /// The address of a host that is written as one, for which nobody is asked; empty for a name.
+    static func literal(_ host: String, port: Int) -> [SocketAddress] {
+        find(host, port, AI_NUMERICSERV | AI_NUMERICHOST)
+    }
+
+    private static func find(_ host: String, _ port: Int, _ flags: Int32) -> [SocketAddress] {
         var hints = addrinfo()
         #if canImport(Darwin)
             hints.ai_socktype = SOCK_STREAM
         #else
             hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         #endif
-        hints.ai_flags = AI_NUMERICSERV
+        hints.ai_flags = flags
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &list) == 0 else { return [] }
         defer { freeaddrinfo(list) }
@@ -50,6 +59,9 @@ struct SocketAddress: Sendable {
     var isIPv4: Bool { family == AF_INET }
     /// Whether this is an IPv6 address.
     var isIPv6: Bool { family == AF_INET6 }
+
+    /// Whether this machine alone has the address: `127.0.0.0/8` and `::1`.
+    var isLoopback: Bool { isIPv4 ? host.hasPrefix("127.") : host == "::1" }
 
     /// The address without port, such as `127.0.0.1` or `::1`.
     var host: String {

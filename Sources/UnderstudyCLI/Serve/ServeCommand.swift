@@ -8,7 +8,7 @@ import Understudy
 /// `understudy serve`
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Answers as the vendors' servers would.",
+        commandName: "serve", _superCommandName: "understudy", abstract: "Answers as the vendors' servers would.",
         discussion: """
             Example: understudy serve --port 8080 --profile observed --switch rezolve.device-check=enforce
 

@@ -8,7 +8,16 @@ import Wire
 extension IMS {
     /// Answers the keys as a JWKS (RFC 7517 section 5).
     static func publishKeySet(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        try publish(&call, &state) { keys throws(IMSRefusal) in keys.keySet }
+        try publish(&call, &state) { keys throws(IMSRefusal) in
+            ["keys": .array((keys.keySet["keys"]?.array ?? []).map(ordered))]
+        }
+    }
+
+    /// A public key with its members in the contract's order (ours).
+    private static func ordered(_ key: JSON) -> JSON {
+        var members = JSONObject()
+        for name in ["kty", "alg", "use", "kid", "n", "e"] { members[name] = key[name] }
+        return .object(members)
     }
 
     /// Answers the keys as a map of ids to self-signed certificates, as Google publishes Firebase's.

@@ -22,6 +22,41 @@ final class IMSForm: CheckGroup {
     var byteCount: Int { token.byteCount }
 }
 
+/// Rows 2 to 7 of IMS's checks on a token of which it is known that they hold.
+final class IMSAcceptance: CheckGroup {
+    private let token: IMSToken
+    private let requiresType: Bool
+    private let signature: Finding
+
+    init(of token: IMSToken, requiresType: Bool, signature: Finding) {
+        (self.token, self.requiresType, self.signature) = (token, requiresType, signature)
+    }
+
+    var holds: Bool { true }
+
+    var findings: [Finding] {
+        var findings = IMSForm(of: token).findings + [token.algorithm, token.type(required: requiresType)]
+        if let references = token.compact.keyReferences() { findings.append(references) }
+        return findings + IMSLocators(of: token).findings
+            + [token.registration(isKnown: true), token.keyFound, signature]
+    }
+
+    var byteCount: Int { token.byteCount }
+}
+
+/// The check of row 8 that a switch has a say in, where the switch is not asked: the token's life has a beginning.
+final class IMSBeginning: CheckGroup {
+    private let token: IMSToken
+
+    init(of token: IMSToken) {
+        self.token = token
+    }
+
+    var holds: Bool { token.beginning != nil }
+    var findings: [Finding] { [token.beginningPresent(isAccepted: false)] }
+    var byteCount: Int { token.byteCount }
+}
+
 /// Row 4 of IMS's checks: what finds the key is there and of its type.
 final class IMSLocators: IMSCheckGroup {
     private let token: IMSToken
@@ -55,11 +90,7 @@ final class IMSClaims: IMSCheckGroup {
         self.token = token
     }
 
-    var holds: Bool {
-        guard token.subject != nil, let claims = token.compact.claims, token.holdsMoment("exp") else { return false }
-        return token.beginning == nil || ["nbf", "iat"].allSatisfy { claims[$0] == nil || token.holdsMoment($0) }
-    }
-
+    var holds: Bool { token.hasClaims }
     var checks: [IMSCheck] { [token.text("sub"), token.expiry] + token.beginnings }
     var byteCount: Int { token.byteCount }
 }
@@ -86,6 +117,41 @@ extension Findings<IMSFailure> {
 // MARK: - Single checks
 
 extension IMSToken {
+    /// Row 3.
+    var algorithm: Finding { compact.algorithm(is: .rs256, source: "seed, JWT Claims: alg") }
+
+    /// Row 3.
+    func type(required: Bool) -> Finding {
+        compact.type(
+            is: "JWT", required: required,
+            source: "seed, JWT Claims: typ; case ours, and that an issuer may do without")
+    }
+
+    /// Row 5.
+    func registration(isKnown: Bool) -> Finding {
+        Finding(
+            "issuer-registered", issuer == nil ? .notJudged : isKnown ? .passed : .failed,
+            expected: .text("the iss of a registered issuer, byte for byte"), found: issuer.map(Fact.text),
+            source: "seed, JWT Claims: iss")
+    }
+
+    /// Row 6, where there is a key for the token.
+    var keyFound: Finding { keyFinding(.passed, "a key of the issuer", keyID.map(Fact.text) ?? .absent) }
+
+    /// Row 6.
+    func keyFinding(_ outcome: Finding.Outcome, _ expected: String, _ found: Fact?) -> Finding {
+        Finding("key", outcome, expected: .text(expected), found: found, source: "seed, JWT Claims: kid; details ours")
+    }
+
+    /// The part of row 8 that a switch has a say in.
+    func beginningPresent(isAccepted: Bool) -> Finding {
+        Finding(
+            "not-before-present",
+            compact.claims == nil ? .notJudged : beginning != nil || isAccepted ? .passed : .failed,
+            expected: .anyOf(["nbf", "iat"]), found: beginning.map(Fact.text) ?? .absent,
+            source: "seed, JWT Claims: either must be present; switch missing-not-before")
+    }
+
     /// The token is kept as it came and once more decoded.
     fileprivate var byteCount: Int { 512 + 2 * compact.bytes.count }
 
@@ -121,11 +187,5 @@ extension IMSToken {
         return Finding(
             "claim-\(name)-present", .failed, expected: .types(.number), found: compact.claims?[name].map(Fact.json),
             note: "A moment in Unix seconds is not negative.", source: source)
-    }
-
-    /// Whether a claim holds Unix seconds, which is quicker told than why not.
-    fileprivate func holdsMoment(_ name: String) -> Bool {
-        let date = compact.date(name)
-        return date.size != .negative && date.seconds() != nil
     }
 }

@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Synchronization
 import Tokens
 
 /// An issuer whose tokens are accepted: how it was onboarded, and its keys as they are now.
@@ -10,18 +11,25 @@ final class IMSIssuer: Sendable {
     let ring: IMSKeyRing
     /// What is known of the published keys; `nil` for keys that are at hand.
     let remote: RemoteKeys?
+    /// Where they are published, as far as it can be read.
+    let keyURL: IMSKeyURL?
+    /// Tells this issuer from all others, also when they are gone.
+    let number = IMSIssuer.numbers.add(1, ordering: .relaxed).newValue
+    private static let numbers = Atomic(0)
 
     /// An issuer with keys that are at hand.
     init(_ record: IMSIssuerRecord, keys: [VerificationKey]) {
         self.record = record
         ring = IMSKeyRing(keys)
         remote = nil
+        keyURL = nil
     }
 
     /// An issuer with what was fetched so far.
     init(_ record: IMSIssuerRecord, remote: RemoteKeys) {
         self.record = record
         ring = IMSKeyRing(remote.keys)
+        keyURL = IMSKeyURL(remote.url)
         self.remote = remote
     }
 
@@ -30,11 +38,12 @@ final class IMSIssuer: Sendable {
         record = other.record
         let isSame = remote.fetchCount == other.remote?.fetchCount && remote.fetchedAt == other.remote?.fetchedAt
         ring = isSame ? other.ring : IMSKeyRing(remote.keys)
+        keyURL = other.remote?.url == remote.url ? other.keyURL : IMSKeyURL(remote.url)
         self.remote = remote
     }
 
     /// The issuer as requests see it.
-    func json(at moment: Moment) -> JSON {
+    func json(at moment: Moment, _ switches: IMSSwitches) -> JSON {
         var answer = record.head
         answer["keys"] = [
             "type": .string(record.source.kind.rawValue), "url": JSON(record.source.url),
@@ -42,17 +51,12 @@ final class IMSIssuer: Sendable {
             "expires_at": Self.time(remote?.expiresAt),
         ]
         let rules = record.rules
-        // What the switches decide is not told as the issuer's own: a client that sends it back would fix it.
-        var limits = JSONObject()
-        limits["max_lifetime_seconds"] = record.maximumLifetime.json
-        let leeways: JSONObject = [
-            "expiry_leeway_seconds": record.expiryLeewaySeconds.map { JSON($0) } ?? .null,
-            "not_before_leeway_seconds": record.notBeforeLeewaySeconds.map { JSON($0) } ?? .null,
-        ]
-        // In the order of the request's members.
-        for member in Array(rules.prefix(5)) + Array(limits) + Array(rules.dropFirst(5)) + Array(leeways) {
-            answer[member.name] = member.value
-        }
+        // In the order of the request's members, and as they are in force: what the issuer leaves open, the switches say.
+        for member in rules.prefix(5) { answer[member.name] = member.value }
+        answer["max_lifetime_seconds"] = maximumLifetime(switches).map { JSON($0) } ?? .null
+        for member in rules.dropFirst(5) { answer[member.name] = member.value }
+        answer["expiry_leeway_seconds"] = JSON(expiryLeeway(switches))
+        answer["not_before_leeway_seconds"] = JSON(notBeforeLeeway(switches))
         answer["created_at"] = Self.time(record.created)
         answer["warnings"] = .array(warnings(at: moment).map(JSON.string))
         return .object(answer)

@@ -89,8 +89,8 @@ struct IMSIssuerRecord: Sendable, Hashable {
         maximumLifetime = try body.lifetime("max_lifetime_seconds", in: 1...Self.century)
         replay = try body.choice("replay", of: Replay.self) ?? .off
         certificateDates = try body.choice("certificate_dates", of: CertificateDates.self) ?? .warn
-        expiryLeewaySeconds = try body.nullableInt("expiry_leeway_seconds", in: 0...600)
-        notBeforeLeewaySeconds = try body.nullableInt("not_before_leeway_seconds", in: 0...600)
+        expiryLeewaySeconds = try body.int("expiry_leeway_seconds", in: 0...600)
+        notBeforeLeewaySeconds = try body.int("not_before_leeway_seconds", in: 0...600)
         self.created = created
     }
 
@@ -109,11 +109,6 @@ extension IMSBody {
     fileprivate func nullableText(_ name: String, or standard: String?) throws(IMSRefusal) -> String? {
         guard let value = object[name] else { return standard }
         return value.isNull ? nil : try text(name, atLeast: 1)
-    }
-
-    /// A whole number; `nil` for `null` as for no such member.
-    fileprivate func nullableInt(_ name: String, in range: ClosedRange<Int>) throws(IMSRefusal) -> Int? {
-        object[name]?.isNull == true ? nil : try int(name, in: range)
     }
 
     /// A number of seconds, `null` for no limit, or no such member where the switch decides.

@@ -15,6 +15,9 @@ final class IMSKeyRing: Sendable {
         hasIDs = keys.contains { $0.id != nil }
     }
 
+    /// The name by which a token's key is looked for. A kid is ignored where no key has one, so it is no reason to ask again.
+    func name(ofKeyFor token: IMSToken) -> String? { hasIDs || keys.isEmpty ? token.keyID : nil }
+
     /// Which keys may have made a token's signature.
     enum Choice: Sendable {
         /// One of those at these places.

@@ -23,13 +23,10 @@ extension IMSTokenJudge {
     }
 
     private func judgePresenceOfBeginning(of token: IMSToken, _ findings: inout Findings<IMSFailure>) {
-        let isAccepted = token.beginning != nil || switches.missingNotBefore == .accept
+        if token.beginning != nil { return findings.add(IMSBeginning(of: token), orFail: .claimMissing) }
         findings.add(
-            Finding(
-                "not-before-present", token.compact.claims == nil ? .notJudged : isAccepted ? .passed : .failed,
-                expected: .anyOf(["nbf", "iat"]), found: token.beginning.map(Fact.text) ?? .absent,
-                source: "seed, JWT Claims: either must be present; switch missing-not-before"),
-            orFail: .claimMissing, with: ["field": "nbf"])
+            token.beginningPresent(isAccepted: switches.missingNotBefore == .accept), orFail: .claimMissing,
+            with: ["field": "nbf"])
     }
 
     /// Rows 9 to 11.

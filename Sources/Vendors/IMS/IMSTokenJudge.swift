@@ -37,25 +37,22 @@ struct IMSTokenJudge {
 
     /// Judges a token by every rule, in the order of the rows.
     func judge(_ token: IMSToken, _ findings: inout Findings<IMSFailure>) -> Outcome {
-        findings.add(IMSForm(of: token), orFail: .tokenMalformed)
         let issuer = token.issuer.flatMap(issuers.issuer)
+        if let issuer, let acceptance = token.acceptance(by: issuer), mayUseKeys(of: issuer, for: token) {
+            findings.add(acceptance, orFail: .signatureInvalid)
+            judgeClaims(of: token, issuer, &findings)
+            return Outcome(issuer: issuer, isGenuine: true)
+        }
+        findings.add(IMSForm(of: token), orFail: .tokenMalformed)
         judgeHeader(of: token, issuer, &findings)
         findings.add(IMSLocators(of: token))
-        findings.add(
-            Finding(
-                "issuer-registered", token.issuer == nil ? .notJudged : issuer == nil ? .failed : .passed,
-                expected: .text("the iss of a registered issuer, byte for byte"), found: token.issuer.map(Fact.text),
-                source: "seed, JWT Claims: iss"),
-            orFail: .issuerUnknown)
+        findings.add(token.registration(isKnown: issuer != nil), orFail: .issuerUnknown)
         var isGenuine = false
         switch keys(of: issuer, for: token, &findings) {
         case .order(let order): return Outcome(issuer: issuer, order: order)
         case .none: findings.note(Finding("signature", .notJudged, note: "No key is known to judge it by."))
         case .some(let ring, let places):
-            let finding = token.verification(by: ring, at: places)
-            isGenuine = finding.outcome == .passed
-            findings.add(finding, orFail: .signatureInvalid)
-            if findings.failure == .signatureInvalid { diagnose(token, issuer, &findings) }
+            isGenuine = judgeSignature(of: token, issuer, by: ring, at: places, &findings)
         }
         judgeClaims(of: token, issuer, &findings)
         return Outcome(issuer: issuer, isGenuine: isGenuine)
@@ -63,15 +60,25 @@ struct IMSTokenJudge {
 
     /// Row 3.
     private func judgeHeader(of token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
-        findings.add(
-            token.compact.algorithm(is: .rs256, source: "seed, JWT Claims: alg"), orFail: .algNotAllowed)
+        findings.add(token.algorithm, orFail: .algNotAllowed)
         if let diagnosis = symmetricDiagnosis(of: token, issuer) { findings.note(diagnosis) }
-        findings.add(
-            token.compact.type(
-                is: "JWT", required: issuer?.record.requiresType ?? true,
-                source: "seed, JWT Claims: typ; case ours, and that an issuer may do without"),
-            orFail: .typNotAllowed)
+        findings.add(token.type(required: issuer?.record.requiresType ?? true), orFail: .typNotAllowed)
         if let references = token.compact.keyReferences() { findings.note(references) }
+    }
+
+    /// Row 7: whether one of these keys made the signature.
+    private func judgeSignature(
+        of token: IMSToken, _ issuer: IMSIssuer?, by ring: IMSKeyRing, at places: [Int],
+        _ findings: inout Findings<IMSFailure>
+    ) -> Bool {
+        let finding = token.verification(by: ring, at: places)
+        findings.add(finding, orFail: .signatureInvalid)
+        if findings.failure == .signatureInvalid { diagnose(token, issuer, &findings) }
+        // What certificates say depends on the moment, so a token that they have to do with is judged anew each time.
+        if let issuer, findings.failure == nil, places.allSatisfy({ ring.keys[$0].validity == nil }) {
+            token.accept(by: issuer, signature: finding)
+        }
+        return finding.outcome == .passed
     }
 
     // MARK: Row 6
@@ -85,7 +92,7 @@ struct IMSTokenJudge {
     private func keys(of issuer: IMSIssuer?, for token: IMSToken, _ findings: inout Findings<IMSFailure>) -> Keys {
         guard let issuer else { return .none }
         if token.keyID == nil, issuer.record.requiresKeyID {
-            findings.add(keyFinding(.failed, "a kid", .absent), orFail: .kidRequired)
+            findings.add(token.keyFinding(.failed, "a kid", .absent), orFail: .kidRequired)
             return .none
         }
         if let remote = issuer.remote {
@@ -101,21 +108,18 @@ struct IMSTokenJudge {
         }
         switch issuer.ring.choice(naming: token.keyID) {
         case .idRequired:
-            findings.add(keyFinding(.failed, "a kid, since there are several keys", .absent), orFail: .kidRequired)
+            findings.add(
+                token.keyFinding(.failed, "a kid, since there are several keys", .absent), orFail: .kidRequired)
             return .none
         case .idUnknown:
             let known = issuer.ring.keys.compactMap(\.id).joined(separator: ", ")
             findings.add(
-                keyFinding(.failed, "one of \(known)", token.keyID.map(Fact.text)), orFail: .kidUnknown)
+                token.keyFinding(.failed, "one of \(known)", token.keyID.map(Fact.text)), orFail: .kidUnknown)
             return .none
         case .keys(let places):
-            findings.note(keyFinding(.passed, "a key of the issuer", token.keyID.map(Fact.text) ?? .absent))
+            findings.note(token.keyFound)
             return dated(places, of: issuer, &findings)
         }
-    }
-
-    private func keyFinding(_ outcome: Finding.Outcome, _ expected: String, _ found: Fact?) -> Finding {
-        Finding("key", outcome, expected: .text(expected), found: found, source: "seed, JWT Claims: kid; details ours")
     }
 
     private enum Published {
@@ -128,11 +132,10 @@ struct IMSTokenJudge {
     private func published(
         _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ findings: inout Findings<IMSFailure>
     ) -> Published {
-        if let obstacle = IMSKeyURL(remote.url)?.obstacle(switches, named: namedHosts) {
+        if let obstacle = issuer.keyURL?.obstacle(switches, named: namedHosts) {
             return unavailable(obstacle, note: "Nobody asks this URL, however long one waits.", &findings)
         }
-        // A kid is ignored where no key has one, so it is no reason to ask again.
-        let keyID = issuer.ring.hasIDs || issuer.ring.keys.isEmpty ? token.keyID : nil
+        let keyID = issuer.ring.name(ofKeyFor: token)
         switch remote.need(naming: keyID, at: moment, policy) {
         case .use: return .fetched
         case .unavailable: break
@@ -144,6 +147,15 @@ struct IMSTokenJudge {
         }
         if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
         return unavailable(remote.lastReport?.problem?.description ?? "the keys are too old", &findings)
+    }
+
+    /// Whether the issuer's keys serve as they are, without anything to tell.
+    private func mayUseKeys(of issuer: IMSIssuer, for token: IMSToken) -> Bool {
+        guard let remote = issuer.remote else { return true }
+        guard issuer.keyURL?.obstacle(switches, named: namedHosts) == nil else { return false }
+        let need = remote.need(naming: issuer.ring.name(ofKeyFor: token), at: moment, policy)
+        if case .use = need { return true }
+        return false
     }
 
     /// Nobody has asked yet. Of a request whose keys were asked for that is true when the issuer became another one

@@ -10,6 +10,8 @@ extension IMS {
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
         guard state.issuers.all.count < IMSIssuers.capacity else {
+            // As of every full store: waiting (429) or another state of this issuer (409) would not help, a 5xx would be a
+            // fault of ours, and 413 is refused for more than the server is able to keep (RFC 9110 section 15.5.14).
             throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.capacity) issuers")
         }
         try checkRoom(for: record, state)
@@ -52,15 +54,15 @@ extension IMS {
             issuer = IMSIssuer(record, keys: keys)
         }
         state.issuers.put(issuer)
-        return .json(issuer.json(at: call.moment), status: status)
+        return .json(issuer.json(at: call.moment, call.switches), status: status)
     }
 
     static func listIssuers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        .json(["issuers": .array(state.issuers.all.map { $0.json(at: call.moment) })])
+        .json(["issuers": .array(state.issuers.all.map { $0.json(at: call.moment, call.switches) })])
     }
 
     static func readIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        .json(try issuer(call, state).json(at: call.moment))
+        .json(try issuer(call, state).json(at: call.moment, call.switches))
     }
 
     /// Asks for the keys now, whatever the cool-down; keys that are at hand are as fresh as can be.
@@ -78,7 +80,7 @@ extension IMS {
             state.issuers.put(issuer)
             if let problem = report.problem { throw Refusal(.jwksFetchFailed, because: "\(problem)") }
         }
-        return .json(issuer.json(at: call.moment))
+        return .json(issuer.json(at: call.moment, call.switches))
     }
 
     static func deleteIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {

@@ -1,0 +1,162 @@
+#if canImport(Darwin)
+    internal import Darwin
+#else
+    internal import Glibc
+#endif
+
+/// An exchange of the client on its loop: does with a socket what the exchange's course says is next.
+///
+/// It lives on the loop's thread and is touched by no other.
+final class ClientConnection {
+    let exchange: ClientExchange
+    private(set) var course: ClientCourse
+    private var socket: Socket?
+    private var transport: ClientTransport?
+    private var interest: Interest = []
+
+    /// Reads before other exchanges get their turn.
+    private static let readsPerTurn = 4
+
+    init(_ exchange: ClientExchange) {
+        self.exchange = exchange
+        course = ClientCourse(
+            exchange.target, request: exchange.bytes, isHead: exchange.isHead, maximumBody: exchange.maximumBody)
+    }
+
+    /// Takes the addresses that a look-up has found.
+    func found(_ addresses: [SocketAddress], _ loop: ClientLoop) {
+        guard case .lookUp = course.step else { return }
+        course.found(addresses)
+        proceed(loop)
+    }
+
+    /// Does what has become possible.
+    func handle(_ readiness: Readiness, _ loop: ClientLoop) {
+        if case .connect = course.step { endConnecting(loop) } else { proceed(loop) }
+    }
+
+    /// Goes on until something has to be waited for.
+    func proceed(_ loop: ClientLoop) {
+        switch course.step {
+        case .lookUp: loop.lookUp(self)
+        case .connect: if socket == nil { connect(loop) }
+        case .shakeHands: shakeHands(loop)
+        case .transfer: transfer(loop)
+        case .end(let outcome): loop.end(self, outcome)
+        }
+    }
+
+    /// Closes the socket, if there is one.
+    func close(_ loop: ClientLoop) {
+        if let socket { loop.forget(socket) }
+        if let transport { transport.close() } else { socket?.close() }
+        (transport, socket) = (nil, nil)
+    }
+}
+
+// MARK: - Steps
+
+extension ClientConnection {
+    private func connect(_ loop: ClientLoop) {
+        guard case .connect(let address) = course.step else { return }
+        guard let socket = Socket(family: address.family) else { return refuse(OperatingSystem.lastError, loop) }
+        socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
+        interest = .writing
+        // What the socket is ready for once it is connected, or is not to be, is to be written to.
+        guard start(socket, address), loop.watch(socket, for: self, interest) else {
+            let reason = OperatingSystem.lastError
+            socket.close()
+            return refuse(reason, loop)
+        }
+        self.socket = socket
+    }
+
+    /// Begins to connect; false with `errno` set when the address is refused at once.
+    private func start(_ socket: Socket, _ address: SocketAddress) -> Bool {
+        if address.withPointer({ connectSocket(socket.descriptor, $0, $1) }) == 0 { return true }
+        return [EINPROGRESS, EINTR].contains(OperatingSystem.lastError)
+    }
+
+    /// Finds out what became of an attempt to connect.
+    private func endConnecting(_ loop: ClientLoop) {
+        guard let socket else { return }
+        let reason = socket.pendingError
+        guard reason == 0 else {
+            close(loop)
+            return refuse(reason, loop)
+        }
+        course.connected()
+        let target = exchange.target
+        let session = target.isSecure ? TLSSession(socket, trust: exchange.trust, host: target.host) : nil
+        if target.isSecure, session == nil {
+            course.fail(.tlsFailed("OpenSSL has no room for a connection, or \(target.host) is no name for it"))
+        }
+        transport = ClientTransport(socket, session)
+        proceed(loop)
+    }
+
+    /// Has the next address tried, in a turn of its own: no report of this one can then be about its socket.
+    private func refuse(_ reason: Int32, _ loop: ClientLoop) {
+        course.notConnected(because: OperatingSystem.errorText(reason))
+        loop.postpone(self)
+    }
+
+    private func shakeHands(_ loop: ClientLoop) {
+        guard let transport else { return }
+        do throws(ClientError) {
+            guard try transport.establish() else { return watch(for: transport.interest, loop) }
+            course.secured()
+        } catch {
+            course.fail(error)
+        }
+        proceed(loop)
+    }
+
+    /// Sends and receives at the same time: a server may answer before it has read everything, and read no further.
+    private func transfer(_ loop: ClientLoop) {
+        guard let transport else { return }
+        send(by: transport)
+        let hasMore = receive(by: transport, loop)
+        if case .end(let outcome) = course.step { return loop.end(self, outcome) }
+        if hasMore { return loop.postpone(self) }
+        watch(for: course.hasUnsent ? [transport.interest, .writing] : transport.interest, loop)
+    }
+
+    private func send(by transport: ClientTransport) {
+        while course.hasUnsent {
+            switch course.withUnsent(transport.write) {
+            case .moved(let count): course.sent(count)
+            case .wouldBlock: return
+            case .ended, .broken: course.sendingEnded()
+            }
+        }
+    }
+
+    /// Reads what has come; true when there may be more.
+    private func receive(by transport: ClientTransport, _ loop: ClientLoop) -> Bool {
+        for _ in 0..<Self.readsPerTurn {
+            switch transport.read(into: loop.scratch) {
+            case .moved(let count):
+                let before = course.byteCount
+                course.received(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                if !loop.keep(course.byteCount - before) { course.fail(.tooMany) }
+            case .wouldBlock: return false
+            case .ended: course.receivingEnded()
+            case .broken: course.fail(.connectionLost)
+            }
+            if case .end = course.step { return false }
+        }
+        return true
+    }
+
+    private func watch(for wanted: Interest, _ loop: ClientLoop) {
+        guard let socket, wanted != interest else { return }
+        loop.change(socket, from: interest, to: wanted)
+        interest = wanted
+    }
+}
+
+/// `connect`, which a method of that name would hide.
+private func connectSocket(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int32 {
+    connect(descriptor, address, length)
+}
