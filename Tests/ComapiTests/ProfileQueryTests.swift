@@ -40,7 +40,7 @@ struct ProfileQueryTests {
         let text = String(repeating: "x", count: 4092) + "nine" + "ten" + "end"
         let profile: JSONObject = ["text": .string(text)]
         for (query, holds) in [
-            ("text=~nine", true), ("text=~ninet", false), ("text=~ten", false), ("text=$TEND", true),
+            ("text=~nine", true), ("text=~ninet", false), ("text=~ten", false), ("text=$NEND", true),
             ("text=^xx", true),
         ] {
             #expect(ComapiProfileQuery(query[...]).matches(profile) == holds, "\(query)")

@@ -80,7 +80,7 @@ struct SessionSpaceTests {
         let order = try await world.control(
             .post, "tokens/comapi/session", #"{"space":"\#(Example.c)","defect":"session-ended"}"#)
         #expect(order.status == 400)
-        #expect(order.text.contains("no session of API space \(Example.c) was ended yet"), "\(order.text)")
+        #expect(order.text.contains("no session was ended yet in API space \(Example.c)"), "\(order.text)")
     }
 
     @Test("a slash in a user's id or a space's leads to no other's sockets", arguments: Depth.allCases)

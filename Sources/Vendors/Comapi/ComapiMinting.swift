@@ -187,7 +187,7 @@ extension Comapi {
             draft.claims["boot"] = .string(setting.sandbox.start)
         case "session-ended":
             guard let ended = setting.state.sessions.endedOrder.last(where: { $0.space == space.id }) else {
-                throw MintRefusal("no session of API space \(space.id.text) was ended yet")
+                throw MintRefusal("no session was ended yet in API space \(space.id.text)")
             }
             draft.claims["jti"] = ended.local.json
         default:
