@@ -4,12 +4,15 @@ public import JSON
 /// What a restart must not lose, as one JSON document: of every sandbox in which something happened, what requests made
 /// or changed. Clocks, settings, faults and journals are not in it.
 extension Emulator {
-    /// The longest state that the control API takes unless told otherwise (ours): that of ten thousand customers with a
-    /// hundred events each.
-    public static let standardStateLimit = 256 << 20
+    /// The longest state that the control API takes unless told otherwise (ours): what reading it takes is a multiple, and
+    /// any machine that runs tests has that to spare.
+    public static let standardStateLimit = 64 << 20
 
     /// How deep a state may be: it holds what requests brought, deeper inside than it was there.
     public static let stateDepth = 2 * JSON.defaultMaximumDepth
+
+    /// How deep a document of states may be: around a vendor's state lie the document, the sandboxes, and one of them.
+    public static let documentDepth = stateDepth + 4
 
     /// The form of the document; another one gets another number.
     private static let stateFormat = 1

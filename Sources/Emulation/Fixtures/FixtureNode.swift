@@ -8,7 +8,7 @@ public import JSON
 /// A place can also be one in JSON, so that a control call, a state file and a fixture are read by the same code. The JSON
 /// is not copied: a place takes no more than the value and the way to it.
 public struct FixtureNode {
-    private enum Content {
+    enum Content {
         /// A node, and where the member's name stands whose value it is.
         case yaml(YAMLNode, name: YAMLNode?)
         case json(JSON, FixturePath)
@@ -26,7 +26,7 @@ public struct FixtureNode {
         self.init(file: source, .json(json, .root))
     }
 
-    private init(file: String, _ content: Content) {
+    init(file: String, _ content: Content) {
         self.file = file
         self.content = content
     }
@@ -71,7 +71,7 @@ public struct FixtureNode {
         return object
     }
 
-    private static func values(of elements: [FixtureNode]) throws(FixtureProblem) -> [JSON] {
+    private static func values(of elements: FixtureElements) throws(FixtureProblem) -> [JSON] {
         var values: [JSON] = []
         for element in elements { values.append(try element.json()) }
         return values
@@ -123,21 +123,31 @@ public struct FixtureNode {
 
     /// The mapping here, which may have these members and no other.
     public func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
-        let members = try members()
-        for (name, value) in members where !allowed.contains(name) {
-            throw value.nameProblem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
+        // Before a place is made of each of them: there may be a million.
+        if case .json(.object(let object), let path) = content {
+            let unknown = object.members.first { !allowed.contains($0.name) }
+            if let unknown {
+                throw FixtureNode(file: file, .json(unknown.value, .member(unknown.name, of: path)))
+                    .unknown(unknown.name, among: allowed)
+            }
         }
+        let members = try members()
+        for (name, value) in members where !allowed.contains(name) { throw value.unknown(name, among: allowed) }
         return FixtureMapping(node: self, members: members)
     }
 
+    private func unknown(_ name: String, among allowed: [String]) -> FixtureProblem {
+        nameProblem("unknown member “\(name)”\(Nearest.hint(to: name, among: allowed))")
+    }
+
     /// The elements of a sequence.
-    public func elements() throws(FixtureProblem) -> [FixtureNode] {
+    public func elements() throws(FixtureProblem) -> FixtureElements {
         switch content {
         case .yaml(let node, _):
             guard case .sequence(let sequence) = node.content else { throw expected("a list") }
-            return sequence.map { FixtureNode(file: file, .yaml($0, name: nil)) }
+            return FixtureElements(file: file, sequence)
         case .json(.array(let elements), let path):
-            return elements.indices.map { FixtureNode(file: file, .json(elements[$0], .element($0, of: path))) }
+            return FixtureElements(file: file, elements, at: path)
         case .json: throw expected("a list")
         }
     }

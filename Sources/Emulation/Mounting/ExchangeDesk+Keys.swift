@@ -34,7 +34,7 @@ extension ExchangeDesk {
                 ? self.wait(for: order, exchange, attempt: attempt + 1, in: cell, then: resume) : resume(report)
         }
         switch cell.board(order, at: self, exchange.moment) {
-        case .needless(let report): return resume(report.shared())
+        case .needless(let report): return resume(report)
         case .passenger(let flight, let keys):
             return .waiting({ await flight.gate.passage() }) {
                 guard let report = flight.report, flight.hasLanded else {
@@ -100,7 +100,7 @@ extension VendorCell {
             }
             if let flight = keys.flight { return .passenger(flight, keys) }
             let need = keys.need(naming: order.keyID, at: moment, vendor.keyFetchPolicy(switches))
-            if case .fetch = need {} else if let report = keys.lastReport { return .needless(report) }
+            if case .fetch = need {} else if let report = keys.lastReport { return .needless(report.shared()) }
             return .pilot(Self.depart(&keys, vendor, &state), keys)
         }
     }

@@ -18,6 +18,14 @@ extension VendorCell.Content {
     /// Looks at what the vendor names now.
     mutating func lookAhead() { follow(desk.vendor.nextDeadline(in: state)) }
 
+    /// Brings the state to a moment, with the vendor of that desk or of a later one.
+    mutating func prepare(
+        for moment: Moment, at desk: ExchangeDesk<V>, _ identifiers: IdentifierSource, _ switches: V.Switches
+    ) {
+        _ = catchUp(with: desk)
+        passDeadlines(until: moment, identifiers, switches)
+    }
+
     /// Lets the deadlines pass that are due by then.
     @usableFromInline
     mutating func passDeadlines(

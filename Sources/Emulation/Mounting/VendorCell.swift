@@ -153,7 +153,7 @@ public final class VendorCell<V: Vendor>: StateCell {
         }
     }
 
-    /// Does an action, under the lock, as the vendor of that desk or of a later one.
+    /// Does an action as the vendor of that desk or of a later one; under the lock, unless it only reads.
     func perform(
         _ name: String, _ members: JSONObject, as desk: ExchangeDesk<V>, at moment: Moment,
         _ identifiers: IdentifierSource
@@ -164,17 +164,26 @@ public final class VendorCell<V: Vendor>: StateCell {
             throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
         }
         if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
-        return try content.withLock { (content) throws(ActionRefusal) in
-            _ = content.catchUp(with: desk)
-            content.passDeadlines(until: moment, identifiers, switches)
-            let call = ActionCall<V>(
-                vendor: content.desk.vendor, members: members, moment: moment, identifiers: identifiers,
-                switches: switches)
-            var outbox = Outbox()
-            let told = try action.body(call, &content.state, &outbox)
-            content.settle(&outbox, isRefused: false, at: moment)
-            content.lookAhead()
-            return told
+        let order = { (vendor: V) in
+            ActionCall<V>(
+                vendor: vendor, members: members, moment: moment, identifiers: identifiers, switches: switches)
+        }
+        switch action.work {
+        case .reads(let body):
+            let (vendor, state) = content.withLock { content in
+                content.prepare(for: moment, at: desk, identifiers, switches)
+                return (content.desk.vendor, content.state)
+            }
+            return try body(order(vendor), state)
+        case .changes(let body):
+            return try content.withLock { (content) throws(ActionRefusal) in
+                content.prepare(for: moment, at: desk, identifiers, switches)
+                var outbox = Outbox()
+                let told = try body(order(content.desk.vendor), &content.state, &outbox)
+                content.settle(&outbox, isRefused: false, at: moment)
+                content.lookAhead()
+                return told
+            }
         }
     }
 

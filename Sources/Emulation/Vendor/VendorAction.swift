@@ -9,10 +9,20 @@ public struct VendorAction<V: Vendor>: Sendable {
     /// The same for an action that has something to tell to open sockets.
     public typealias TellingBody =
         @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
+    /// What an action finds in a state, which it leaves as it is.
+    public typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
+
+    /// How the action is done.
+    enum Work: Sendable {
+        /// Under the state's lock.
+        case changes(TellingBody)
+        /// On a copy, so that requests need not wait for it.
+        case reads(ReadingBody)
+    }
 
     /// The name and the members, for lists.
     public let listing: ActionListing
-    let body: TellingBody
+    let work: Work
 
     /// An action of these parts.
     public init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
@@ -24,7 +34,13 @@ public struct VendorAction<V: Vendor>: Sendable {
     /// An action of these parts that has something to tell to open sockets.
     public init(_ name: String, about: String, members: [ActionMember], body: @escaping TellingBody) {
         listing = ActionListing(name: name, about: about, members: members)
-        self.body = body
+        work = .changes(body)
+    }
+
+    /// An action of these parts that changes nothing, however long it looks.
+    public init(_ name: String, about: String, members: [ActionMember], reading: @escaping ReadingBody) {
+        listing = ActionListing(name: name, about: about, members: members)
+        work = .reads(reading)
     }
 }
 

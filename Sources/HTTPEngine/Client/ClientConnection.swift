@@ -13,6 +13,8 @@ final class ClientConnection {
     private var socket: Socket?
     private var transport: ClientTransport?
     private var interest: Interest = []
+    /// Whether the loop goes on with it by itself, without a report of the poller.
+    var isPostponed = false
 
     /// Reads before other exchanges get their turn.
     private static let readsPerTurn = 4

@@ -60,7 +60,8 @@ extension ClientLoop {
         var isCalled = false
         for readiness in found {
             if let connection = watched[readiness.descriptor] {
-                connection.handle(readiness, self)
+                // One that goes on by itself has its turn behind the others.
+                if !connection.isPostponed { connection.handle(readiness, self) }
             } else {
                 isCalled = true
             }
@@ -94,7 +95,10 @@ extension ClientLoop {
     private func resumeUnfinished() {
         let waiting = unfinished
         unfinished = []
-        for connection in waiting where isUnderWay(connection) { connection.proceed(self) }
+        for connection in waiting {
+            connection.isPostponed = false
+            if isUnderWay(connection) { connection.proceed(self) }
+        }
     }
 
     private func isUnderWay(_ connection: ClientConnection) -> Bool {
@@ -140,7 +144,11 @@ extension ClientLoop {
     func forget(_ socket: Socket) { watched[socket.descriptor] = nil }
 
     /// Has the exchange go on in the next round, after all others had a turn.
-    func postpone(_ connection: ClientConnection) { unfinished.append(connection) }
+    func postpone(_ connection: ClientConnection) {
+        guard !connection.isPostponed else { return }
+        connection.isPostponed = true
+        unfinished.append(connection)
+    }
 
     /// Counts bytes that are kept for an exchange; false when they are too many in all.
     func keep(_ byteCount: Int) -> Bool { occupancy.keep(byteCount) }

@@ -13,6 +13,8 @@ struct ResponseParser {
 
     private static let headBytes = 64 * 1024
     private static let headLines = 200
+    /// ours: an answer that is announced more often than that never comes.
+    private static let interimAnswers = 20
 
     private let isHead: Bool
     private let maximumBody: Int
@@ -22,6 +24,7 @@ struct ResponseParser {
     private var status = HTTPResponse.Status.ok
     private var fields = FieldLines()
     private var body: [UInt8] = []
+    private var interimCount = 0
 
     /// A parser for the answer to one request.
     init(isHead: Bool, maximumBody: Int) {
@@ -92,8 +95,10 @@ struct ResponseParser {
         fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
         lines = []
         input.useLines()
-        // An interim answer precedes the one that is waited for, RFC 9110 section 15.2.
         state = status.code < 200 ? .statusLine : try contentState()
+        // An interim answer precedes the one that is waited for, RFC 9110 section 15.2.
+        if status.code < 200 { interimCount += 1 }
+        guard interimCount <= Self.interimAnswers else { throw .malformedAnswer }
     }
 
     /// RFC 9112 section 6.3.

@@ -43,7 +43,7 @@ extension ControlAPI {
             throw ControlProblem(.notFound, "no-such-action", "\(vendor.identity.id) has no action \(action)\(hint)")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
-        // Not on the loop: an action may look through a million events, and other sandboxes should not wait for it.
+        // Not on the loop: an action may look through a million events, and others should not wait for it.
         return .deferred {
             do throws(ActionRefusal) {
                 return .json(try vendor.perform(action, members, in: call.sandbox, cell: call.sandbox.cell(index)))

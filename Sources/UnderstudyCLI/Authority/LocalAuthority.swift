@@ -47,10 +47,16 @@ struct LocalAuthority {
 
     /// The system's authorities and the one that lies in the folder, if there is one.
     static func trust(in folder: String?) throws -> TLSTrust {
-        guard let folder else { return .system }
-        let path = folder + "/" + certificateName
-        guard let text = try? Data(contentsOf: URL(filePath: path)) else { return .system }
-        return try Misuse.rephrase(in: path) { () throws(TLSIdentityError) in try TLSTrust(alsoIn: [UInt8](text)) }
+        guard let folder, let text = certificate(in: folder) else { return .system }
+        return try Misuse.rephrase(in: folder + "/" + certificateName) { () throws(TLSIdentityError) in
+            try TLSTrust(alsoIn: text)
+        }
+    }
+
+    /// The file with the certificate that lies in the folder, if there is one.
+    static func certificate(in folder: String) -> [UInt8]? {
+        // One that cannot be read is none to trust.
+        (try? Data(contentsOf: URL(filePath: folder + "/" + certificateName))).map { [UInt8]($0) }
     }
 
     private static let fileName = "understudy-ca-key.pem"

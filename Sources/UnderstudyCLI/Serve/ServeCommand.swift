@@ -120,13 +120,13 @@ struct ServeCommand: ParsableCommand {
         settings.seed = try sandboxes.seed(sources)
         let token = try sources.text("control-token", flag: controlToken)
         let stateLimit = try state.limit(sources)
-        let authority = try? LocalAuthority.folder(nil, sources)
+        let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, stateLimit: stateLimit, sandboxes: limits,
                 logger: log == .off ? nil : Logger(label: "understudy"),
                 // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
-                keyTrust: { (try? LocalAuthority.trust(in: authority)) ?? .system })
+                keyTrust: { trust.current })
         }
     }
 

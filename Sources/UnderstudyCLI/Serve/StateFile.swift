@@ -54,7 +54,7 @@ struct StateFile {
             throw Misuse("\(name) cannot be read; is it a file, and may it be read?")
         }
         do {
-            return FixtureNode(try JSON.parse(bytes, maximumDepth: Emulator.stateDepth), from: name)
+            return FixtureNode(try JSON.parse(bytes, maximumDepth: Emulator.documentDepth), from: name)
         } catch {
             throw Misuse(
                 "\(FixtureProblem(file: name, line: error.line, column: error.column, message: "not JSON: \(error.reason)"))."

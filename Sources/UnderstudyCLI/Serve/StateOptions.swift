@@ -12,7 +12,7 @@ struct StateOptions: ParsableArguments {
     var exportOnExit: String?
 
     @Option(
-        help: "The longest state that the control API takes, in MB (256); reading it takes up to ten times as much.")
+        help: "The longest state that the control API takes, in MB (64); reading it takes some ten times as much.")
     var stateLimit: String?
 
     /// The longest state that the control API takes, in bytes.

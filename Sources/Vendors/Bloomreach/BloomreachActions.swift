@@ -29,7 +29,7 @@ extension Bloomreach {
     private static let readingActions: [VendorAction<Bloomreach>] = [
         VendorAction(
             "read-customer", about: "Shows one customer with all events, without changing anything.",
-            members: [customer, project], body: readCustomer),
+            members: [customer, project], reading: readCustomer),
         VendorAction(
             "expect-event",
             about: "Counts tracked events; refused, with those that come closest, where they are too few or too many.",
@@ -41,7 +41,7 @@ extension Bloomreach {
                 ActionMember("timestamp", "what the Unix seconds must be; any"),
                 ActionMember("at_least", "the fewest; 1 where nothing else is said"),
                 ActionMember("at_most", "the most"), ActionMember("exactly", "the number"),
-            ], body: expectEvent),
+            ], reading: expectEvent),
     ]
 
     private static let customer = ActionMember(
@@ -91,14 +91,14 @@ extension Bloomreach {
     }
 
     @Sendable private static func readCustomer(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+        _ call: ActionCall<Bloomreach>, _ state: BloomreachState
     ) throws(ActionRefusal) -> JSON {
         let (customer, project) = try call.namedCustomer(state)
         return state.projects[project]?.customers.record(of: customer) ?? .null
     }
 
     @Sendable private static func expectEvent(
-        _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
+        _ call: ActionCall<Bloomreach>, _ state: BloomreachState
     ) throws(ActionRefusal) -> JSON {
         let named = try call.namedProject()
         let project = named.token

@@ -18,7 +18,8 @@ extension BloomreachContentState {
             .compactMap { Self.entry($0, name($0), [("segments", $1.record)]) }
         let consents = Self.changed(consents, since: start?.consents ?? [:], otherwise: [:])
             .compactMap { Self.entry($0, name($0), [("consents", Self.record($1))]) }
-        if start != nil, inboxes.isEmpty, segments.isEmpty, consents.isEmpty { return nil }
+        // Once somebody has seen content, its times must be the same after a restart.
+        if start != nil, self.start == nil, inboxes.isEmpty, segments.isEmpty, consents.isEmpty { return nil }
         var content: JSONObject = [
             "inboxes": .array(inboxes), "segments": .array(segments), "consents": .array(consents),
         ]

@@ -39,7 +39,8 @@ extension BloomreachCustomers {
         }
         if let properties = entry["properties"] { customer.set(try properties.jsonObject()) }
         var types = BloomreachEventTypes()
-        let forgotten = try entry["forgotten_events"].map { node throws(FixtureProblem) in try node.ordinal() } ?? 0
+        let forgotten =
+            try entry["forgotten_events"].map { node throws(FixtureProblem) in try node.forgottenCount() } ?? 0
         customer.events = try events(entry["events"], &types, forgotten)
         put(customer, types, isOfFixtures: isOfFixtures(customer))
         return try entry["of"]?.members().first.map { name, value throws(FixtureProblem) in

@@ -58,7 +58,7 @@ struct BloomreachEventLog: Sendable, Hashable {
         }
         bytes = Array(bytes[records.place...])
         count -= dropped
-        forgottenCount += dropped
+        forgottenCount = min(forgottenCount + dropped, BloomreachForgotten.mostCounted)
     }
 
     private mutating func append(varint value: Int) {
@@ -72,7 +72,7 @@ struct BloomreachEventLog: Sendable, Hashable {
 
     /// Puts the events of another log among these, in the order of their arrival.
     mutating func merge(_ other: BloomreachEventLog) {
-        let forgotten = forgottenCount + other.forgottenCount
+        let forgotten = min(forgottenCount + other.forgottenCount, BloomreachForgotten.mostCounted)
         if isEmpty {
             self = other
             forgottenCount = forgotten

@@ -19,6 +19,9 @@ struct BloomreachForgotten: Sendable, Hashable {
         [("customers", \.customers), ("events", \.events), ("clicks", \.clicks), ("self_checks", \.selfChecks)]
     }
 
+    /// No count of one customer or kind goes beyond this (ours): sums of them stay numbers.
+    static let mostCounted = 1_000_000_000
+
     /// Whether nothing is gone.
     var isEmpty: Bool { self == BloomreachForgotten() }
 
@@ -60,5 +63,16 @@ extension Call<Bloomreach> {
             Finding(
                 "room", .noted, found: .text(forgotten.summary),
                 note: "A sandbox had no more room, and has forgotten this, the oldest first.", source: "ours"))
+    }
+}
+
+extension FixtureNode {
+    /// How many of one customer's events had to make room.
+    func forgottenCount() throws(FixtureProblem) -> Int {
+        let count = try ordinal()
+        guard count <= BloomreachForgotten.mostCounted else {
+            throw problem("\(count) is more than \(BloomreachForgotten.mostCounted)")
+        }
+        return count
     }
 }

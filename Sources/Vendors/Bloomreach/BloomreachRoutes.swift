@@ -23,11 +23,11 @@ extension Bloomreach {
             access: .keys(.campaigns), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackClick),
         Route(
-            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .documented,
-            source: "reference page; bodies: Python client", handler: runBatch),
+            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .observed,
+            source: "Python client; reference pages; public key inferred", handler: runBatch),
         Route(
-            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .documented,
-            source: "reference page; body: Python client", handler: readSystemTime),
+            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .observed,
+            source: "Python client; reference pages; public key inferred", handler: readSystemTime),
         Route(
             "selfcheck.send", .post("/campaigns/send-self-check-notification"),
             observed: .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
@@ -44,15 +44,15 @@ extension Bloomreach {
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
             source: "seed; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
         Route(
-            "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .documented,
-            source: "reference page; bodies: Python client", bodyLimit: bodyLimit,
+            "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .observed,
+            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
             handler: exportCustomer),
         Route(
             "data.events", .post(data + "/events"), access: .privateKey, evidence: .observed,
             source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit, handler: readEvents),
         Route(
-            "data.export", .post(data + "/export"), access: .privateKey, evidence: .documented,
-            source: "reference page; bodies: Python client", bodyLimit: bodyLimit,
+            "data.export", .post(data + "/export"), access: .privateKey, evidence: .observed,
+            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
             handler: exportCustomers),
         Route(
             "data.anonymize", .post(data + "/anonymize"), access: .privateKey, evidence: .observed,

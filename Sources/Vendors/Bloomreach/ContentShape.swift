@@ -60,7 +60,7 @@ indirect enum ContentShape: Sendable {
     }
 
     private static func check(
-        _ elements: [FixtureNode], _ shape: ContentShape, atLeast minimum: Int, at node: FixtureNode
+        _ elements: FixtureElements, _ shape: ContentShape, atLeast minimum: Int, at node: FixtureNode
     ) throws(FixtureProblem) {
         guard elements.count >= minimum else {
             throw node.problem("the list has \(elements.count) elements; expected at least \(minimum)")

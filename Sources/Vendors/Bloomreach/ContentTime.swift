@@ -21,7 +21,8 @@ enum ContentTime: Sendable, Hashable {
         guard let duration = Duration(text: text) else {
             throw node.problem("“\(text)” is neither Unix seconds nor a duration such as 30d or -90s")
         }
-        self = .after(seconds: duration.inSeconds)
+        // Nobody is told less than a millisecond, and so it is written without an exponent.
+        self = .after(seconds: (duration.inSeconds * 1000).rounded() / 1000)
     }
 
     /// Unix seconds in a sandbox that began at that moment, to the millisecond.

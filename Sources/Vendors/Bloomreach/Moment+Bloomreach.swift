@@ -1,15 +1,26 @@
 import Emulation
 
 extension Moment {
-    /// Reads a date and time in the forms that the vendor shows: `2018-8-5 12:20:25`, with `t` or `T` for the blank, with a
-    /// fraction, with `Z`; without it the time is UTC, too.
+    /// Reads a date and time: ISO 8601 in its extended form, and the looser forms that the vendor shows, such as
+    /// `2018-8-5 12:20:25`. A time may lack its seconds or have a fraction of them, and a date its time, which is midnight
+    /// then; without an offset it is UTC.
     ///
-    /// Source: documented, page on data types, which also says that offsets do not work. It speaks of attributes; that the
-    /// same holds for timestamps, and that dates without a time and the basic forms of ISO 8601 are refused, is ours.
+    /// Source: that timestamps may be ISO 8601 is documented (reference page on adding events), and so are the looser forms
+    /// (page on data types, for attributes, which also says that offsets do not work there). That both are taken for
+    /// timestamps, and that the basic form of ISO 8601 and its weeks are refused, is ours.
     init?(bloomreach text: String) {
-        let form = /([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})[Tt ]([0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]+)?)[Zz]?/
-        guard let parts = text.wholeMatch(of: form) else { return nil }
+        let date = /([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})/
+        let time = /[Tt ]([0-9]{2}:[0-9]{2})(:[0-9]{2}(?:\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?/
+        guard let day = text.prefixMatch(of: date) else { return nil }
         func padded(_ digits: Substring) -> String { digits.utf8.count == 1 ? "0\(digits)" : String(digits) }
-        self.init(text: "\(parts.1)-\(padded(parts.2))-\(padded(parts.3))T\(parts.4)Z")
+        let written = "\(day.1)-\(padded(day.2))-\(padded(day.3))"
+        let rest = text[day.range.upperBound...]
+        if rest.isEmpty {
+            self.init(text: "\(written)T00:00:00Z")
+        } else if let parts = rest.wholeMatch(of: time) {
+            self.init(text: "\(written)T\(parts.1)\(parts.2 ?? ":00")\(parts.3?.uppercased() ?? "Z")")
+        } else {
+            return nil
+        }
     }
 }

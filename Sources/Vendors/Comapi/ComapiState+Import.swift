@@ -17,7 +17,13 @@ extension Comapi {
         for node in try document["challenges"]?.elements() ?? [] {
             state.challenges.add(try ComapiChallenge(node), at: Moment(unixSeconds: 0))
         }
-        for node in try document["sessions"]?.elements() ?? [] { state.sessions.add(try ComapiSession(node)) }
+        for node in try document["sessions"]?.elements() ?? [] {
+            let session = try ComapiSession(node)
+            guard state.sessions[session.id] == nil else {
+                throw node.problem("session \(session.id.text) stands there twice")
+            }
+            state.sessions.add(session)
+        }
         for node in try document["ended_sessions"]?.elements() ?? [] {
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }

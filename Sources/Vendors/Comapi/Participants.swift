@@ -21,29 +21,41 @@ extension Comapi {
         try faults.check()
         let conversation = try conversation(call, state)
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
-        let newcomers = Set(participants.map(\.id)).subtracting(conversation.participants.keys)
-        guard newcomers.count <= mostAtOnce else {
+        let changes = Self.changes(by: participants, in: conversation)
+        guard changes.count <= mostAtOnce else {
             throw ComapiFaults.invalid(
-                "body", because: "\(newcomers.count) newcomers are more than \(mostAtOnce) in one call")
+                "body", because: "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
         }
+        let newcomers = Set(changes.map(\.id)).subtracting(conversation.participants.keys)
         try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
         let growth = newcomers.reduce(0) { $0 + $1.text.utf8.count + 64 }
         try state.checkRoom(bytes: growth)
         state.count(bytes: growth)
-        for participant in participants { add(participant, to: conversation.id, &call, &state) }
+        for participant in changes { add(participant, to: conversation.id, &call, &state) }
         return .empty(.created)
+    }
+
+    /// Who comes or gets another role, each once, where the last word counts.
+    private static func changes(
+        by participants: [ComapiParticipant], in conversation: ComapiConversation
+    ) -> [ComapiParticipant] {
+        var roles: [ComapiID: ComapiRole] = [:]
+        for participant in participants { roles[participant.id] = participant.role }
+        var seen: Set<ComapiID> = []
+        return participants.filter { seen.insert($0.id).inserted }
+            .compactMap { participant in roles[participant.id].map { ComapiParticipant(id: participant.id, role: $0) } }
+            .filter { conversation.participants[$0.id] != $0.role }
     }
 
     /// ours: who comes or goes is told to all who are there, so a call with thousands of them would take minutes.
     private static let mostAtOnce = 100
 
-    /// A newcomer, another role, or nothing new.
+    /// A newcomer, or another role.
     private static func add(
         _ participant: ComapiParticipant, to id: ComapiID, _ call: inout ComapiCall, _ state: inout ComapiState
     ) {
         let space = call.space.id
         let role = state[space].conversations[id]?.participants[participant.id]
-        guard role != participant.role else { return }
         state[space].conversations[id]?.join(participant)
         call.send(
             .participant(role == nil ? "Added" : "Updated", participant, of: id, ComapiOccasion(call)),

@@ -1,0 +1,51 @@
+internal import JSON
+
+/// The elements of a list in a fixture or in JSON; each place is made when it is asked for, since a list may be long.
+public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
+    private enum Content {
+        case yaml([YAMLNode])
+        case json([JSON], FixturePath)
+        case places([FixtureNode])
+    }
+
+    private let file: String
+    private let content: Content
+
+    init(file: String, _ elements: [YAMLNode]) {
+        self.file = file
+        content = .yaml(elements)
+    }
+
+    init(file: String, _ elements: [JSON], at path: FixturePath) {
+        self.file = file
+        content = .json(elements, path)
+    }
+
+    /// These places.
+    public init(arrayLiteral elements: FixtureNode...) {
+        file = ""
+        content = .places(elements)
+    }
+
+    /// The position of the first element.
+    public var startIndex: Int { 0 }
+
+    /// The position behind the last element.
+    public var endIndex: Int {
+        switch content {
+        case .yaml(let elements): elements.count
+        case .json(let elements, _): elements.count
+        case .places(let elements): elements.count
+        }
+    }
+
+    /// The place of the element at that position.
+    public subscript(position: Int) -> FixtureNode {
+        switch content {
+        case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))
+        case .json(let elements, let path):
+            FixtureNode(file: file, .json(elements[position], .element(position, of: path)))
+        case .places(let elements): elements[position]
+        }
+    }
+}
