@@ -26,6 +26,16 @@ fail() {
 debian_packages() {
     echo "ca-certificates git libssl-dev pkg-config"
     case $1 in test | bench) echo "curl openssl python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
+    case $1 in test) debian_browser ;; esac
+}
+
+# The browser without a window, half a desktop smaller than the one with it. Ubuntu's is a snap, which no container can
+# install: there, as on macOS, people bring a Chromium or Chrome of their own, and the tests say so where there is none.
+debian_browser() {
+    for name in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable; do
+        ! command -v "$name" >/dev/null || return 0
+    done
+    grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null || echo chromium-headless-shell
 }
 
 # The list for Homebrew; git and curl come with Xcode's command line tools, Apache with macOS.

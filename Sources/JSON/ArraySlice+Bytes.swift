@@ -17,6 +17,29 @@ extension ArraySlice<UInt8> {
             return startIndex + (UnsafeRawPointer(found) - start)
         }
     }
+
+    /// Where those bytes stand first.
+    ///
+    /// Horspool's search: the last byte of the window that is looked at tells how far the next one may be.
+    public func place(of pattern: [UInt8]) -> Int? {
+        guard !pattern.isEmpty else { return startIndex }
+        let last = pattern.count - 1
+        var steps = [Int](repeating: pattern.count, count: 256)
+        for (index, byte) in pattern.dropLast().enumerated() { steps[Int(byte)] = last - index }
+        return withUnsafeBufferPointer { bytes in
+            pattern.withUnsafeBufferPointer { pattern in
+                steps.withUnsafeBufferPointer { steps in
+                    var start = 0
+                    while start + last < bytes.count {
+                        let window = UnsafeBufferPointer(rebasing: bytes[start...(start + last)])
+                        if window.hasSameBytes(as: pattern) { return startIndex + start }
+                        start += steps[Int(bytes[start + last])]
+                    }
+                    return nil
+                }
+            }
+        }
+    }
 }
 
 extension UnsafeBufferPointer<UInt8> {

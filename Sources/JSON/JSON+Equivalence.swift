@@ -33,9 +33,15 @@ extension JSONObject {
 extension JSONNumber {
     /// Whether both are the same number, however they are written.
     public func isEquivalent(to other: JSONNumber) -> Bool {
-        // Integers beyond 2⁵³ differ although their nearest binary values may not.
         if let own = int, let other = other.int { return own == other }
-        return double == other.double
+        // Different numbers share a nearest binary value beyond 2⁵³, and beyond all of them infinity.
+        return double == other.double && isExactly(other)
+    }
+
+    private func isExactly(_ other: JSONNumber) -> Bool {
+        if literal.utf8.elementsEqual(other.literal.utf8) { return true }
+        guard let own = DecimalForm(literal), let other = DecimalForm(other.literal) else { return false }
+        return own == other
     }
 
     /// Whether this number is the smaller one.

@@ -57,7 +57,7 @@ public struct JSONObject: Sendable, Hashable {
     }
 
     /// Whether a name occurs more than once; for few members quicker than listing them.
-    var repeatsName: Bool {
+    public var repeatsName: Bool {
         guard members.count <= 16 else { return !duplicateNames.isEmpty }
         for index in members.indices {
             for earlier in 0..<index where members[earlier].name.utf8.count == members[index].name.utf8.count {

@@ -4,6 +4,13 @@ public import JSON
 /// What a restart must not lose, as one JSON document: of every sandbox in which something happened, what requests made
 /// or changed. Clocks, settings, faults and journals are not in it.
 extension Emulator {
+    /// The longest state that the control API takes unless told otherwise (ours): that of ten thousand customers with a
+    /// hundred events each.
+    public static let standardStateLimit = 256 << 20
+
+    /// How deep a state may be: it holds what requests brought, deeper inside than it was there.
+    public static let stateDepth = 2 * JSON.defaultMaximumDepth
+
     /// The form of the document; another one gets another number.
     private static let stateFormat = 1
 

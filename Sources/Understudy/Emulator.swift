@@ -17,6 +17,8 @@ public final class Emulator: Sendable {
     /// How reading the fixtures anew went.
     let reloads: Reloads
     let controlToken: String?
+    /// The longest state that the control API takes, in bytes.
+    let stateLimit: Int
     /// The machine's clock, by which sandboxes grow old.
     let machine: @Sendable () -> Moment
     /// What is counted of all that is answered.
@@ -34,6 +36,7 @@ public final class Emulator: Sendable {
     ///   - modules: the vendors.
     ///   - settings: how sandboxes want the vendors to behave to begin with.
     ///   - controlToken: the bearer token that the control API asks for; `nil` for none.
+    ///   - stateLimit: the longest state that the control API takes, in bytes; reading it takes several times as much.
     ///   - limits: how many sandboxes there may be, and how long each may lie unused.
     ///   - logger: where every exchange is logged.
     ///   - machine: the machine's clock, by which sandboxes grow old.
@@ -42,7 +45,7 @@ public final class Emulator: Sendable {
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(
         fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
-        controlToken: String? = nil,
+        controlToken: String? = nil, stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
@@ -63,6 +66,7 @@ public final class Emulator: Sendable {
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
         metrics = Metrics(vendors: edition.vendors)
         self.controlToken = controlToken
+        self.stateLimit = stateLimit
         self.machine = machine
         self.logger = logger
         self.keyTrust = keyTrust

@@ -7,7 +7,7 @@ import Understudy
 enum Main {
     static func main() {
         do {
-            var command = try UnderstudyCommand.parseAsRoot()
+            var command = try requestedCommand()
             try command.run()
         } catch let error as Misuse {
             fail("understudy: \(error)", code: 2)
@@ -19,6 +19,18 @@ enum Main {
             guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
             print(message)
         }
+    }
+
+    /// The command that the arguments ask for.
+    private static func requestedCommand() throws -> any ParsableCommand {
+        let arguments = CommandLine.arguments.dropFirst()
+        // Alone it is read in half the time, and a start has little. What is wrong with it, the whole command line says.
+        if arguments.first == ServeCommand.configuration.commandName,
+            let command = try? ServeCommand.parseAsRoot(Array(arguments.dropFirst())) as? ServeCommand
+        {
+            return command
+        }
+        return try UnderstudyCommand.parseAsRoot()
     }
 
     private static func fail(_ message: String, code: Int32) -> Never {

@@ -88,7 +88,8 @@ struct ConfigurationFile {
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
         let names = [
             "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "scenario", "watch",
+            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
+            "watch",
         ]
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]

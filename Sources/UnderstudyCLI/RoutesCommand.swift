@@ -54,7 +54,7 @@ struct RoutesCommand: ParsableCommand {
                 route.endpoints.map { endpoint in
                     [
                         vendor.identity.id, route.id, endpoint.method.rawValue, endpoint.pattern,
-                        route.evidence.rawValue, route.source,
+                        route.evidence(of: endpoint).rawValue, route.source,
                     ]
                 }
             }

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
 
+from ears import Crowd, allow_files
 from load import CLOSING, Calls, drive
 from servers import Certificate, Nginx, Process, Understudy, first_answer, free_port
 
@@ -36,10 +37,12 @@ class Scale:
     sandboxes: int = 10_000
     requests: int = 1_000_000
     starts: int = 40
+    sockets: int = 1_000
+    messages: int = 50
 
     @classmethod
     def quick(cls):
-        return cls(rounds=3, seconds=1, tokens=2_000, sandboxes=1_000, requests=50_000, starts=10)
+        return cls(rounds=3, seconds=1, tokens=2_000, sandboxes=1_000, requests=50_000, starts=10, messages=10)
 
 
 @dataclass
@@ -260,8 +263,48 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
     ]
 
 
+SPACE = "/apispaces/b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
+
+
+def sockets(binary: Path, scale: Scale) -> list[Result]:
+    """One message to a conversation, each of whose participants listens; the reader is a single thread of Python."""
+    allow_files(2 * scale.sockets + 200)
+    with Understudy(binary) as server:
+        idle = server.resident_kilobytes()
+        users = [f"user-{index}" for index in range(scale.sockets)]
+        tokens = mint(server, "comapi/session", [{"profile": user} for user in users])
+
+        def post(path: str, content: object) -> None:
+            server.call("POST", SPACE + path, json.dumps(content), {"authorization": f"Bearer {tokens[0]}"})
+
+        post("/conversations", {"id": "crowd", "participants": [{"id": user} for user in users]})
+        before = server.resident_kilobytes()
+        with Crowd(server.port, [f"{SPACE}/socket?token={token}" for token in tokens]) as crowd:
+            crowd.hear(b'"socket.info"')
+            opened = server.resident_kilobytes()
+            firsts, answers, lasts = [], [], []
+            for index in range(scale.messages):
+                begin = time.perf_counter()
+                post("/conversations/crowd/messages", {"parts": [{"type": "text/plain", "data": f"number {index}."}]})
+                answers.append(1000 * (time.perf_counter() - begin))
+                first, last = crowd.hear(f"number {index}.".encode())
+                firsts.append(1000 * (first - begin))
+                lasts.append(1000 * (last - begin))
+            after = server.resident_kilobytes()
+    detail = (
+        f"median of {scale.messages} messages, {min(lasts):.1f} to {max(lasts):.1f}; answered after"
+        f" {median(answers):.1f}, first frame read after {median(firsts):.1f}")
+    return [
+        Result(f"a message to {scale.sockets:,} sockets, until the last", "–", median(lasts), "ms", detail),
+        Result("memory of an open socket", "–", (opened - before) / scale.sockets, "kB",
+               f"{idle / 1000:.1f} MB idle, {before / 1000:.1f} with {scale.sockets:,} users, {opened / 1000:.1f} with"
+               f" their sockets, {after / 1000:.1f} after {scale.messages} messages"),
+    ]
+
+
 ALL = {
     "health": health, "reused": reused, "different": different, "rs256": rs256,
     "rs256-different": rs256_different, "scenario": scenario, "health-tls": health_secure,
     "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
+    "sockets": sockets,
 }

@@ -101,17 +101,18 @@ class Understudy(Process):
         return [str(binary), "serve", "--port", str(port), "--log", "off",
                 "--switch", "rezolve.duplicate-registration=return-existing"]
 
-    def call(self, method: str, path: str, body: str | None = None) -> bytes:
+    def call(self, method: str, path: str, body: str | None = None, headers: dict[str, str] | None = None) -> bytes:
+        headers = headers or {}
         try:
-            self.control.request(method, path, body)
+            self.control.request(method, path, body, headers)
             answer = self.control.getresponse()
         except (http.client.RemoteDisconnected, ConnectionError):
             # The server closes a connection that was idle for longer than its limit, as during a long round.
             self.control.close()
-            self.control.request(method, path, body)
+            self.control.request(method, path, body, headers)
             answer = self.control.getresponse()
         content = answer.read()
-        if answer.status not in (200, 204):
+        if answer.status not in (200, 201, 204):
             raise RuntimeError(f"{method} {path}: {answer.status} {content.decode()}")
         return content
 

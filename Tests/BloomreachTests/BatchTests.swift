@@ -1,6 +1,7 @@
 import JSON
 import Support
 import Testing
+import Tokens
 
 /// Several commands in one request (section 9 of the vendor's spec).
 @Suite("Bloomreach's batches")
@@ -14,6 +15,19 @@ struct BatchTests {
     }
 
     private static func command(_ name: String, _ data: String) -> String { #"{"name":"\#(name)","data":\#(data)}"# }
+
+    @Test("more commands than the vendor's page allows are run, and the journal notes it")
+    func size() async throws {
+        let world = try await World()
+        let command = #"{"name":"system/time"}"#
+        for (count, outcome) in [(50, nil), (51, Finding.Outcome.noted)] {
+            let commands = Array(repeating: command, count: count).joined(separator: ",")
+            let answer = try await world.call(.post, Example.batch, .basic, #"{"commands":[\#(commands)]}"#)
+            answer.expect(200)
+            #expect(answer.json["results"]?.array?.count == count)
+            #expect(answer.outcome(of: "batch-size") == outcome)
+        }
+    }
 
     @Test("each command has the complaint of the single call in its place", arguments: Depth.allCases)
     func complaints(_ depth: Depth) async throws {

@@ -58,8 +58,8 @@ struct ContentExportTests {
     func whole(_ depth: Depth) async throws {
         let (world, other) = (try await World(depth), try await World(depth))
         try await live(world)
-        let export = try await world.control(.get, "state/bloomreach")
         #expect(try await seen(world) != seen(other))
+        let export = try await world.control(.get, "state/bloomreach")
         let put = try await other.control(.put, "state/bloomreach", export.text)
         #expect((200...299).contains(put.status), "\(put.text)")
         #expect(try await seen(world) == seen(other))

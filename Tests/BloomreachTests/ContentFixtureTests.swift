@@ -34,19 +34,21 @@ struct ContentFixtureTests {
             "has no customer of project demo-project-1 whose registered"),
         fault("app-inbox", "type: html", "type: htm", at: "htm\n", "“htm” is none of push, html"),
         fault(
-            "app-inbox", "create_time: 1799999900.5", "create_time: \"soon\"", at: "\"soon\"", "a number is expected"),
+            "app-inbox", "create_time: -99.5s", "create_time: \"soon\"", at: "\"soon\"",
+            "“soon” is neither Unix seconds nor a duration such as 30d"),
+        fault("app-inbox", "create_time: -99.5s", "create_time: true", at: "true\n", "a number is expected"),
         fault(
-            "app-inbox", "          create_time: 1799999900.5\n", "", at: "id: \"msg-push-1\"",
+            "app-inbox", "          create_time: -99.5s\n", "", at: "id: \"msg-push-1\"",
             "member “create_time” is missing"),
         fault(
-            "app-inbox", "create_time: 1799999900.5", "create_time: -1", at: "-1\n", "no Unix time from 1970 to 9999"),
+            "app-inbox", "create_time: -99.5s", "create_time: -1", at: "-1\n", "no Unix time from 1970 to 9999"),
         fault(
             "app-inbox", "id: \"msg-html-1\"", "id: \"msg-push-1\"", at: "id: \"msg-push-1\"\n          type: html",
             "another message of this inbox has the id msg-push-1"),
         fault("app-inbox", "id: \"msg-html-1\"", "id: \"\"", at: "\"\"\n", "the string is empty"),
         fault(
-            "app-inbox", "expire_time: 1802592000\n          content:\n            title: \"Spring",
-            "expires: 1802592000\n          content:\n            title: \"Spring", at: "expires:",
+            "app-inbox", "expire_time: 30d\n          content:\n            title: \"Spring",
+            "expires: 30d\n          content:\n            title: \"Spring", at: "expires:",
             "unknown member “expires”"),
         fault(
             "app-inbox", "action: deeplink", "action: deep-link", at: "deep-link\n",
@@ -73,7 +75,10 @@ struct ContentFixtureTests {
             "“sometimes” is none of always"),
         fault("in-app-messages", "message_type: modal", "message_type: model", at: "model", "; did you mean “modal”?"),
         fault("in-app-messages", "load_delay: 500", "load_delay: 0.5", at: "0.5", "a whole number is expected"),
-        fault("in-app-messages", "from_date: 1799000000", "from_date: soon", at: "soon", "a whole number is expected"),
+        fault(
+            "in-app-messages", "from_date: -1000000s", "from_date: soon", at: "soon",
+            "“soon” is neither Unix seconds nor a duration"),
+        fault("in-app-messages", "from_date: -1000000s", "from_date: 1.5", at: "1.5", "a whole number is expected"),
         fault(
             "in-app-messages", "operator: less than", "operator: smaller", at: "smaller",
             "“smaller” is none of equal to"),

@@ -73,10 +73,48 @@ struct InboxTests {
     @Test("messages that expired are left out, from their very moment on")
     func expiry() async throws {
         let world = try await World()
+        try await world.fetchInbox().expect(200, Content.anasInbox)
         try await world.freeze(at: 1_802_591_999)
         #expect(try await world.fetchInbox().messageIDs.count == 2)
         try await world.freeze(at: 1_802_592_000)
         try await world.fetchInbox().expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.1.2"}"#)
+    }
+
+    @Test("messages of the fixtures are fresh in any year: their times count from the sandbox's first request")
+    func freshness() async throws {
+        let world = try await World(at: 2_000_000_000)
+        let fetched = try await world.fetchInbox()
+        #expect(fetched.messageIDs == ["msg-push-1", "msg-html-1"])
+        let message = fetched.json["messages"]?[0]
+        #expect(message?["create_time"]?.text == "1999999900.5")
+        #expect(message?["expire_time"]?.text == "2002592000")
+        // What comes later is newer, and time passes for all of them.
+        try await world.freeze(at: 2_000_000_010)
+        try await world.act(
+            "add-inbox-message",
+            #"{"customer":"ana@example.test","message":{"id":"m","type":"push","expire_time":"40d","content":{}}}"#)
+        #expect(try await world.fetchInbox().messageIDs == ["m", "msg-push-1", "msg-html-1"])
+        try await world.freeze(at: 2_002_592_000)
+        let late = try await world.fetchInbox()
+        #expect(late.messageIDs == ["m"])
+        #expect(late.json["messages"]?[0]?["expire_time"]?.text == "2003456010")
+        // A reset begins anew.
+        try await world.control(.post, "reset")
+        try await world.freeze(at: 2_002_592_000)
+        #expect(try await world.fetchInbox().messageIDs == ["msg-push-1", "msg-html-1"])
+    }
+
+    @Test("the beginning of a sandbox leaves with its inboxes, and comes back with them")
+    func beginning() async throws {
+        let (world, other) = (try await World(), try await World(at: 1_900_000_000))
+        let before = try await world.fetchInbox().text
+        let exported = try await world.control(.get, "state/bloomreach")
+        #expect(exported.json["content"]?["started_at"]?.number?.double == 1_800_000_000)
+        #expect(exported.text.contains(#""create_time":"-99.5s","expire_time":"2592000s""#), "\(exported.text)")
+        #expect(try await other.control(.put, "state/bloomreach", exported.text).status == 200)
+        #expect(try await other.fetchInbox().messageIDs == [], "they expired in the meantime")
+        try await other.freeze(at: World.exampleMoment)
+        #expect(try await other.fetchInbox().text == before)
     }
 
     @Test("the newest comes first, and of one time the one that was added last")

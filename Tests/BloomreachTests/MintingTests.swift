@@ -113,6 +113,7 @@ struct MintingTests {
             ("customer-token", #"{"project":"demo-project-3"}"#, "did you mean “demo-project-"),
             ("customer-token", #"{"key":"privkey-demo-2"}"#, "did you mean “privkey-demo-1”"),
             ("customer-token", #"{"stream":"demo-stream-1"}"#, "has no member stream"),
+            ("customer-token", #"{"customer":""}"#, "customer is empty"),
             ("stream-token", #"{"stream":"demo-stream-3"}"#, "no stream has the id"),
             ("stream-token", #"{"stream":"demo-stream-2"}"#, "no customer of demo-project-2"),
             ("stream-token", #"{"defect":"customer-token-expired"}"#, "customer-token-expired"),
@@ -174,11 +175,31 @@ struct MintingTests {
 
     @Test(
         "a sub that is no map of ids",
-        arguments: [#""ana""#, "{}", #"{"registered":""}"#, #"{"registered":7}"#, "[]"])
+        arguments: [
+            #""ana""#, "{}", #"{"registered":""}"#, #"{"registered":7}"#, "[]",
+            // What no reader of a token would take.
+            #"{"":"ana"}"#, #"{"registered":"ana","registered":"ben"}"#,
+            "{" + (0...50).map { #""id\#($0)":"x""# }.joined(separator: ",") + "}",
+            #"{"registered":"\#(String(repeating: "x", count: 13_000))"}"#,
+        ])
     func badSubject(_ subject: String) async throws {
         let world = try await World()
         let body = #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":\#(subject)}"#
         try await world.call(.post, Example.mint, [], body).expect(
             400, Example.error("sub must be a map of customer ids"), "mint-bad-subject")
+    }
+
+    @Test(
+        "what is minted is read: as many ids as there can be, and a long one",
+        arguments: [
+            "{" + (0..<50).map { #""id\#($0)":"x""# }.joined(separator: ",") + "}",
+            #"{"registered":"\#(String(repeating: "x", count: 10_000))"}"#, #"{"cookie":"c"}"#,
+        ])
+    func readable(_ subject: String) async throws {
+        let world = try await World()
+        let body = #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":\#(subject)}"#
+        let minted = try await world.call(.post, Example.mint, [], body)
+        let token = try #require(minted.json["customer_token"]?.string)
+        try await world.call(.post, Example.inbox, .bearer(token), "{}").expect(200)
     }
 }

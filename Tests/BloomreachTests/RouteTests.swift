@@ -22,6 +22,26 @@ struct RouteTests {
         #expect(Set(RouteCase.all.map(\.description)) == Set(places))
     }
 
+    @Test("the paths of streams are observed, whatever is documented of those of projects")
+    func evidence() async throws {
+        let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
+        for route in bloomreach.routes {
+            for endpoint in route.endpoints
+            where endpoint.pattern.contains("/streams/") || endpoint.pattern.hasPrefix("/track/u/") {
+                #expect(route.evidence(of: endpoint) == .observed, "\(route.id) at \(endpoint)")
+            }
+        }
+        let documented = bloomreach.routes.flatMap { route in
+            route.endpoints.filter { route.evidence(of: $0) == .documented }.map { _ in route.id }
+        }
+        #expect(
+            documented == [
+                "track.customers", "track.events", "track.clicks", "track.batch", "track.system-time", "selfcheck.send",
+                "data.attributes", "data.export-one", "data.export", "appinbox.fetch", "appinbox.markasread",
+                "inapp.messages", "consents.list",
+            ])
+    }
+
     @Test(
         "several slashes at the start count as one, also behind a sandbox's prefix",
         arguments: ["/", "//", "/~slashes/", "/~slashes//"])

@@ -46,9 +46,11 @@ struct BoundsTests {
         #expect(challenges["c2"] != nil)
     }
 
+    private static func id(_ text: String) -> ComapiSessionID { ComapiSessionID(text, in: space) }
+
     private static func session(_ number: Int) -> ComapiSession {
         ComapiSession(
-            id: "s\(number)", space: space, profileID: ComapiID("mira"), started: Moment(unixSeconds: 0),
+            id: id("s\(number)"), profileID: ComapiID("mira"), started: Moment(unixSeconds: 0),
             expires: Moment(unixSeconds: Double(1000 + number)))
     }
 
@@ -56,30 +58,31 @@ struct BoundsTests {
     func sessions() {
         var sessions = ComapiSessions()
         for number in 0...ComapiSessions.capacity { sessions.add(Self.session(number)) }
-        #expect(sessions["s0"] == nil)
-        #expect(sessions["s\(ComapiSessions.capacity)"] != nil)
+        #expect(sessions[Self.id("s0")] == nil)
+        #expect(sessions[Self.id("s\(ComapiSessions.capacity)")] != nil)
         #expect(sessions.sessions(of: ComapiID("mira"), in: Self.space).count == sessions.all.count)
-        for number in 0...ComapiSessions.endedCapacity { sessions.noteEnd(of: "e\(number)") }
-        #expect(!sessions.isEnded("e0"))
-        #expect(sessions.isEnded("e\(ComapiSessions.endedCapacity)"))
+        for number in 0...ComapiSessions.endedCapacity { sessions.noteEnd(of: Self.id("e\(number)")) }
+        #expect(!sessions.isEnded(Self.id("e0")))
+        #expect(sessions.isEnded(Self.id("e\(ComapiSessions.endedCapacity)")))
     }
 
     @Test("the next deadline is that of the first session with a socket")
     func deadlines() {
         var sockets = ComapiOpenSockets()
-        sockets.add("b", expires: Moment(unixSeconds: 20))
-        sockets.add("a", expires: Moment(unixSeconds: 10))
-        sockets.add("a", expires: Moment(unixSeconds: 10))
+        let (a, b) = (Self.id("a"), Self.id("b"))
+        sockets.add(b, expires: Moment(unixSeconds: 20))
+        sockets.add(a, expires: Moment(unixSeconds: 10))
+        sockets.add(a, expires: Moment(unixSeconds: 10))
         #expect(sockets.earliest == Moment(unixSeconds: 10))
-        #expect(sockets.over(at: Moment(unixSeconds: 10)) == ["a"])
-        sockets.remove("a")
+        #expect(sockets.over(at: Moment(unixSeconds: 10)) == [a])
+        sockets.remove(a)
         #expect(sockets.earliest == Moment(unixSeconds: 10))
-        sockets.remove("a")
+        sockets.remove(a)
         #expect(sockets.earliest == Moment(unixSeconds: 20))
-        sockets.setExpiry(of: "b", Moment(unixSeconds: 5))
+        sockets.setExpiry(of: b, Moment(unixSeconds: 5))
         #expect(sockets.earliest == Moment(unixSeconds: 5))
-        sockets.forget("b")
-        sockets.remove("b")
+        sockets.forget(b)
+        sockets.remove(b)
         #expect(sockets.earliest == nil)
     }
 
@@ -167,12 +170,97 @@ struct BoundsTests {
         #expect(space.pushes.first == 1)
     }
 
-    @Test("a query has a hundred terms at most")
+    @Test("a query has a hundred values at most, in one list or in many terms, of 256 bytes at most")
     func terms() async throws {
         let world = try await World.comapi()
         let mira = try await world.session()
-        let query = (0...100).map { "a\($0)=1" }.joined(separator: "&")
-        try await world.call(.get, Example.path("/profiles?\(query)"), mira.fields)
-            .expect(400, Example.fault("query", "is not valid"), "invalid-parameter")
+        let refusal = Example.fault("query", "is not valid")
+        for name in ["a", "a[]"] {
+            let values = (0..<100).map { "\(name)=!\($0)" }.joined(separator: "&")
+            try await world.call(.get, Example.path("/profiles?\(values)"), mira.fields).expect(200)
+            try await world.call(.get, Example.path("/profiles?\(values)&a=1"), mira.fields)
+                .expect(400, refusal, "invalid-parameter")
+        }
+        let longest = String(repeating: "%C3%BC", count: 128)
+        try await world.call(.get, Example.path("/profiles?a=\(longest)"), mira.fields).expect(200, "[]")
+        try await world.call(.get, Example.path("/profiles?a=\(longest)x"), mira.fields)
+            .expect(400, refusal, "invalid-parameter")
+    }
+
+    @Test("a hundred newcomers a call, and whoever is there already counts for nothing", arguments: Depth.allCases)
+    func newcomers(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let (mira, _) = try await world.trip()
+        let path = Example.path("/conversations/trip-42")
+        func add(_ range: Range<Int>) async throws -> ReceivedAnswer {
+            let ids = ["bob"] + range.map { "user-\($0)" }
+            let body = JSON.array(ids.map { ["id": .string($0)] })
+            return try await world.call(.post, path + "/participants", mira.fields, body.text)
+        }
+        try await add(0..<101).expect(400, Example.fault("body", "is not valid"), "invalid-parameter")
+        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 2)
+        try await add(0..<100).expect(201, "")
+        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 102)
+        try await add(50..<150).expect(201, "")
+        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 152)
+    }
+
+    @Test("a hundred who leave a call, and whoever is not there counts for nothing", arguments: Depth.allCases)
+    func leavers(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let mira = try await world.session()
+        let people = JSON.array((0..<101).map { ["id": .string("user-\($0)")] })
+        try await world.call(
+            .post, Example.path("/conversations"), mira.fields, #"{"id":"trip-42","participants":\#(people.text)}"#
+        ).expect(201)
+        let path = Example.path("/conversations/trip-42")
+        func remove(_ range: Range<Int>) async throws -> ReceivedAnswer {
+            let ids = JSON.array(range.map { .string("user-\($0)") })
+            return try await world.call(.delete, path + "/participants", mira.fields, ids.text)
+        }
+        try await remove(0..<101).expect(400, Example.fault("id", "is not valid"), "invalid-parameter")
+        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 102)
+        try await remove(1..<300).expect(204, "")
+        #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 2)
+    }
+
+    @Test("a conversation begins with a thousand at most")
+    func beginners() async throws {
+        let world = try await World.comapi()
+        let mira = try await world.session()
+        func create(_ count: Int) async throws -> ReceivedAnswer {
+            let people = JSON.array((0..<count).map { ["id": .string("user-\($0)")] })
+            let body = #"{"id":"crowd","participants":\#(people.text)}"#
+            return try await world.call(.post, Example.path("/conversations"), mira.fields, body)
+        }
+        try await create(1001).expect(400, Example.fault("participants", "is not valid"), "invalid-parameter")
+        let created = try await create(1000)
+        created.expect(201)
+        #expect(created.json["participantCount"] == 1001)
+    }
+
+    @Test("a list of status updates that change nothing is remarked a hundred times, and answered")
+    func statusNotes() async throws {
+        let world = try await World.comapi()
+        let (mira, bob) = try await world.trip()
+        let path = Example.path("/conversations/trip-42/messages")
+        let sent = try await world.call(.post, path, mira.fields, Example.message)
+        let ids = (0..<150).map { JSON.string("none-\($0)") } + [sent.json["id"] ?? nil]
+        let updates: JSON = [["messageIds": .array(ids), "status": "read"]]
+        let answer = try await world.call(.post, path + "/statusupdates", bob.fields, updates.text)
+        answer.expect(200, "OK")
+        #expect(answer.findings.count { $0.check == "status-skipped" && $0.outcome == .noted } == 100)
+        let page = try await world.call(.get, path, mira.fields)
+        #expect(page.json["messages"]?[0]?["statusUpdates"]?["bob"]?["status"] == "read")
+    }
+
+    @Test(
+        "a lifetime beyond all clocks is no token",
+        arguments: ["app", "session"], [Int.max, Int.max - 1_798_761_599])
+    func mintedLifetime(_ kind: String, _ seconds: Int) async throws {
+        let world = try await World.comapi()
+        let answer = try await world.control(.post, "tokens/comapi/\(kind)", #"{"expires_in":\#(seconds)}"#)
+        #expect(answer.status == 400)
+        #expect(answer.text.contains("expires_in is \(seconds)"), "\(answer.text)")
     }
 }

@@ -35,6 +35,25 @@ struct ProfileQueryTests {
         #expect(ComapiProfileQuery(text[...]).matches(Self.profile) == holds)
     }
 
+    @Test("of a long text the first four thousand bytes are searched, start and end are found wherever they are")
+    func longText() {
+        let text = String(repeating: "x", count: 4092) + "nine" + "ten" + "end"
+        let profile: JSONObject = ["text": .string(text)]
+        for (query, holds) in [
+            ("text=~nine", true), ("text=~ninet", false), ("text=~ten", false), ("text=$NEND", true),
+            ("text=^xx", true),
+        ] {
+            #expect(ComapiProfileQuery(query[...]).matches(profile) == holds, "\(query)")
+        }
+    }
+
+    @Test("numbers are equal when they are the same number, however large and however they are written")
+    func largeNumbers() throws {
+        let profile: JSONObject = ["n": try JSON.parse("1e999999999".utf8)]
+        #expect(ComapiProfileQuery("n=10e999999998").matches(profile))
+        #expect(!ComapiProfileQuery("n=1e999999998").matches(profile))
+    }
+
     @Test("terms are counted, those of one list once")
     func count() {
         #expect(ComapiProfileQuery("a=1&b[]=1&b[]=2&b[]=!3&c=").termCount == 4)

@@ -91,6 +91,25 @@ struct TokenRuleTests {
         Rule(description: "iat ahead of the clock", failure: nil, notes: ["iat-ahead"]) {
             Forged.claims(nonce: $0, issued: "1798765200")
         },
+        Rule(
+            description: "iat of any finite size", failure: nil, notes: ["milliseconds-iat", "iat-ahead"]
+        ) { Forged.claims(nonce: $0, issued: "1e300") },
+        Rule(description: "iat of any finite size before all time", failure: nil, notes: ["long-lived-token"]) {
+            Forged.claims(nonce: $0, issued: "-9007199254740994")
+        },
+        Rule(description: "iat without end", failure: "malformed-time") { Forged.claims(nonce: $0, issued: "1e400") },
+        Rule(
+            description: "exp of any finite size", failure: nil, notes: ["milliseconds-exp", "long-lived-token"]
+        ) { Forged.claims(nonce: $0, expires: "1e300") },
+        Rule(description: "exp of any finite size before all time", failure: "expired-token") {
+            Forged.claims(nonce: $0, expires: "-1e300")
+        },
+        Rule(description: "nbf of any finite size", failure: "not-yet-valid") {
+            Forged.claims(nonce: $0, more: [("nbf", "1e300")])
+        },
+        Rule(description: "nbf of any finite size before all time", failure: nil) {
+            Forged.claims(nonce: $0, more: [("nbf", "-1e300")])
+        },
         Rule(description: "30 days", failure: nil, notes: ["long-lived-token"]) {
             Forged.claims(nonce: $0, expires: "1801353600")
         },
@@ -102,6 +121,20 @@ struct TokenRuleTests {
         },
         Rule(description: "no times at all", failure: nil) { Forged.claims(nonce: $0, issued: nil, expires: nil) },
     ]
+
+    @Test("the remark on milliseconds says which year they would be, and that there is none for the largest")
+    func years() async throws {
+        for (issued, phrase) in [
+            ("1798761600000", "as seconds this is the year 58970; as milliseconds it is 2027-01-01T00:00:00.000Z."),
+            ("1e300", "as seconds this is no year that has a name; as milliseconds it is after the year 9999."),
+        ] {
+            let answer = try await World.comapi().answer { Forged.claims(nonce: $0.json, issued: issued) }
+            answer.expect(200)
+            #expect(
+                answer.findings.contains { $0.check == "milliseconds-iat" && $0.note?.contains(phrase) == true },
+                "\(answer.findings)")
+        }
+    }
 
     @Test("a challenge belongs to its space, and the journal says to which")
     func foreignChallenge() async throws {

@@ -65,6 +65,12 @@ struct FixtureTests {
     /// A wrong file and the complaint about it.
     private static let wrong: [(String, String)] = [
         ("", "v/failures.yaml:1:1: the file is empty"),
+        ("# nothing\n", "v/failures.yaml:1:1: the file is empty"),
+        ("failures: {}\n---\nfailures: {}", "v/failures.yaml:2:1: a second document begins here, and a file holds one"),
+        ("failures: *a", "v/failures.yaml:1:11: not YAML: found undefined alias"),
+        ("failures: &a [*a]", "v/failures.yaml:1:15: not YAML: found undefined alias"),
+        ("failures: {}\nü: \u{1}", "v/failures.yaml:2:4: not YAML: control characters are not allowed"),
+        ("{ b: 1, a: 1, b: 2, a: 2 }", "v/failures.yaml:1:9: this mapping has the same member twice: a, b"),
         ("failures: [", "v/failures.yaml:2:1: not YAML: "),
         ("failures:\n\t- x", "v/failures.yaml:2:1: not YAML: "),
         ("text", "v/failures.yaml:1:1: the string “text” stands where a mapping is expected"),
@@ -165,6 +171,12 @@ struct FixtureTests {
         }
         try folder.write([0x66, 0xFF], to: "v/failures.yaml")
         #expect { try catalog(in: folder) } throws: { "\($0)".hasSuffix("v/failures.yaml: is not UTF-8") }
+        let other = try TemporaryFolder(["v/failures.yaml/x": ""])
+        #expect { try catalog(in: other) } throws: {
+            "\($0)".hasSuffix("v/failures.yaml: cannot be read; is it a file, and may it be read?")
+        }
+        let store = FixtureStore(layers: [other.path])
+        #expect { try store.file("v/failures.yaml/x\0y") } throws: { "\($0)".contains("no such file") }
     }
 
     @Test("a failure is answered as the file says")
@@ -320,5 +332,13 @@ struct FixtureTests {
         #expect(store.fingerprint(of: ["v"]) == first)
         try folder.write("4", to: "v/deep/b")
         #expect(store.fingerprint(of: ["v"]) != first)
+        // Longer ones are read by words, and what is left of the last one counts too.
+        let texts = ["", "\0", "12345678", "12345679", "1234567", "12345678\0", "1234567812345678", "8765432112345678"]
+        var prints: Set<String> = []
+        for text in texts {
+            try folder.write(text, to: "v/a")
+            prints.insert(store.fingerprint(of: ["v"]))
+        }
+        #expect(prints.count == texts.count)
     }
 }

@@ -30,7 +30,10 @@ struct MaskTests {
             ("/x?token=secret&a=1", "/x?token=***&a=1"),
             ("/x?a=1&ACCESS_TOKEN=eyJh.eyJi.c2ln", "/x?a=1&ACCESS_TOKEN=eyJh.eyJi.***"),
             ("/x?tokens=1", "/x?tokens=1"), ("/x", "/x"), ("/x?", "/x?"), ("/x?token", "/x?token"),
-            ("/x?token=", "/x?token=***"),
+            ("/x?token=", "/x?token=***"), ("/x?%74oken=secret&a=1", "/x?%74oken=***&a=1"),
+            ("/x?a=1&%74%6F%6b%65%6E=eyJh.eyJi.c2ln", "/x?a=1&%74%6F%6b%65%6E=eyJh.eyJi.***"),
+            ("/x?%2574oken=1", "/x?%2574oken=1"), ("/x%3Ftoken=secret", "/x%3Ftoken=***"),
+            ("/x?%zz=1&token=secret", "/x?%zz=1&token=***"),
         ])
     func target(_ target: String, _ shown: String) {
         #expect(Mask.target(target) == shown)

@@ -58,6 +58,7 @@ WRONG = {
     "app-inbox": [
         ((*MESSAGE, "type"), "sms"), ((*MESSAGE, "type"), REMOVED), ((*MESSAGE, "id"), ""), ((*MESSAGE, "id"), 7),
         ((*MESSAGE, "is_read"), "no"), ((*MESSAGE, "create_time"), "soon"), ((*MESSAGE, "create_time"), REMOVED),
+        ((*MESSAGE, "create_time"), "30"), ((*MESSAGE, "create_time"), "3 d"), ((*MESSAGE, "create_time"), None),
         ((*MESSAGE, "expire_time"), -1), ((*MESSAGE, "expire_time"), 1e13), ((*MESSAGE, "content"), REMOVED),
         ((*MESSAGE, "content"), None), ((*MESSAGE, "content", "title"), 7), ((*MESSAGE, "content", "action"), "deep-link"),
         ((*MESSAGE, "content", "actions"), {}), ((*MESSAGE, "content", "actions", 0, "action"), "close"),
@@ -75,6 +76,7 @@ WRONG = {
         ((*P1, 0, "variant_id"), "0"), ((*P1, 0, "load_delay"), 0.5), ((*P1, 0, "close_timeout"), "10"),
         ((*P1, 0, "trigger", "event_type"), ""), ((*P1, 0, "trigger", "filter"), REMOVED),
         ((*P1, 0, "date_filter", "enabled"), REMOVED), ((*P1, 0, "date_filter", "to_date"), 1.5),
+        ((*P1, 0, "date_filter", "to_date"), "soon"), ((*P1, 0, "date_filter", "from_date"), -1),
         ((*P1, 0, "payload", "titel"), "x"), ((*P1, 0, "payload", "title"), 1),
         ((*P1, 0, "payload", "buttons", 0, "button_type"), "close"), ((*P1, 0, "audience"), []),
         ((*P1, 0, "audience"), "ana@example.test"), ((*P1, 0, "is_html"), True), ((*P1, 0, "extra"), 1),
@@ -161,12 +163,14 @@ ALSO_GOOD = {
         ((*MESSAGE, "is_read"), True), ((*MESSAGE, "application_id"), "tv"), ((*MESSAGE, "content", "title"), None),
         ((*MESSAGE, "content", "more"), {"a": [1]}), ((*MESSAGE, "content"), {}), ((*P1, 0, "messages"), []),
         (P1, REMOVED), ((*MESSAGE, "content", "action"), None),
+        ((*MESSAGE, "create_time"), 1799999900.5), ((*MESSAGE, "expire_time"), "1.5h"),
     ],
     "in-app-messages": [
         ((*P1, 0, "payload"), None), ((*P1, 0, "payload"), REMOVED), ((*P1, 0, "payload", "buttons"), None),
         ((*P1, 0, "message_type"), None), ((*P1, 0, "load_delay"), None), ((*P1, 0, "date_filter"), {"enabled": True}),
         ((*P1, 1, "payload", "anything"), [1, None]), ((*P1, 1, "trigger", "filter", 2, "constraint", "operator"), "is set"),
         ((*P1, 0, "audience"), ["a"]), (P1, []),
+        ((*P1, 0, "date_filter"), {"enabled": True, "from_date": 1799000000, "to_date": "-90s"}),
     ],
     "content-blocks": [
         ((*P1, 0, "load_priority"), None), ((*P1, 1, "audience"), REMOVED), ((*P1, 1, "ttl_seconds"), 0), (P1, []),

@@ -167,7 +167,7 @@ def test_refusals_before_any_call_have_the_promised_shape(description, server):
 
 
 def test_a_content_over_the_limit_and_a_missing_token_are_refused_as_described(tmp_path):
-    server = Server(tmp_path, "--control-token", "steer")
+    server = Server(tmp_path, "--control-token", "steer", "--state-limit", "2")
     try:
         headers = {"authorization": "Bearer steer"}
         document = requests.get(f"{server.url}/_understudy/openapi.json", headers=headers).json()
@@ -177,7 +177,7 @@ def test_a_content_over_the_limit_and_a_missing_token_are_refused_as_described(t
                 target = server.url + path.replace("{", "").replace("}", "")
                 bare = requests.request(method, target)
                 assert bare.status_code == (200 if path == "/_understudy/health" else 401), path
-                limit = 16 << 20 if method == "put" and path == "/_understudy/state/{vendor}" else 1 << 20
+                limit = 2 << 20 if method == "put" and path == "/_understudy/state/{vendor}" else 1 << 20
                 large = requests.request(method, target, headers=headers, data=b" " * (limit + 1))
                 assert large.status_code == 413 and large.json()["error"]["code"] == "body-too-large"
     finally:

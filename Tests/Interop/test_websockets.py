@@ -13,7 +13,7 @@ import wire
 from child import needs_proc
 from frames import BINARY, CLOSE, CONTINUATION, PING, PONG, TEXT, frame
 from probe import Probe
-from websockets.asyncio.client import connect
+from socket_client import SocketClient, open_later
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 LENGTHS = [0, 1, 124, 125, 126, 127, 128, 65534, 65535, 65536, 65537, 262144]
@@ -24,43 +24,8 @@ def address(door, query: str = "") -> str:
     return f"{door.url.replace('http', 'ws', 1)}/socket{query}"
 
 
-class Client:
-    """The library's asynchronous client, used step by step on a loop of its own.
-
-    Its other client reads and writes on two threads; over TLS of Python 3.11 a request was seen to get lost that way.
-    """
-
-    def __init__(self, url: str, **options):
-        self.loop = asyncio.new_event_loop()
-        try:
-            self.socket = self.loop.run_until_complete(open_later(url, options))
-        except BaseException:
-            self.loop.close()
-            raise
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-        self.loop.close()
-
-    def send(self, message) -> None:
-        self.loop.run_until_complete(asyncio.wait_for(self.socket.send(message), 10))
-
-    def receive(self):
-        return self.loop.run_until_complete(asyncio.wait_for(self.socket.recv(), 10))
-
-    def close(self, code: int = 1000, reason: str = "") -> None:
-        self.loop.run_until_complete(self.socket.close(code, reason))
-
-
-async def open_later(url: str, options: dict):
-    return await connect(url, proxy=None, open_timeout=30, **options)
-
-
-def opened(door, query: str = "", **options) -> Client:
-    return Client(address(door, query), ssl=door.trust, **options)
+def opened(door, query: str = "", **options) -> SocketClient:
+    return SocketClient(address(door, query), ssl=door.trust, **options)
 
 
 @pytest.fixture
@@ -158,7 +123,7 @@ def test_compression_is_offered_and_not_agreed_on(client):
 
 def test_a_handshake_where_no_websocket_is_gets_the_answer_of_that_place(door):
     with pytest.raises(InvalidStatus) as refusal:
-        Client(address(door).replace("/socket", "/nothing"), ssl=door.trust)
+        SocketClient(address(door).replace("/socket", "/nothing"), ssl=door.trust)
     assert refusal.value.response.status_code == 404
 
 

@@ -86,9 +86,14 @@ struct AccountsTests {
         }
     }
 
-    @Test("a key pair that is none is named by its file")
-    func brokenKey() throws {
-        let folder = try TemporaryFolder(["rezolve/keys/ada.pem": "nothing"])
+    @Test(
+        "a key pair that is none, or a broken one, is named by its file",
+        arguments: [("", "nothing"), ("MIIEvgIBADANBg", "AAAAAAAAAAAAAA"), ("MIIEvg", "MIIEvw"), ("-----END", "")])
+    func brokenKey(_ sound: String, _ broken: String) throws {
+        let text = try String(contentsOfFile: Repository.root + "/Fixtures/rezolve/keys/ada.pem", encoding: .utf8)
+        let folder = try TemporaryFolder([
+            "rezolve/keys/ada.pem": sound.isEmpty ? broken : text.replacing(sound, with: broken)
+        ])
         #expect {
             try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
         } throws: {

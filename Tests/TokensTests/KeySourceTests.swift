@@ -1,6 +1,7 @@
 import JSON
 import Testing
-import Tokens
+
+@testable import Tokens
 
 @Suite("Keys from PEM and DER")
 struct KeySourceTests {
@@ -65,6 +66,62 @@ struct KeySourceTests {
         for broken in [certificate + [0], Array(certificate.dropLast()), []] {
             #expect(throws: KeyError.self) { try VerificationKey.certificate(der: broken) }
         }
+    }
+
+    @Test("A private key in DER is refused when it is cut, longer, or another one's shape, wherever in it that is")
+    func brokenPrivate() throws {
+        for text in [TestKey.rsaPrivate, TestKey.rsaPKCS1Private] {
+            let label = text.hasPrefix("-----BEGIN RSA") ? "RSA PRIVATE KEY" : "PRIVATE KEY"
+            let bytes = try body(of: text)
+            for broken in [bytes + [0], Array(bytes.dropLast()), Array(bytes.prefix(40)), [0x30, 0x00], []] {
+                #expect(throws: KeyError.self) { try SigningKey.pem(PEM.text(label: label, broken)) }
+            }
+            // A length or a tag in the head is never what it says once a bit of it is turned.
+            for index in [0, 1, 2, 3, 4, 5] {
+                var turned = bytes
+                turned[index] ^= 0x40
+                #expect(throws: KeyError.self, "\(label), byte \(index)") {
+                    try SigningKey.pem(PEM.text(label: label, turned))
+                }
+            }
+        }
+    }
+
+    @Test("The numbers of an RSA key are read as OpenSSL reads them, or not at all")
+    func numbers() throws {
+        let info = try body(of: TestKey.rsaPrivate)
+        let numbers = try #require(RSANumbers.privateKey(info))
+        #expect(try #require(RSANumbers.privateKey(try body(of: TestKey.rsaPKCS1Private))) == numbers)
+        let members = try #require(try SigningKey.pem(TestKey.rsaPrivate).publicJWK()?.object)
+        #expect(members["n"]?.string == Base64URL.encode(numbers[0]))
+        #expect(members["e"]?.string == Base64URL.encode(numbers[1]))
+        let found = try #require(RSANumbers.publicKeyInfo(try body(of: TestKey.rsaPublic)))
+        #expect(found.modulus == numbers[0])
+        #expect(found.exponent == numbers[1])
+        #expect(RSANumbers.privateKey(try body(of: TestKey.ecPrivate)) == nil)
+        #expect(RSANumbers.publicKeyInfo(try body(of: TestKey.edwardsPublic)) == nil)
+    }
+
+    @Test(
+        "Numbers that DER does not write so are left to OpenSSL",
+        arguments: [
+            [0x30, 0x06, 0x02, 0x01, 0x05, 0x02, 0x01, 0x00], [0x30, 0x06, 0x02, 0x01, 0x85, 0x02, 0x01, 0x03],
+            [0x30, 0x07, 0x02, 0x02, 0x00, 0x05, 0x02, 0x01, 0x03], [0x30, 0x05, 0x02, 0x00, 0x02, 0x01, 0x03],
+            [0x30, 0x07, 0x02, 0x81, 0x01, 0x05, 0x02, 0x01, 0x03],
+            [0x30, 0x80, 0x02, 0x01, 0x05, 0x02, 0x01, 0x03, 0, 0],
+            [0x30, 0x09, 0x02, 0x01, 0x05, 0x02, 0x01, 0x03, 0x02, 0x01, 0x03], [0x30, 0x03, 0x02, 0x01, 0x05],
+            [0x30, 0x06, 0x02, 0x01, 0x05, 0x02, 0x01, 0x03, 0x00], [0x30, 0x06, 0x02, 0x01, 0x05, 0x02, 0x02, 0x03],
+        ] as [[UInt8]])
+    func unusualNumbers(_ bytes: [UInt8]) {
+        #expect(RSANumbers.publicKey(bytes[...]) == nil)
+    }
+
+    @Test("Numbers in DER keep their value, whatever their first bit")
+    func usualNumbers() throws {
+        let bytes: [UInt8] = [0x30, 0x07, 0x02, 0x02, 0x00, 0x85, 0x02, 0x01, 0x03]
+        let key = try #require(RSANumbers.publicKey(bytes[...]))
+        #expect(key.modulus == [0x85])
+        #expect(key.exponent == [3])
     }
 
     private func body(of pem: String) throws -> [UInt8] {

@@ -17,6 +17,7 @@ struct ConfigurationTests {
             ),
             (["--sandboxes", "0"], "understudy: --sandboxes 0 is not a number of sandboxes (from 1).\n"),
             (["--seed", "0x7"], "understudy: --seed 0x7 is not a whole number from 0.\n"),
+            (["--state-limit", "0"], "understudy: --state-limit 0 is not a number of megabytes (1–4096).\n"),
             (
                 ["--profile", "real"],
                 "understudy: --profile real is not a profile (documented, observed, or VENDOR=PROFILE).\n"

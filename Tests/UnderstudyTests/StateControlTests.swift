@@ -1,6 +1,8 @@
 import JSON
 import Support
 import Testing
+import Understudy
+import Wire
 
 @Suite("Control: state")
 struct StateControlTests {
@@ -24,7 +26,29 @@ struct StateControlTests {
         let exported = try await world.control(.get, "state/rezolve").text
         let padded = exported + String(repeating: " ", count: 2 << 20)
         #expect(try await world.control(.put, "state/rezolve", padded).text == exported)
-        let answer = try await world.control(.put, "state/rezolve", String(repeating: " ", count: 16 << 20 | 1))
+        let small = try await World(
+            depth, on: Stage(Emulator(fixtures: Repository.fixtures, stateLimit: 2 << 20)))
+        #expect(try await small.control(.put, "state/rezolve", exported).text == exported)
+        let answer = try await small.control(.put, "state/rezolve", padded)
         answer.expectProblem(413, "body-too-large", "longer than the limit")
+    }
+
+    @Test("whoever lacks the control token may send no more than to other calls")
+    func limitWithoutToken() async throws {
+        let stage = try Stage(Emulator(fixtures: Repository.fixtures, controlToken: "steer"))
+        let state = #"{"partners":[]"# + String(repeating: " ", count: 2 << 20) + "}"
+        let world = try await World(on: stage, at: nil)
+        let fields = [("authorization", "Bearer steer")]
+        #expect(try await world.control(.put, "state/rezolve", state, fields: fields).status != 413)
+        let answer = try await world.control(.put, "state/rezolve", state)
+        answer.expectProblem(401, "control-token-wrong", "asks for its bearer token")
+        #expect(Pipeline(stage.emulator).bodyLimit(for: Self.put(fields)) == Emulator.standardStateLimit)
+        #expect(Pipeline(stage.emulator).bodyLimit(for: Self.put([])) == Pipeline.standardBodyLimit)
+    }
+
+    private static func put(_ fields: World.Fields) -> Request {
+        Request(
+            method: .put, target: "/_understudy/state/rezolve", authority: "127.0.0.1",
+            fields: FieldLines(fields + [("content-length", String(2 << 20))]))
     }
 }

@@ -21,7 +21,7 @@ struct StructureTests {
         case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll"]
         case "Tokens": ["JSON", "COpenSSL"]
         case "Contracts": ["JSON", "HTTPTypes"]
-        case "Emulation": values.union(["Tokens", "Yams", "Mustache", "Logging"])
+        case "Emulation": values.union(["Tokens", "CYaml", "Mustache", "Logging"])
         case "Understudy":
             values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Logging"]).union(vendorFolders)
         case "UnderstudyTesting":

@@ -7,11 +7,15 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     private let templates: [Failure: FailureTemplate]
     private let envelopes: [FailureEnvelope]
 
-    /// Reads `failures.yaml`.
+    /// Reads `failures.yaml`, once for all who need it.
     ///
     /// - Throws: a problem when the file names a failure the vendor does not have, or lacks one, or uses a switch or
     ///   value that does not exist.
     public init(_ fixtures: VendorFixtures, scope: FailureScope) throws(FixtureProblem) {
+        self = try fixtures.once { () throws(FixtureProblem) in try FailureCatalog(reading: fixtures, scope) }
+    }
+
+    private init(reading fixtures: VendorFixtures, _ scope: FailureScope) throws(FixtureProblem) {
         let document = try fixtures.document("failures.yaml").mapping("sources", "envelopes", "failures")
         var envelopes: [FailureEnvelope] = []
         for node in try document["envelopes"]?.elements() ?? [] {

@@ -109,7 +109,7 @@ struct FailureTemplate: Sendable {
             self.name = name
             value = try node.string()
             template =
-                value.contains("{{")
+                value.opensTag
                 ? try TextTemplate(value, roots: parameters, escaping: .none, at: node) : nil
         }
 

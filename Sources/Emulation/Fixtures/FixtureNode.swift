@@ -1,105 +1,121 @@
 public import JSON
-import Yams
 
 /// A place in a YAML fixture that knows where it stands, so that every complaint names line and column.
 ///
 /// Scalars follow the core schema of YAML 1.2: plain `true`, `12`, `1.5` and `null` are no strings, and quotes make
 /// one of anything.
+///
+/// A place can also be one in JSON, so that a control call, a state file and a fixture are read by the same code. The JSON
+/// is not copied: a place takes no more than the value and the way to it.
 public struct FixtureNode {
+    private enum Content {
+        /// A node, and where the member's name stands whose value it is.
+        case yaml(YAMLNode, name: YAMLNode?)
+        case json(JSON, FixturePath)
+    }
+
     private let file: String
-    private let node: Node
-    /// Where the member's name stands whose value this is.
-    private let name: Node?
-    /// The place as a path through members and elements; `nil` in YAML, which has lines.
-    private let path: String?
+    private let content: Content
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
-        self.file = file.path
-        (name, path) = (nil, nil)
-        guard let text = String(validating: file.bytes, as: UTF8.self) else {
-            throw FixtureProblem(file: file.path, message: "is not UTF-8")
-        }
-        do {
-            // The basic resolver: Yams' own would read `yes` as a boolean, and costs a regular expression each. Nothing
-            // is constructed either, and the standard encoding would be looked for in the environment.
-            guard let root = try Yams.compose(yaml: text, .basic, Constructor([:], [:], [:]), .utf8) else {
-                throw FixtureProblem(file: file.path, line: 1, column: 1, message: "the file is empty")
-            }
-            node = root
-        } catch let problem as FixtureProblem {
-            throw problem
-        } catch {
-            throw FixtureProblem(file: file.path, yaml: error)
-        }
+        self.init(file: file.path, .yaml(try YAMLReader.root(of: file), name: nil))
     }
 
-    /// JSON read as if it stood in a fixture, so that a control call and a file are read by the same code; its problems
-    /// name a path such as `users[3].id` instead of a line.
+    /// JSON read as if it stood in a fixture; its problems name a path such as `users[3].id` instead of a line.
     public init(_ json: JSON, from source: String) {
-        self.init(file: source, node: Self.node(json), path: "")
+        self.init(file: source, .json(json, .root))
     }
 
-    private static func node(_ json: JSON) -> Node {
-        switch json {
-        case .null: Node("null", .implicit, .plain)
-        case .bool(let value): Node(value ? "true" : "false", .implicit, .plain)
-        case .number(let number): Node(number.literal, .implicit, .plain)
-        case .string(let text): Node(text, .implicit, .doubleQuoted)
-        case .array(let elements): Node(elements.map(node))
-        case .object(let object): Node(object.map { (Node($0.name, .implicit, .doubleQuoted), node($0.value)) })
-        }
-    }
-
-    private init(file: String, node: Node, name: Node? = nil, path: String?) {
+    private init(file: String, _ content: Content) {
         self.file = file
-        self.node = node
-        self.name = name
-        self.path = path
+        self.content = content
     }
 
     /// A problem at this place.
     public func problem(_ message: String) -> FixtureProblem {
-        if let path { return FixtureProblem(file: file, message: path.isEmpty ? message : "\(path): \(message)") }
-        return FixtureProblem(file: file, line: node.mark?.line, column: node.mark?.column, message: message)
+        switch content {
+        case .yaml(let node, _): problem(message, at: node)
+        case .json(_, let path):
+            FixtureProblem(file: file, message: [path.text, message].filter { !$0.isEmpty }.joined(separator: ": "))
+        }
     }
 
     /// A problem with the name of the member whose value this is.
     public func nameProblem(_ message: String) -> FixtureProblem {
-        name.map { FixtureNode(file: file, node: $0, path: path).problem(message) } ?? problem(message)
+        if case .yaml(_, let name?) = content { problem(message, at: name) } else { problem(message) }
+    }
+
+    private func problem(_ message: String, at node: YAMLNode) -> FixtureProblem {
+        FixtureProblem(file: file, line: node.line, column: node.column, message: message)
     }
 
     /// The value as JSON, members in order.
     public func json() throws(FixtureProblem) -> JSON {
-        switch node {
-        case .scalar(let scalar): return Self.value(of: scalar)
-        case .sequence(let elements):
-            var values: [JSON] = []
-            for (index, element) in elements.enumerated() { values.append(try child(element, "[\(index)]").json()) }
-            return .array(values)
-        case .mapping:
-            var object = JSONObject()
-            for (name, value) in try members() { object.append(name, try value.json()) }
-            return .object(object)
-        case .alias: throw problem("an alias must name an anchor of this file")
+        switch content {
+        case .json(let json, _):
+            // Names the place of the repeated member.
+            if json.repeatsNames { try checkNames() }
+            return json
+        case .yaml(let node, _):
+            switch node.content {
+            case .scalar(let text, let isPlain): return YAMLNode.value(text, isPlain: isPlain)
+            case .sequence: return .array(try Self.values(of: try elements()))
+            case .mapping: return .object(try object())
+            }
+        }
+    }
+
+    private func object() throws(FixtureProblem) -> JSONObject {
+        var object = JSONObject()
+        for (name, value) in try members() { object.append(name, try value.json()) }
+        return object
+    }
+
+    private static func values(of elements: [FixtureNode]) throws(FixtureProblem) -> [JSON] {
+        var values: [JSON] = []
+        for element in elements { values.append(try element.json()) }
+        return values
+    }
+
+    private func checkNames() throws(FixtureProblem) {
+        switch content {
+        case .json(.object, _): for (_, value) in try members() { try value.checkNames() }
+        case .json(.array, _): for element in try elements() { try element.checkNames() }
+        case .json, .yaml: break
         }
     }
 
     /// The members of a mapping, in order.
     public func members() throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
-        guard case .mapping(let mapping) = node else { throw expected("a mapping") }
-        var members: [(name: String, value: FixtureNode)] = []
-        for (key, value) in mapping {
-            guard let name = key.scalar?.string else {
-                throw child(key, "").problem("a member's name must be a string")
-            }
-            let path = path.map { $0.isEmpty ? name : "\($0).\(name)" }
-            members.append((name, FixtureNode(file: file, node: value, name: key, path: path)))
+        switch content {
+        case .yaml(let node, _):
+            guard case .mapping(let mapping) = node.content else { throw expected("a mapping") }
+            return try members(of: mapping)
+        case .json(.object(let object), let path): return try members(of: object, at: path)
+        case .json: throw expected("a mapping")
         }
-        // YAML's parser has refused repeated members before this.
-        if path != nil, let repeated = JSONObject(members.map { ($0.name, JSON.null) }).duplicateNames.first {
-            throw problem("the member \(repeated) stands there twice")
+    }
+
+    /// The reader of YAML has refused repeated members before this.
+    private func members(of mapping: [YAMLNode.Member]) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
+        var members: [(name: String, value: FixtureNode)] = []
+        members.reserveCapacity(mapping.count)
+        for member in mapping {
+            guard let name = member.name.text else {
+                throw problem("a member's name must be a string", at: member.name)
+            }
+            members.append((name, FixtureNode(file: file, .yaml(member.value, name: member.name))))
         }
         return members
+    }
+
+    private func members(
+        of object: JSONObject, at path: FixturePath
+    ) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
+        if object.repeatsName, let repeated = object.duplicateNames.first {
+            throw problem("the member \(repeated) stands there twice")
+        }
+        return object.members.map { ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)))) }
     }
 
     /// The mapping here, which may have these members and no other.
@@ -116,39 +132,37 @@ public struct FixtureNode {
 
     /// The elements of a sequence.
     public func elements() throws(FixtureProblem) -> [FixtureNode] {
-        guard case .sequence(let sequence) = node else { throw expected("a list") }
-        return sequence.enumerated().map { child($0.element, "[\($0.offset)]") }
+        switch content {
+        case .yaml(let node, _):
+            guard case .sequence(let sequence) = node.content else { throw expected("a list") }
+            return sequence.map { FixtureNode(file: file, .yaml($0, name: nil)) }
+        case .json(.array(let elements), let path):
+            return elements.indices.map { FixtureNode(file: file, .json(elements[$0], .element($0, of: path))) }
+        case .json: throw expected("a list")
+        }
     }
 
     /// The string here.
     public func string() throws(FixtureProblem) -> String {
-        guard case .scalar(let scalar) = node, let string = Self.value(of: scalar).string else {
-            throw expected("a string")
-        }
+        guard let string = scalar?.string else { throw expected("a string") }
         return string
     }
 
     /// The whole number here.
     public func int() throws(FixtureProblem) -> Int {
-        guard case .scalar(let scalar) = node, let int = Self.value(of: scalar).int else {
-            throw expected("a whole number")
-        }
+        guard let int = scalar?.int else { throw expected("a whole number") }
         return int
     }
 
     /// The number here, which may have a fraction.
     public func number() throws(FixtureProblem) -> Double {
-        guard case .scalar(let scalar) = node, let number = Self.value(of: scalar).number, number.double.isFinite else {
-            throw expected("a number")
-        }
-        return number.double
+        guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
+        return number
     }
 
     /// The boolean here.
     public func bool() throws(FixtureProblem) -> Bool {
-        guard case .scalar(let scalar) = node, let bool = Self.value(of: scalar).bool else {
-            throw expected("true or false")
-        }
+        guard let bool = scalar?.bool else { throw expected("true or false") }
         return bool
     }
 
@@ -164,38 +178,37 @@ public struct FixtureNode {
         return choice
     }
 
-    private func child(_ node: Node, _ step: String) -> FixtureNode {
-        FixtureNode(file: file, node: node, path: path.map { $0 + step })
+    /// The value here that is neither mapping nor list; `nil` for those.
+    private var scalar: JSON? {
+        switch content {
+        case .yaml(let node, _):
+            if case .scalar(let text, let isPlain) = node.content {
+                YAMLNode.value(text, isPlain: isPlain)
+            } else {
+                nil
+            }
+        case .json(.object, _), .json(.array, _): nil
+        case .json(let value, _): value
+        }
+    }
+
+    private var isMapping: Bool {
+        switch content {
+        case .yaml(let node, _): if case .mapping = node.content { true } else { false }
+        case .json(let value, _): value.object != nil
+        }
     }
 
     private func expected(_ what: String) -> FixtureProblem {
         let found =
-            switch node {
-            case .scalar(let scalar):
-                switch Self.value(of: scalar) {
-                case .string(let text): "the string “\(text)”"
-                case .null: "nothing"
-                case let other: "the \(other.typeName) \(other.text)"
-                }
-            case .mapping: "a mapping"
-            case .sequence: "a list"
-            case .alias: "an alias"
+            switch scalar {
+            case .string(let text)?: "the string “\(text)”"
+            case .null?: "nothing"
+            case let other?: "the \(other.typeName) \(other.text)"
+            case nil: isMapping ? "a mapping" : "a list"
             }
-        let advice = what == "a string" && node.scalar != nil ? "; write it in quotes" : ""
+        let advice = what == "a string" && scalar != nil ? "; write it in quotes" : ""
         return problem("\(found) stands where \(what) is expected\(advice)")
-    }
-
-    private static func value(of scalar: Node.Scalar) -> JSON {
-        guard scalar.style == .plain || scalar.style == .any else { return .string(scalar.string) }
-        switch scalar.string {
-        case "", "~", "null": return .null
-        case "true": return true
-        case "false": return false
-        default:
-            // A plain scalar that reads as a JSON number is one; everything else is a string.
-            if case .number(let number)? = try? JSON.parse(scalar.string.utf8) { return .number(number) }
-            return .string(scalar.string)
-        }
     }
 }
 
@@ -218,21 +231,5 @@ public struct FixtureMapping {
     public func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value
-    }
-}
-
-extension FixtureProblem {
-    fileprivate init(file: String, yaml error: any Error) {
-        switch error as? YamlError {
-        case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-            .composer(_, let problem, let mark, _):
-            self.init(file: file, line: mark.line, column: mark.column, message: "not YAML: \(problem)")
-        case .duplicatedKeysInMapping(let names, let context):
-            let list = names.sorted().joined(separator: ", ")
-            self.init(
-                file: file, line: context.mark.line, column: context.mark.column,
-                message: "this mapping has the same member twice: \(list)")
-        default: self.init(file: file, message: "not YAML: \(error)")
-        }
     }
 }

@@ -1,11 +1,5 @@
 import Synchronization
 
-#if canImport(FoundationEssentials)
-    import FoundationEssentials
-#else
-    import Foundation
-#endif
-
 /// The fixture files: a bottom layer that is complete and, file by file, layers over it.
 public struct FixtureStore: Sendable {
     /// One file with the name by which people know it.
@@ -32,7 +26,7 @@ public struct FixtureStore: Sendable {
 
     /// The first layer whose folder is not there.
     public var missingLayer: String? {
-        layers.first { !FileManager.default.fileExists(atPath: $0) }
+        layers.first { !FileSystem.holds($0) }
     }
 
     /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
@@ -47,10 +41,10 @@ public struct FixtureStore: Sendable {
     private func contents(_ path: String) throws(FixtureProblem) -> (full: String, File) {
         for layer in layers {
             let full = Self.join(layer, path)
-            guard FileManager.default.fileExists(atPath: full) else { continue }
-            do {
-                return (full, File(path: shown(full), bytes: [UInt8](try Data(contentsOf: URL(filePath: full)))))
-            } catch {
+            switch FileSystem.read(full) {
+            case .content(let bytes): return (full, File(path: shown(full), bytes: bytes))
+            case .absent: continue
+            case .unreadable:
                 throw FixtureProblem(
                     file: shown(full), message: "cannot be read; is it a file, and may it be read?")
             }
@@ -67,11 +61,8 @@ public struct FixtureStore: Sendable {
     /// The names of the files in that folder over all layers, sorted; empty without such a folder.
     public func names(in folder: String) -> [String] {
         var names: Set<String> = []
-        for layer in layers {
-            // A layer need not have every folder.
-            let found = try? FileManager.default.contentsOfDirectory(atPath: Self.join(layer, folder))
-            names.formUnion(found ?? [])
-        }
+        // A layer need not have every folder.
+        for layer in layers { names.formUnion(FileSystem.names(in: Self.join(layer, folder))) }
         return names.filter { !$0.hasPrefix(".") }.sorted()
     }
 
@@ -82,7 +73,7 @@ public struct FixtureStore: Sendable {
 
     /// Paths below the working directory are shown relative to it.
     private func shown(_ path: String) -> String {
-        let here = FileManager.default.currentDirectoryPath + "/"
+        let here = FileSystem.currentFolder + "/"
         return path.hasPrefix(here) ? String(path.dropFirst(here.count)) : path
     }
 }
@@ -91,6 +82,12 @@ public struct FixtureStore: Sendable {
 public struct VendorFixtures: Sendable {
     private let store: FixtureStore
     private let folder: String
+    private let makings = Makings()
+
+    /// What was made of the files, by its type.
+    private final class Makings: Sendable {
+        let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
+    }
 
     /// The files below that folder of a store.
     public init(store: FixtureStore, folder: String) {
@@ -106,6 +103,15 @@ public struct VendorFixtures: Sendable {
         try store.document("\(folder)/\(path)")
     }
 
+    /// A value that is made of these files once, whoever asks for it.
+    func once<Value: Sendable>(_ make: () throws(FixtureProblem) -> Value) throws(FixtureProblem) -> Value {
+        let type = ObjectIdentifier(Value.self)
+        if let value = makings.values.withLock({ $0[type] as? Value }) { return value }
+        let value = try make()
+        makings.values.withLock { $0[type] = value }
+        return value
+    }
+
     /// The names of the files in a subfolder, sorted.
     public func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 }
@@ -113,15 +119,25 @@ public struct VendorFixtures: Sendable {
 extension FixtureStore {
     /// A short text that changes when any file of these folders does, as the layers show them.
     public func fingerprint(of folders: [String]) -> String {
-        // FNV-1a: it tells versions apart and protects nothing.
+        // After FNV-1a, eight bytes at a time: it tells versions apart and protects nothing.
         var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func mix(_ bytes: some Sequence<UInt8>) {
-            for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+        func mix(_ word: UInt64) {
+            hash = (hash ^ word) &* 0x100_0000_01B3
+            hash ^= hash >> 32
+        }
+        func mix(_ bytes: [UInt8]) {
+            bytes.withUnsafeBytes { bytes in
+                let end = bytes.count & ~7
+                for offset in stride(from: 0, to: end, by: 8) {
+                    mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
+                }
+                mix(bytes[end...].reduce(UInt64(bytes.count)) { $0 << 8 | UInt64($1) })
+            }
         }
         for path in folders.flatMap(paths(below:)) {
             // A file that went away meanwhile counts by its name alone.
             let bytes = (try? contents(path))?.1.bytes ?? []
-            mix(path.utf8)
+            mix(Array(path.utf8))
             mix(bytes)
         }
         let digits = String(hash, radix: 16)

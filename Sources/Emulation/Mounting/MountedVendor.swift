@@ -77,10 +77,15 @@ public struct RouteListing: Sendable {
     public let endpoints: [Endpoint]
     /// Where the route is known from.
     public let evidence: Evidence
+    /// Those of the methods and paths that only the vendor's clients show.
+    public let observed: Set<Endpoint>
     /// The source in words.
     public let source: String
     /// The longest request content in bytes; `nil` for the server's limit.
     public let bodyLimit: Int?
+
+    /// Where one of its methods and paths is known from.
+    public func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
 }
 
 /// A request in its sandbox, at its moment.

@@ -35,7 +35,8 @@ public struct VendorMount<V: Vendor>: MountedVendor {
     public var routes: [RouteListing] {
         desk.table.map {
             RouteListing(
-                id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, source: $0.source, bodyLimit: $0.bodyLimit)
+                id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, observed: $0.observed, source: $0.source,
+                bodyLimit: $0.bodyLimit)
         }
     }
 

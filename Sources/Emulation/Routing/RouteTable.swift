@@ -59,7 +59,7 @@ public struct RouteTable: Sendable {
         }
         for (vendor, member) in members.enumerated() {
             for (route, listed) in member.routes.enumerated() {
-                for endpoint in listed.endpoints where !endpoint.pattern.contains("{") {
+                for endpoint in listed.endpoints where !endpoint.pattern.utf8.contains(UInt8(ascii: "{")) {
                     add(Ending(vendor: vendor, method: endpoint.method, route: route), at: endpoint.pattern)
                 }
             }

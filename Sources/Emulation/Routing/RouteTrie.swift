@@ -33,14 +33,14 @@ struct RouteTrie: Sendable {
         var names: [String] = []
         var coversRest = false
         for segment in endpoint.pattern.split(separator: "/") {
-            if segment.hasSuffix("...}") {
+            if segment.utf8.first != UInt8(ascii: "{") {
+                node = nodes[node].literals[segment] ?? grow { nodes, new in nodes[node].literals[segment] = new }
+            } else if segment.hasSuffix("...}") {
                 coversRest = true
                 names.append(String(segment.dropFirst().dropLast(4)))
-            } else if segment.hasPrefix("{") {
+            } else {
                 names.append(String(segment.dropFirst().dropLast()))
                 node = nodes[node].parameter ?? grow { nodes, new in nodes[node].parameter = new }
-            } else {
-                node = nodes[node].literals[segment] ?? grow { nodes, new in nodes[node].literals[segment] = new }
             }
         }
         let ends = coversRest ? nodes[node].covers : nodes[node].ends

@@ -51,7 +51,7 @@ public struct BodyTemplate: Sendable {
         _ value: JSON, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
         switch value {
-        case .string(let text) where text.contains("{{"):
+        case .string(let text) where text.opensTag:
             return try part(text: text, at: node, roots, keepsText: keepsText)
         case .array(let elements):
             var parts: [Part] = []
@@ -69,18 +69,19 @@ public struct BodyTemplate: Sendable {
     }
 
     private static func name(_ text: String, at node: FixtureNode, _ roots: [String]) throws(FixtureProblem) -> Name {
-        guard text.contains("{{") else { return .fixed(text) }
+        guard text.opensTag else { return .fixed(text) }
         return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
     }
 
     private static func part(
         text: String, at node: FixtureNode, _ roots: [String], keepsText: Bool
     ) throws(FixtureProblem) -> Part {
-        let template = try TextTemplate(text, roots: roots, escaping: .none, at: node)
         let tags = TextTemplate.tags(in: text)
         guard !keepsText, tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
-            return .text(template)
+            return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
         }
+        // Most values are nothing but a name, and the library need not be asked for those.
+        try TextTemplate.check(text, roots, at: node)
         return .value(tags[0].split(separator: ".").map(String.init))
     }
 

@@ -14,7 +14,7 @@ struct TextTemplate: Sendable {
 
     /// - Throws: a problem when the text is no template, or a tag names what is not there.
     init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
-        if let problem = Self.problem(in: text, roots) { throw node.problem(problem) }
+        try Self.check(text, roots, at: node)
         if escaping == .json { Self.registerOnce }
         do {
             template = try MustacheTemplate(string: "{{% CONTENT_TYPE:\(escaping.rawValue)}}" + text)
@@ -29,6 +29,11 @@ struct TextTemplate: Sendable {
     /// How deep sections may lie inside each other (ours): the library descends once for each, and a list inside a list
     /// multiplies what is made.
     private static let maximumDepth = 4
+
+    /// - Throws: a problem when a tag names what is not there, or has a form that is not understood.
+    static func check(_ text: String, _ roots: [String], at node: FixtureNode) throws(FixtureProblem) {
+        if let problem = problem(in: text, roots) { throw node.problem(problem) }
+    }
 
     /// What is wrong with the tags: a name outside of any section whose beginning is no root (inside, names may be those
     /// of an element), sections too deep inside each other, or signs that would give tags another form.
@@ -56,17 +61,30 @@ struct TextTemplate: Sendable {
         return nil
     }
 
-    /// What stands between `{{` and `}}`; a regular expression would take a tenth of the whole start to be made.
+    /// What stands between `{{` and `}}`; looked for among the bytes, since every start looks at all bodies.
     static func tags(in text: String) -> [String] {
-        text.split(separator: "{{", omittingEmptySubsequences: false).dropFirst().compactMap { rest in
-            let name = rest.drop { $0 == "{" }.prefix { $0 != "}" && $0 != "{" }
-            return rest[name.endIndex...].hasPrefix("}}") ? String(name) : nil
+        let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
+        var tags: [String] = []
+        var rest = text.utf8[...]
+        while let brace = rest.firstIndex(of: open) {
+            rest = rest[brace...].dropFirst()
+            guard rest.first == open else { continue }
+            rest = rest.drop { $0 == open }
+            let name = rest.prefix { $0 != open && $0 != close }
+            rest = rest[name.endIndex...]
+            if rest.starts(with: [close, close]) { tags.append(String(Substring(name))) }
         }
+        return tags
     }
 
     /// The library keeps its kinds of escaping in one place for the whole process.
     private static let registerOnce: Void = MustacheContentTypes.register(
         JSONContentType(), named: Escaping.json.rawValue)
+}
+
+extension String {
+    /// Whether a tag may begin in the text.
+    var opensTag: Bool { zip(utf8, utf8.dropFirst()).contains { $0 == UInt8(ascii: "{") && $1 == UInt8(ascii: "{") } }
 }
 
 /// Escapes as inside a JSON string.

@@ -14,8 +14,10 @@ public final class Route<V: Vendor>: Sendable {
     public let endpoints: [Endpoint]
     /// What a caller must present.
     public let access: V.Access
-    /// Where its method and path are known from; what is known of the rest stands in ``source``.
+    /// Where its methods and paths are known from; what is known of the rest stands in ``source``.
     public let evidence: Evidence
+    /// Those of the methods and paths that only the vendor's clients show, whatever is documented of the others.
+    public let observed: Set<Endpoint>
     /// The source of that knowledge, in the short names of the vendor's documents.
     public let source: String
     /// Members of request and answer bodies, and fields by their names in small letters, that the journal masks.
@@ -26,12 +28,15 @@ public final class Route<V: Vendor>: Sendable {
     public let handler: Handler
 
     /// A route of these parts.
+    ///
+    /// - Parameter observed: further methods and paths, which only the vendor's clients show.
     public init(
-        _ id: String, _ endpoints: Endpoint..., access: V.Access, evidence: Evidence, source: String,
-        secrets: Set<String> = [], bodyLimit: Int? = nil, handler: @escaping Handler
+        _ id: String, _ endpoints: Endpoint..., observed: Endpoint..., access: V.Access, evidence: Evidence,
+        source: String, secrets: Set<String> = [], bodyLimit: Int? = nil, handler: @escaping Handler
     ) {
         self.id = id
-        self.endpoints = endpoints
+        self.endpoints = endpoints + observed
+        self.observed = Set(observed)
         self.access = access
         self.evidence = evidence
         self.source = source

@@ -14,15 +14,12 @@ extension KeyKind {
     /// The signature as a JWS wants it; `nil` when OpenSSL's is not the sequence it should be.
     func joseForm(of signature: [UInt8]) -> [UInt8]? {
         guard case .ec(let curve) = self else { return signature }
-        var rest = signature[...]
-        guard let content = Self.derContent(of: &rest, tag: 0x30), rest.isEmpty else { return nil }
-        rest = content
-        guard let r = Self.derContent(of: &rest, tag: 0x02), let s = Self.derContent(of: &rest, tag: 0x02) else {
-            return nil
-        }
-        let halves = [r, s].map { $0.drop { $0 == 0 } }
-        guard rest.isEmpty, halves.allSatisfy({ $0.count <= curve.byteCount }) else { return nil }
-        return halves.flatMap { [UInt8](repeating: 0, count: curve.byteCount - $0.count) + $0 }
+        var outer = DERReader(signature[...])
+        guard var content = outer.sequence(), outer.isAtEnd, let r = content.positiveNumber(),
+            let s = content.positiveNumber(), content.isAtEnd
+        else { return nil }
+        guard [r, s].allSatisfy({ $0.count <= curve.byteCount }) else { return nil }
+        return [r, s].flatMap { [UInt8](repeating: 0, count: curve.byteCount - $0.count) + $0 }
     }
 
     private static func derInteger(_ magnitude: ArraySlice<UInt8>) -> [UInt8] {
@@ -34,14 +31,5 @@ extension KeyKind {
     /// A length below 256, which is all that a P-521 signature needs.
     private static func derLength(_ count: Int) -> [UInt8] {
         count < 0x80 ? [UInt8(count)] : [0x81, UInt8(count)]
-    }
-
-    private static func derContent(of bytes: inout ArraySlice<UInt8>, tag: UInt8) -> ArraySlice<UInt8>? {
-        guard bytes.popFirst() == tag, let first = bytes.popFirst() else { return nil }
-        var count = Int(first)
-        if first == 0x81, let second = bytes.popFirst() { count = Int(second) } else if first >= 0x80 { return nil }
-        guard count <= bytes.count else { return nil }
-        defer { bytes = bytes.dropFirst(count) }
-        return bytes.prefix(count)
     }
 }

@@ -4,17 +4,26 @@ internal import COpenSSL
 enum DERKey {
     /// A SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
     static func publicKey(_ bytes: [UInt8]) throws(KeyError) -> AsymmetricKey {
-        try key(bytes, "a SubjectPublicKeyInfo", hasPrivatePart: false) { d2i_PUBKEY(nil, &$0, $1) }
+        if let numbers = RSANumbers.publicKeyInfo(bytes) {
+            return try KeyBuilder.rsa(modulus: numbers.modulus, exponent: numbers.exponent)
+        }
+        return try key(bytes, "a SubjectPublicKeyInfo", hasPrivatePart: false) { d2i_PUBKEY(nil, &$0, $1) }
     }
 
     /// An RSAPublicKey (RFC 8017 appendix A.1.1).
     static func rsaPublicKey(_ bytes: [UInt8]) throws(KeyError) -> AsymmetricKey {
-        try key(bytes, "an RSAPublicKey", hasPrivatePart: false) { d2i_PublicKey(EVP_PKEY_RSA, nil, &$0, $1) }
+        if let numbers = RSANumbers.publicKey(bytes[...]) {
+            return try KeyBuilder.rsa(modulus: numbers.modulus, exponent: numbers.exponent)
+        }
+        return try key(bytes, "an RSAPublicKey", hasPrivatePart: false) { d2i_PublicKey(EVP_PKEY_RSA, nil, &$0, $1) }
     }
 
     /// A private key: PKCS#8, RSAPrivateKey or ECPrivateKey.
     static func privateKey(_ bytes: [UInt8]) throws(KeyError) -> AsymmetricKey {
-        try key(bytes, "a private key", hasPrivatePart: true) { d2i_AutoPrivateKey(nil, &$0, $1) }
+        if let numbers = RSANumbers.privateKey(bytes) {
+            return try KeyBuilder.rsa(privateNumbers: numbers, checkingParts: false)
+        }
+        return try key(bytes, "a private key", hasPrivatePart: true) { d2i_AutoPrivateKey(nil, &$0, $1) }
     }
 
     /// The public key of a certificate, and the certificate's dates. Neither signature nor names are looked at.

@@ -43,11 +43,13 @@ extension ControlAPI {
             throw ControlProblem(.notFound, "no-such-action", "\(vendor.identity.id) has no action \(action)\(hint)")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
-        do {
-            return .ready(
-                .json(try vendor.perform(action, members, in: call.sandbox, cell: call.sandbox.cell(index))))
-        } catch {
-            throw call.invalid(error.description)
+        // Not on the loop: an action may look through a million events, and other sandboxes should not wait for it.
+        return .deferred {
+            do throws(ActionRefusal) {
+                return .json(try vendor.perform(action, members, in: call.sandbox, cell: call.sandbox.cell(index)))
+            } catch {
+                return call.invalid(error.description).response
+            }
         }
     }
 }

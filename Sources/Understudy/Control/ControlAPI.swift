@@ -39,7 +39,11 @@ struct ControlAPI: Sendable {
         guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
             return Pipeline.standardBodyLimit
         }
-        return operations[index].content?.limit ?? Pipeline.standardBodyLimit
+        // Whoever will be refused for want of the token need not fill the memory first.
+        guard operations[index].content?.isState == true, isAuthorized(request) else {
+            return Pipeline.standardBodyLimit
+        }
+        return emulator.stateLimit
     }
 
     private static let allOperations: [ControlOperation] =
@@ -88,7 +92,10 @@ struct ControlAPI: Sendable {
         _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in sandbox: Sandbox
     ) -> Answer {
         do throws(ControlProblem) {
-            if let token = emulator.controlToken, !operation.isOpen { try authenticate(request, token) }
+            guard operation.isOpen || isAuthorized(request) else {
+                throw ControlProblem(
+                    .unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
+            }
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
@@ -116,11 +123,11 @@ struct ControlAPI: Sendable {
         }
     }
 
-    /// Health stays open, so that a container's probe needs no secret.
-    private func authenticate(_ request: Request, _ token: String) throws(ControlProblem) {
+    /// Whether the request has the control token, where one is asked for. Health stays open, so that a container's probe
+    /// needs no secret.
+    private func isAuthorized(_ request: Request) -> Bool {
+        guard let token = emulator.controlToken else { return true }
         let words = (request.fields[.authorization] ?? "").split(separator: " ")
-        guard words.count == 2, words[0].lowercased() == "bearer", String(words[1]).hasSameBytes(as: token) else {
-            throw ControlProblem(.unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
-        }
+        return words.count == 2 && words[0].lowercased() == "bearer" && String(words[1]).hasSameBytes(as: token)
     }
 }

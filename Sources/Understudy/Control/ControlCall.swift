@@ -30,13 +30,13 @@ struct ControlCall {
     }
 
     /// The content, which must be a JSON object without repeated members.
-    func object() throws(ControlProblem) -> JSONObject {
+    func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {
         guard !request.body.isEmpty else {
             throw ControlProblem(.badRequest, "body-malformed", "The content is empty; expected a JSON object.")
         }
         let value: JSON
         do {
-            value = try JSON.parse(request.body)
+            value = try JSON.parse(request.body, maximumDepth: maximumDepth)
         } catch {
             throw ControlProblem(.badRequest, "body-malformed", "The content is not JSON: \(error).")
         }

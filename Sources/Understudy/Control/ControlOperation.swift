@@ -27,13 +27,13 @@ struct ControlOperation: Sendable {
         let schema: JSON
         /// Whether a call without content is refused.
         let isRequired: Bool
-        /// The longest content in bytes.
-        var limit = Pipeline.standardBodyLimit
+        /// Whether it is a vendor's state, which may be longer than what other calls take.
+        var isState = false
 
         /// Content that a call must have.
-        static func required(_ schema: JSON, upTo limit: Int = Pipeline.standardBodyLimit) -> Content {
-            Content(schema: schema, isRequired: true, limit: limit)
-        }
+        static func required(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true) }
+        /// A vendor's state, which a call must have.
+        static func state(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true, isState: true) }
         /// Content that a call may have.
         static func optional(_ schema: JSON) -> Content { Content(schema: schema, isRequired: false) }
     }

@@ -13,14 +13,12 @@ extension ControlAPI {
         ControlOperation(
             "state.set", .put, "/state/{vendor}",
             "Replaces what the vendor remembers in the sandbox; records that stay keep the secrets that are left out.",
-            in: [.init("vendor", "The vendor's id.")], content: .required(stateSchema, upTo: stateLimit),
+            in: [.init("vendor", "The vendor's id.")], content: .state(stateSchema),
             gives: .init(.ok, "The state as it is now.", stateSchema), handler: importState),
     ]
 
     /// Which members there are is the vendor's affair, and its reader checks each.
     private static let stateSchema = Schema.object("The vendor's records, in the form of its fixtures.")
-    /// ours: several thousand customers with full books.
-    private static let stateLimit = 16 << 20
     /// Up to here a loop may read a state itself: it takes no longer than other calls.
     private static let quickLimit = 64 << 10
 
@@ -44,13 +42,18 @@ extension ControlAPI {
 
     private static func replaceState(_ index: Int, _ call: ControlCall) -> Response {
         do throws(ControlProblem) {
-            let install = try call.read(.object(try call.object())) { (node) throws(FixtureProblem) in
-                try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
-            }
-            install()
+            try readState(index, call)()
             return export(index, call)
         } catch {
             return error.response
+        }
+    }
+
+    /// Reads a state; what is returned puts it in force.
+    private static func readState(_ index: Int, _ call: ControlCall) throws(ControlProblem) -> @Sendable () -> Void {
+        let state = JSON.object(try call.object(maximumDepth: Emulator.stateDepth))
+        return try call.read(state) { (node) throws(FixtureProblem) in
+            try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
         }
     }
 }

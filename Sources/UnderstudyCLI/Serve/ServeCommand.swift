@@ -8,7 +8,7 @@ import Understudy
 /// `understudy serve`
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "serve", abstract: "Answers as the vendors' servers would.",
+        commandName: "serve", _superCommandName: "understudy", abstract: "Answers as the vendors' servers would.",
         discussion: """
             Example: understudy serve --port 8080 --profile observed --switch rezolve.device-check=enforce
 
@@ -119,10 +119,11 @@ struct ServeCommand: ParsableCommand {
         var settings = try world.settings(sources)
         settings.seed = try sandboxes.seed(sources)
         let token = try sources.text("control-token", flag: controlToken)
+        let stateLimit = try state.limit(sources)
         let authority = try? LocalAuthority.folder(nil, sources)
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
-                fixtures: store, settings: settings, controlToken: token, sandboxes: limits,
+                fixtures: store, settings: settings, controlToken: token, stateLimit: stateLimit, sandboxes: limits,
                 logger: log == .off ? nil : Logger(label: "understudy"),
                 // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
                 keyTrust: { (try? LocalAuthority.trust(in: authority)) ?? .system })

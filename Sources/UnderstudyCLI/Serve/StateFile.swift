@@ -1,6 +1,7 @@
 import Emulation
 import Foundation
 import JSON
+import Understudy
 
 /// A file that holds one complete document at every moment, whatever ends the writing of the next one.
 struct StateFile {
@@ -53,7 +54,7 @@ struct StateFile {
             throw Misuse("\(name) cannot be read; is it a file, and may it be read?")
         }
         do {
-            return FixtureNode(try JSON.parse(bytes), from: name)
+            return FixtureNode(try JSON.parse(bytes, maximumDepth: Emulator.stateDepth), from: name)
         } catch {
             throw Misuse(
                 "\(FixtureProblem(file: name, line: error.line, column: error.column, message: "not JSON: \(error.reason)"))."

@@ -11,6 +11,18 @@ struct StateOptions: ParsableArguments {
     @Option(help: "A file that receives, at the end, what requests made or changed in all sandboxes (none).")
     var exportOnExit: String?
 
+    @Option(
+        help: "The longest state that the control API takes, in MB (256); reading it takes up to ten times as much.")
+    var stateLimit: String?
+
+    /// The longest state that the control API takes, in bytes.
+    func limit(_ sources: OptionSources) throws -> Int {
+        try sources.value(
+            "state-limit", flag: stateLimit, default: Emulator.standardStateLimit,
+            expected: "a number of megabytes (1–4096)",
+            parse: { Int($0).flatMap { (1...4096).contains($0) ? $0 << 20 : nil } })
+    }
+
     /// The two files, of which each may be missing and both may be one.
     func files(_ sources: OptionSources) throws -> StateFiles {
         let files = StateFiles(

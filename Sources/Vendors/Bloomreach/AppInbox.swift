@@ -21,9 +21,10 @@ extension Bloomreach {
         }
         let inbox = state.content.inbox(of: customer)
         let stamp = try call.stamp(after: token, of: inbox, customer.number)
-        let messages = inbox.listed(for: application, at: call.moment, above: stamp)
+        let start = state.content.begin(at: call.moment)
+        let messages = inbox.listed(for: application, at: call.moment, since: start, above: stamp)
         return .json([
-            "success": true, "messages": .array(messages.map(\.json)),
+            "success": true, "messages": .array(messages.map { $0.json(since: start) }),
             "sync_token": .string(inbox.token(for: customer.number).text),
         ])
     }

@@ -1,9 +1,12 @@
 import Emulation
 import JSON
+import Tokens
 import Wire
 
 /// Several commands in one request. Source: reference pages on batch commands, observed in the vendor's Python client.
 extension Bloomreach {
+    /// The most commands of a batch that the vendor's page names; more are only noted, since it tells no answer to them.
+    private static let documentedCommands = 50
     /// The most commands of a batch (ours).
     static let maximumCommands = 1000
 
@@ -23,6 +26,12 @@ extension Bloomreach {
         guard commands.count <= maximumCommands else {
             throw .invalidField(
                 "commands", because: "\(commands.count) commands; expected at most \(maximumCommands)")
+        }
+        if commands.count > documentedCommands {
+            call.findings.note(
+                Finding(
+                    "batch-size", .noted, expected: .text("up to \(documentedCommands) commands"),
+                    found: .text("\(commands.count) commands"), source: "reference page on batch commands"))
         }
         var complaints: [Complaint: JSON] = [:]
         var results: [JSON] = []

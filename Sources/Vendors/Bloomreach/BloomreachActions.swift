@@ -115,12 +115,14 @@ extension Bloomreach {
         } catch {
             throw ActionRefusal(error.description)
         }
-        let clicks = isOfOne ? [] : records.clicks
+        let evidence = BloomreachEventExpectation.Evidence(
+            customers: customers, all: records.customers, clicks: isOfOne ? [] : records.clicks,
+            forgotten: isOfOne ? records.forgotten(of: customers.first) : records.forgottenEvents)
         do {
-            return try expectation.verdict(on: customers, of: records.customers, clicks: clicks)
+            return try expectation.verdict(on: evidence)
         } catch {
-            // That nobody has these ids says more than that there are too few events.
-            if isOfOne { _ = try call.namedCustomer(state) }
+            // That nobody has these ids says more than that there are too few events, unless they were forgotten.
+            if isOfOne, evidence.forgotten.isEmpty { _ = try call.namedCustomer(state) }
             throw error
         }
     }

@@ -126,18 +126,14 @@ extension JSONObject {
         return int
     }
 
-    /// A moment in seconds: a number, an ISO 8601 text (without offset it is UTC, ours), or, when it is absent or null,
-    /// that of the clock.
+    /// A moment in seconds: a number, a date and time as text, or, when it is absent or null, that of the clock.
+    ///
+    /// Source: that a text in ISO 8601 is taken is documented (reference page on adding events).
     func timestamp(at moment: Moment) throws(BloomreachRefusal) -> Double {
         guard let value = present("timestamp") else { return moment.unixSeconds }
         if value.number != nil, let moment = Moment(value) { return moment.unixSeconds }
-        // Digits alone are no ISO 8601 text.
-        if let text = value.string, text.utf8.contains(UInt8(ascii: "T")) || text.utf8.contains(UInt8(ascii: " ")),
-            let moment = Moment(text: text) ?? Moment(text: text + "Z")
-        {
-            return moment.unixSeconds
-        }
-        throw Self.wrong("timestamp", "number of seconds or ISO 8601 text", value)
+        if let text = value.string, let moment = Moment(bloomreach: text) { return moment.unixSeconds }
+        throw Self.wrong("timestamp", "number of seconds or date and time such as 2027-01-15T08:00:00Z", value)
     }
 
     private static func wrong(_ name: String, _ expected: String, _ value: JSON) -> BloomreachRefusal {

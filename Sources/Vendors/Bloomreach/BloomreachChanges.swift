@@ -22,13 +22,15 @@ struct BloomreachChanges: Sendable {
     var numbers: [BloomreachID: Int] = [:]
     var lastNumber = 0
     var lastSequence = 0
+    /// What had to make room.
+    var forgotten = BloomreachForgotten()
 
     init() {}
 
     /// What makes customers differ from those that they began as.
     init(of current: BloomreachCustomers, since start: BloomreachCustomers) {
         types = current.eventTypes
-        (lastNumber, lastSequence) = (current.lastNumber, current.lastSequence)
+        (lastNumber, lastSequence, forgotten) = (current.lastNumber, current.lastSequence, current.forgotten)
         var claimed: Set<Int> = []
         // Those with hard ids first: a cookie may have moved to one of them.
         for old in start.all.filter({ !$0.isAnonymous }) + start.all.filter(\.isAnonymous) {
@@ -77,6 +79,7 @@ extension BloomreachCustomers {
             customers.put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
         }
         customers.count(from: max(fresh, changes.lastNumber), max(lastSequence, changes.lastSequence))
+        customers.count(changes.forgotten)
         return customers
     }
 }

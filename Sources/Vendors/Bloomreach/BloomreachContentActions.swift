@@ -12,7 +12,7 @@ extension Bloomreach {
                 ActionMember(
                     "message",
                     "the message as in content/app-inbox.yaml; id is a fresh one, create_time now and expire_time 30 days "
-                        + "later unless it says otherwise",
+                        + "later unless it says otherwise; durations count from now",
                     isRequired: true)
             ], body: addInboxMessage),
         VendorAction(

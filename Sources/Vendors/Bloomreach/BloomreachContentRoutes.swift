@@ -10,18 +10,19 @@ extension Bloomreach {
     private static let inboxRoutes: [Route<Bloomreach>] = [
         Route(
             "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
-            .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
+            observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
             source: "seed; bodies: both SDKs; sync token: iOS tests, form ours", bodyLimit: bodyLimit,
             handler: fetchInbox),
         Route(
             "appinbox.markasread", .post("/webxp/projects/{project}/appinbox/markasread"),
-            .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox, evidence: .documented,
+            observed: .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox, evidence: .documented,
             source: "seed; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
     ]
 
     private static let messageRoutes: [Route<Bloomreach>] = [
         Route(
-            "inapp.messages", .post("/webxp/s/{project}/inappmessages"), .post("/webxp/streams/{stream}/inappmessages"),
+            "inapp.messages", .post("/webxp/s/{project}/inappmessages"),
+            observed: .post("/webxp/streams/{stream}/inappmessages"),
             access: .publicKey(.inapp), evidence: .documented,
             source: "seed; query of newer SDKs and bodies: both SDKs",
             bodyLimit: bodyLimit, handler: inAppMessages)
@@ -43,9 +44,10 @@ extension Bloomreach {
     private static let customerRoutes: [Route<Bloomreach>] = [
         Route(
             "consents.list", .post("/data/v2/projects/{project}/consent/categories"),
-            .get("/data/v2/projects/{project}/consent/categories"),
+            observed: .get("/data/v2/projects/{project}/consent/categories"),
             .get("/data/v2/streams/{stream}/consent/categories"), .post("/data/v2/streams/{stream}/consent/categories"),
-            access: .keys(.consents), evidence: .documented, source: "POST: seed; GET: every SDK", bodyLimit: bodyLimit,
+            access: .keys(.consents), evidence: .documented, source: "POST: seed; GET and streams: every SDK",
+            bodyLimit: bodyLimit,
             handler: consents),
         Route(
             "segments.list", .get("/webxp/projects/{project}/segments"), .get("/webxp/streams/{stream}/segments"),

@@ -19,7 +19,11 @@ extension BloomreachContentState {
         let consents = Self.changed(consents, since: start?.consents ?? [:], otherwise: [:])
             .compactMap { Self.entry($0, name($0), [("consents", Self.record($1))]) }
         if start != nil, inboxes.isEmpty, segments.isEmpty, consents.isEmpty { return nil }
-        return ["inboxes": .array(inboxes), "segments": .array(segments), "consents": .array(consents)]
+        var content: JSONObject = [
+            "inboxes": .array(inboxes), "segments": .array(segments), "consents": .array(consents),
+        ]
+        if let began = self.start { content.append("started_at", .number(JSONNumber(began.unixSeconds))) }
+        return .object(content)
     }
 
     /// Lays over this state what ``export(since:name:)`` wrote; over an empty one, it is the whole state.
@@ -28,7 +32,8 @@ extension BloomreachContentState {
     mutating func lay(
         _ node: FixtureNode, customer: (String, BloomreachID) -> BloomreachCustomerKey?
     ) throws(FixtureProblem) {
-        let document = try node.mapping("inboxes", "segments", "consents")
+        let document = try node.mapping("inboxes", "segments", "consents", "started_at")
+        if let began = document["started_at"] { start = try began.moment() }
         for node in try document["inboxes"]?.elements() ?? [] {
             let (customer, entry) = try Self.entry(node, ["epoch", "counter", "messages"], customer)
             setInbox(try Inbox(exported: entry), of: customer)
@@ -58,6 +63,7 @@ extension BloomreachContentState {
         _ new: BloomreachContentState, insteadOf old: BloomreachContentState
     ) -> BloomreachContentState {
         var state = new
+        state.start = start
         for customer in Set(inboxes.keys).union(old.inboxes.keys).union(new.inboxes.keys) {
             let inbox = inbox(of: customer)
                 .following(new.inbox(of: customer), insteadOf: old.inbox(of: customer))
@@ -75,6 +81,7 @@ extension BloomreachContentState {
     /// The state with other numbers of customers; of those for whom there is none nothing is left.
     func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
         var state = BloomreachContentState()
+        state.start = start
         for (customer, inbox) in inboxes {
             if let customer = number(customer) { state.setInbox(inbox, of: customer) }
         }

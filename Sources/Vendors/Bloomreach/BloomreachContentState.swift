@@ -14,12 +14,21 @@ struct BloomreachContentState: Sendable {
     private(set) var consents: [BloomreachCustomerKey: [String: Bool]] = [:]
     /// What the messages of all inboxes have together.
     private(set) var byteCount = 0
+    /// When content was answered first, from which it counts its times; `nil` before that.
+    var start: Moment?
 
     /// Nothing of anybody.
     init() {}
 
     /// What a sandbox starts with.
     init(_ content: BloomreachContent) { self = content.initialState }
+
+    /// The moment from which content counts its times: now, if it was never answered before.
+    mutating func begin(at moment: Moment) -> Moment {
+        let begun = start ?? moment
+        start = begun
+        return begun
+    }
 
     /// The inbox of a customer.
     func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] ?? Inbox() }

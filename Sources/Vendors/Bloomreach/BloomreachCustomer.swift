@@ -15,11 +15,11 @@ struct BloomreachCustomer: Sendable, Hashable {
     private(set) var number: Int
     /// Soft ids, the oldest first.
     var cookies: [String] = [] {
-        didSet { cookieByteCount = cookies.reduce(0) { $0 + $1.utf8.count + 64 } }
+        didSet { cookieByteCount = cookies.reduce(0) { $0 + $1.utf8.count } }
     }
     /// Hard ids, and no cookie.
     var ids = BloomreachIDs() {
-        didSet { idByteCount = ids.hard.reduce(0) { $0 + $1.value.utf8.count + 128 } }
+        didSet { idByteCount = ids.hard.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
     }
     var properties = JSONObject()
     var events = BloomreachEventLog()
@@ -75,10 +75,22 @@ struct BloomreachCustomer: Sendable, Hashable {
         return .object(object)
     }
 
-    /// Roughly the memory that the customer takes.
-    var byteCount: Int { 256 + recordByteCount + events.byteCount }
+    /// Roughly the memory that the customer takes, as it was measured: the record and its places in tables, ids with theirs
+    /// there, properties as values, events packed.
+    var byteCount: Int {
+        Self.placeByteCount + idMemory + propertyMemory + events.byteCount
+    }
 
-    /// What ids and properties take of it.
+    /// The record itself, and its place in the table of customers, which is half empty when it has just grown.
+    private static let placeByteCount = 320
+    /// An id in its list and in the table of owners.
+    private static let idPlaceByteCount = 192
+
+    private var idMemory: Int {
+        cookieByteCount + idByteCount + (cookies.count + ids.hard.count) * Self.idPlaceByteCount
+    }
+
+    /// The length of ids and properties as text.
     var recordByteCount: Int { cookieByteCount + idByteCount + propertyByteCount }
 
     private var cookieByteCount = 0
@@ -86,6 +98,8 @@ struct BloomreachCustomer: Sendable, Hashable {
 
     /// The length of the properties, kept so that it need not be counted again.
     private(set) var propertyByteCount = 0
+    /// What the properties take in memory.
+    private var propertyMemory = 0
 
     /// Sets properties key by key; null is a value like others (ours).
     mutating func set(_ changes: JSONObject) {
@@ -104,6 +118,7 @@ struct BloomreachCustomer: Sendable, Hashable {
         }
         properties = JSONObject(members)
         propertyByteCount = JSON.object(properties).bytes.count
+        propertyMemory = properties.heapByteCount
     }
 
     /// Takes the properties of a customer who becomes part of this one: its own win, and of the others there are as many
@@ -133,6 +148,6 @@ struct BloomreachCustomer: Sendable, Hashable {
     /// Removes all properties.
     mutating func removeProperties() {
         properties = JSONObject()
-        propertyByteCount = 0
+        (propertyByteCount, propertyMemory) = (0, 0)
     }
 }

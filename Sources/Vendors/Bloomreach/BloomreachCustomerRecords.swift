@@ -18,7 +18,7 @@ extension BloomreachCustomers {
     mutating func add(
         _ node: FixtureNode, isOfFixtures: (BloomreachCustomer) -> Bool
     ) throws(FixtureProblem) -> BloomreachID? {
-        let entry = try node.mapping("number", "ids", "cookies", "properties", "events", "of")
+        let entry = try node.mapping("number", "ids", "cookies", "properties", "events", "forgotten_events", "of")
         let number = try entry["number"].map { node throws(FixtureProblem) in try node.ordinal() } ?? lastNumber + 1
         guard self[number] == nil else { throw node.problem("another customer has the number \(number)") }
         var customer = BloomreachCustomer(number: number)
@@ -39,7 +39,8 @@ extension BloomreachCustomers {
         }
         if let properties = entry["properties"] { customer.set(try properties.jsonObject()) }
         var types = BloomreachEventTypes()
-        customer.events = try events(entry["events"], &types)
+        let forgotten = try entry["forgotten_events"].map { node throws(FixtureProblem) in try node.ordinal() } ?? 0
+        customer.events = try events(entry["events"], &types, forgotten)
         put(customer, types, isOfFixtures: isOfFixtures(customer))
         return try entry["of"]?.members().first.map { name, value throws(FixtureProblem) in
             BloomreachID(name: name, value: try value.id())
@@ -48,9 +49,9 @@ extension BloomreachCustomers {
 
     /// Events in the order of the list, each behind all that came before unless it says its place.
     private func events(
-        _ node: FixtureNode?, _ types: inout BloomreachEventTypes
+        _ node: FixtureNode?, _ types: inout BloomreachEventTypes, _ forgotten: Int
     ) throws(FixtureProblem) -> BloomreachEventLog {
-        var log = BloomreachEventLog()
+        var log = BloomreachEventLog(forgotten: forgotten)
         var last = lastSequence
         for node in try node?.elements() ?? [] {
             let entry = try node.mapping("type", "timestamp", "properties", "sequence")
@@ -77,6 +78,9 @@ extension BloomreachCustomers {
             "cookies": .array(customer.cookies.map(JSON.string)), "properties": .object(customer.properties),
             "events": .array(events),
         ]
+        if customer.events.forgottenCount > 0 {
+            record.append("forgotten_events", JSON(customer.events.forgottenCount))
+        }
         if let name { record["of"] = .object([name.name: .string(name.value)]) }
         return .object(record)
     }

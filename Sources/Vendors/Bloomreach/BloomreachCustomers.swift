@@ -5,8 +5,8 @@ import JSON
 struct BloomreachCustomers: Sendable {
     /// The most customers of a project in a sandbox (ours); beyond, those that calls made first are forgotten.
     static let capacity = 50_000
-    /// The most bytes that a project's customers may take in a sandbox, events included (ours); beyond, those that calls
-    /// made first are forgotten.
+    /// The most bytes of memory that a project's customers may take in a sandbox, events included (ours); beyond, those that
+    /// calls made first are forgotten. What counts is ``BloomreachCustomer/byteCount``, which follows what was measured.
     static let maximumBytes = 512 << 20
 
     private(set) var byNumber: [Int: BloomreachCustomer] = [:]
@@ -20,6 +20,8 @@ struct BloomreachCustomers: Sendable {
     private(set) var lastSequence = 0
     /// Roughly the memory that the customers take.
     private(set) var byteCount = 0
+    /// What had to make room.
+    private(set) var forgotten = BloomreachForgotten()
 
     /// No customers.
     init() {}
@@ -56,7 +58,7 @@ struct BloomreachCustomers: Sendable {
     /// An event as it was tracked.
     func event(_ record: BloomreachEventLog.Record) -> BloomreachEvent {
         // What lies in the log was made of an object when it came.
-        let properties = (try? JSON.parse(record.properties))?.object ?? [:]
+        let properties = JSON(kept: record.properties)?.object ?? [:]
         return BloomreachEvent(
             type: eventTypes.name(of: record.type), timestamp: record.timestamp, properties: properties,
             sequence: record.sequence)
@@ -89,7 +91,7 @@ struct BloomreachCustomers: Sendable {
     }
 
     private mutating func recoded(_ events: BloomreachEventLog, _ types: BloomreachEventTypes) -> BloomreachEventLog {
-        var log = BloomreachEventLog()
+        var log = BloomreachEventLog(forgotten: events.forgottenCount)
         for record in events.records {
             lastSequence = max(lastSequence, record.sequence)
             log.append(
@@ -97,6 +99,12 @@ struct BloomreachCustomers: Sendable {
                 timestamp: record.timestamp, properties: Array(record.properties))
         }
         return log
+    }
+
+    /// Counts what had made room before: as much as is told, and no less than the customers themselves tell.
+    mutating func count(_ earlier: BloomreachForgotten) {
+        forgotten.customers = earlier.customers
+        forgotten.events = max(earlier.events, byNumber.values.reduce(0) { $0 + $1.events.forgottenCount })
     }
 
     /// Has numbers and places of events count on from there, if they have not come so far.
@@ -119,10 +127,12 @@ struct BloomreachCustomers: Sendable {
 
     /// Changes a customer, and keeps count of the memory.
     mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
-        guard let before = byNumber[number]?.byteCount else { return }
+        guard let before = byNumber[number].map({ ($0.byteCount, $0.events.forgottenCount) }) else { return }
         // In place: a copy would double the events.
         change(&byNumber[number, default: BloomreachCustomer(number: number)])
-        byteCount += (byNumber[number]?.byteCount ?? 0) - before
+        guard let after = byNumber[number].map({ ($0.byteCount, $0.events.forgottenCount) }) else { return }
+        byteCount += after.0 - before.0
+        forgotten.events += after.1 - before.1
     }
 
     /// Gives a customer hard ids, all in one change.
@@ -174,6 +184,8 @@ struct BloomreachCustomers: Sendable {
             customer.adopt(gone.properties)
             customer.events.merge(gone.events)
         }
+        // They were counted when they went.
+        forgotten.events -= gone.events.forgottenCount
         for cookie in gone.cookies { give(cookie: cookie, to: other) }
     }
 
@@ -213,11 +225,13 @@ struct BloomreachCustomers: Sendable {
         let enough = max(1, made.count / 100)
         for candidate in made where candidate != number {
             if gone.count >= enough, byteCount <= Self.maximumBytes { break }
+            forgotten.events += byNumber[candidate]?.events.count ?? 0
             forget(candidate)
             gone.append(candidate)
         }
-        let forgotten = Set(gone)
-        made.removeAll { forgotten.contains($0) }
+        forgotten.customers += gone.count
+        let goneNumbers = Set(gone)
+        made.removeAll { goneNumbers.contains($0) }
         return gone
     }
 }

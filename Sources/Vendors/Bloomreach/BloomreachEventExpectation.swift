@@ -47,33 +47,50 @@ struct BloomreachEventExpectation {
         return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
     }
 
+    /// What an expectation is held against.
+    struct Evidence {
+        /// Whose events count.
+        let customers: [BloomreachCustomer]
+        /// All customers of the project, in whose table the types of events stand.
+        let all: BloomreachCustomers
+        let clicks: [BloomreachEvent]
+        /// What had to make room, and so does not count any more.
+        let forgotten: BloomreachForgotten
+    }
+
     /// What becomes of the expectation.
     ///
     /// - Throws: a refusal that names the events which come closest, or those that are too many.
-    func verdict(
-        on customers: [BloomreachCustomer], of all: BloomreachCustomers, clicks: [BloomreachEvent]
-    ) throws(ActionRefusal) -> JSON {
+    func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
+        let tally = tally(of: evidence)
+        guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
+            let lost = evidence.forgotten.isEmpty ? "" : "; not counted, since they had to make room, are "
+            throw ActionRefusal(complaint(about: tally) + lost + evidence.forgotten.summary)
+        }
+        var verdict: JSONObject = [
+            "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
+            "events": .array(tally.latest.map(\.json)),
+        ]
+        if !evidence.forgotten.isEmpty { verdict.append("forgotten", evidence.forgotten.json) }
+        return .object(verdict)
+    }
+
+    private func tally(of evidence: Evidence) -> Tally {
         var tally = Tally()
-        for customer in customers {
+        for customer in evidence.customers {
             for record in customer.events.records {
-                let name = all.eventTypes.name(of: record.type)
+                let name = evidence.all.eventTypes.name(of: record.type)
                 if isMeant(type: name) {
-                    judge(all.event(record), of: customer.number, &tally)
+                    judge(evidence.all.event(record), of: customer.number, &tally)
                 } else {
                     tally.other(name)
                 }
             }
         }
-        for click in clicks {
+        for click in evidence.clicks {
             if isMeant(type: click.type) { judge(click, of: nil, &tally) } else { tally.other(click.type) }
         }
-        guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
-            throw ActionRefusal(complaint(about: tally))
-        }
-        return [
-            "verified": true, "count": JSON(tally.count), "expected": .string(bounds),
-            "events": .array(tally.latest.map(\.json)),
-        ]
+        return tally
     }
 
     private func isMeant(type name: String) -> Bool { type?.holds(for: [.string(name)]) ?? true }

@@ -14,12 +14,16 @@ struct BloomreachEventLog: Sendable, Hashable {
     private var bytes: [UInt8] = []
     /// How many events there are.
     private(set) var count = 0
+    /// How many events had to make room.
+    private(set) var forgottenCount = 0
 
-    /// No events.
-    init() {}
+    /// No events; of those that were there before, so many had to make room.
+    init(forgotten: Int = 0) { forgottenCount = forgotten }
 
-    /// The memory that the events take.
-    var byteCount: Int { bytes.count }
+    /// Roughly the memory that the events take, what is spare among it.
+    var byteCount: Int { Self.memory(of: bytes.count) }
+
+    private static func memory(of length: Int) -> Int { length == 0 ? 0 : 48 + length + length / 8 }
 
     var isEmpty: Bool { count == 0 }
 
@@ -44,18 +48,17 @@ struct BloomreachEventLog: Sendable, Hashable {
     }
 
     private mutating func shrink() {
-        guard count > Self.maximumCount || bytes.count > Self.maximumBytes else { return }
+        guard count > Self.maximumCount || byteCount > Self.maximumBytes else { return }
         var records = Records(bytes: bytes)
         var dropped = 0
         while let _ = records.next() {
             dropped += 1
-            if count - dropped <= Self.maximumCount * 9 / 10, bytes.count - records.place <= Self.maximumBytes * 9 / 10
-            {
-                break
-            }
+            let rest = Self.memory(of: bytes.count - records.place)
+            if count - dropped <= Self.maximumCount * 9 / 10, rest <= Self.maximumBytes * 9 / 10 { break }
         }
         bytes = Array(bytes[records.place...])
         count -= dropped
+        forgottenCount += dropped
     }
 
     private mutating func append(varint value: Int) {
@@ -69,11 +72,13 @@ struct BloomreachEventLog: Sendable, Hashable {
 
     /// Puts the events of another log among these, in the order of their arrival.
     mutating func merge(_ other: BloomreachEventLog) {
+        let forgotten = forgottenCount + other.forgottenCount
         if isEmpty {
             self = other
+            forgottenCount = forgotten
             return
         }
-        var merged = BloomreachEventLog()
+        var merged = BloomreachEventLog(forgotten: forgotten)
         var (mine, theirs) = (Records(bytes: bytes), Records(bytes: other.bytes))
         var (left, right) = (mine.next(), theirs.next())
         while let record = [left, right].compactMap({ $0 }).min(by: { $0.sequence < $1.sequence }) {

@@ -30,6 +30,7 @@ extension Bloomreach {
         let isStream = order.kind == "stream-token"
         let signer = if isStream { try streamSigner(&reader) } else { try projectSigner(&reader) }
         let named = try reader.string("customer")
+        if named?.isEmpty == true { throw MintRefusal("customer is empty; expected a registered id") }
         let registered = if let named { named } else { try firstCustomer(of: signer.project, in: setting.state) }
         let lifetime = try reader.int("expires_in").map { Duration.seconds($0) }
         let expiry = JSON((setting.moment + (lifetime ?? (isStream ? .seconds(900) : Self.tokenLifetime))).wholeSeconds)

@@ -9,26 +9,28 @@ extension Bloomreach {
 
     static let trackingRoutes: [Route<Bloomreach>] = [
         Route(
-            "track.customers", .post(track.project + "/customers"), .post(track.stream + "/customers"),
+            "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
             access: .keys(.customers), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackCustomer),
         Route(
-            "track.events", .post(track.project + "/customers/events"), .post(track.stream + "/customers/events"),
+            "track.events", .post(track.project + "/customers/events"),
+            observed: .post(track.stream + "/customers/events"),
             access: .keys(.events), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackEvent),
         Route(
-            "track.clicks", .post(track.project + "/campaigns/clicks"), .post(track.stream + "/campaigns/clicks"),
+            "track.clicks", .post(track.project + "/campaigns/clicks"),
+            observed: .post(track.stream + "/campaigns/clicks"),
             access: .keys(.campaigns), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackClick),
         Route(
-            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .observed,
-            source: "Python client; reference pages; public key inferred", handler: runBatch),
+            "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .documented,
+            source: "reference page; bodies: Python client", handler: runBatch),
         Route(
-            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .observed,
-            source: "Python client; reference pages; public key inferred", handler: readSystemTime),
+            "track.system-time", .get(track.project + "/system/time"), access: .keys(nil), evidence: .documented,
+            source: "reference page; body: Python client", handler: readSystemTime),
         Route(
             "selfcheck.send", .post("/campaigns/send-self-check-notification"),
-            .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
+            observed: .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
             evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit,
             handler: sendSelfCheck),
         Route(
@@ -42,15 +44,15 @@ extension Bloomreach {
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
             source: "seed; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
         Route(
-            "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .observed,
-            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
+            "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .documented,
+            source: "reference page; bodies: Python client", bodyLimit: bodyLimit,
             handler: exportCustomer),
         Route(
             "data.events", .post(data + "/events"), access: .privateKey, evidence: .observed,
             source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit, handler: readEvents),
         Route(
-            "data.export", .post(data + "/export"), access: .privateKey, evidence: .observed,
-            source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,
+            "data.export", .post(data + "/export"), access: .privateKey, evidence: .documented,
+            source: "reference page; bodies: Python client", bodyLimit: bodyLimit,
             handler: exportCustomers),
         Route(
             "data.anonymize", .post(data + "/anonymize"), access: .privateKey, evidence: .observed,

@@ -11,7 +11,7 @@ extension Bloomreach {
             case .changes:
                 let start = initialState.customers(of: project)
                 let changes = BloomreachChanges(of: records.customers, since: start)
-                let isUntouched = changes.isEmpty(since: start) && records.clicks.isEmpty && records.selfChecks.isEmpty
+                let isUntouched = changes.isEmpty(since: start) && records.isQuiet
                 // Not in one expression with nil, which would be a null.
                 if isUntouched { return nil }
                 return records.json(of: project.token, changes)
@@ -31,7 +31,7 @@ extension Bloomreach {
         var seen: Set<String> = []
         for node in try document.required("projects").elements() {
             let entry = try node.mapping(
-                "token", "customers", "removed", "clicks", "self_checks", "last_number", "last_sequence")
+                "token", "customers", "removed", "clicks", "self_checks", "last_number", "last_sequence", "forgotten")
             let token = try entry.required("token").string()
             guard accounts.project(token) != nil else {
                 throw node.problem(
@@ -92,6 +92,7 @@ extension BloomreachRecords {
         object["self_checks"] = .array(selfChecks)
         object["last_number"] = JSON(self.customers.lastNumber)
         object["last_sequence"] = JSON(self.customers.lastSequence)
+        if !forgotten.isEmpty { object["forgotten"] = forgotten.json }
         return .object(object)
     }
 
@@ -99,12 +100,13 @@ extension BloomreachRecords {
     fileprivate mutating func read(_ entry: FixtureMapping) throws(FixtureProblem) {
         for node in try entry["clicks"]?.elements() ?? [] {
             let click = try node.mapping("type", "timestamp", "properties")
-            add(
-                click: BloomreachEvent(
-                    type: try click.required("type").string(), timestamp: try click.required("timestamp").number(),
-                    properties: try click["properties"]?.jsonObject() ?? [:], sequence: clicks.count))
+            let event = TrackedEntry(
+                properties: try click["properties"]?.jsonObject() ?? [:],
+                timestamp: try click.required("timestamp").number())
+            add(click: try click.required("type").string(), event)
         }
         for node in try entry["self_checks"]?.elements() ?? [] { add(selfCheck: .object(try node.jsonObject())) }
+        count(try BloomreachForgotten(entry["forgotten"]))
     }
 }
 
@@ -131,6 +133,7 @@ extension BloomreachChanges {
         }
         lastNumber = max(customers.lastNumber, try entry["last_number"]?.ordinal() ?? 0, start.lastNumber)
         lastSequence = max(customers.lastSequence, try entry["last_sequence"]?.ordinal() ?? 0)
+        forgotten = try BloomreachForgotten(entry["forgotten"])
     }
 
     /// The customers as if there were no others.
@@ -141,6 +144,7 @@ extension BloomreachChanges {
             whole.put(changed.customer, types, isOfFixtures: isOfFixtures)
         }
         whole.count(from: lastNumber, lastSequence)
+        whole.count(forgotten)
         return whole
     }
 }

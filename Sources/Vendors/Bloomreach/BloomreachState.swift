@@ -55,27 +55,3 @@ struct BloomreachState: Sendable {
         }
     }
 }
-
-/// What one project holds in one sandbox.
-struct BloomreachRecords: Sendable {
-    /// The most clicks, and the most self-checks, that are kept (ours); beyond, the oldest are forgotten.
-    static let capacity = 1000
-
-    var customers = BloomreachCustomers()
-    /// Clicks that named no customer, as events, the oldest first.
-    private(set) var clicks: [BloomreachEvent] = []
-    /// Bodies of self-checks, the oldest first.
-    private(set) var selfChecks: [JSON] = []
-
-    init(customers: BloomreachCustomers = BloomreachCustomers()) { self.customers = customers }
-
-    mutating func add(click: BloomreachEvent) {
-        if clicks.count >= Self.capacity { clicks.removeFirst(Self.capacity / 10) }
-        clicks.append(click)
-    }
-
-    mutating func add(selfCheck: JSON) {
-        if selfChecks.count >= Self.capacity { selfChecks.removeFirst(Self.capacity / 10) }
-        selfChecks.append(selfCheck)
-    }
-}

@@ -27,13 +27,17 @@ final class BloomreachToken: Sendable {
     }
 
     /// The customer ids that a claim holds; `nil` when it is no map of names to texts with something in it.
-    func ids(_ claim: String) -> BloomreachIDs? {
-        guard let object = compact.claims?[claim]?.object, !object.isEmpty,
-            object.allSatisfy({ $0.value.string?.isEmpty == false })
+    func ids(_ claim: String) -> BloomreachIDs? { compact.claims?[claim].flatMap(BloomreachIDs.init(claim:)) }
+}
+
+extension BloomreachIDs {
+    /// The ids that a claim holds, by which tokens are read and minted alike; `nil` when it is no map of names to texts that
+    /// are not empty, or names nobody.
+    init?(claim: JSON) {
+        guard let object = claim.object, object.allSatisfy({ $0.value.string?.isEmpty == false }),
+            let ids = try? BloomreachIDs(claim), !ids.isEmpty
         else { return nil }
-        // A name without letters is left out, and then there may be none.
-        guard let ids = try? BloomreachIDs(.object(object)), !ids.isEmpty else { return nil }
-        return ids
+        self = ids
     }
 }
 

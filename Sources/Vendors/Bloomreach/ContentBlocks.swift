@@ -13,7 +13,8 @@ extension Bloomreach {
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
         let blocks = call.vendor.content[try call.project().token].blocks
-        return .json(["success": true, "in_app_content_blocks": .array(blocks.map(\.listing))])
+        let start = state.content.begin(at: call.moment)
+        return .json(["success": true, "in_app_content_blocks": .array(blocks.map { $0.listing(since: start) })])
     }
 
     /// Answers with a customer's content of blocks: an entry for each id, in the order of the request.

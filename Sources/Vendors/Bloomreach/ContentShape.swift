@@ -13,8 +13,10 @@ indirect enum ContentShape: Sendable {
     /// A number without fraction.
     case int
     case number
-    /// A Unix time in seconds that a clock can show, fraction allowed.
+    /// What ``ContentTime`` reads.
     case time
+    /// The same, and Unix seconds without fraction.
+    case wholeTime
     /// One of these strings.
     case word([String])
     /// That, or null.
@@ -36,7 +38,10 @@ indirect enum ContentShape: Sendable {
         case .bool: _ = try node.bool()
         case .int: _ = try node.int()
         case .number: _ = try node.number()
-        case .time: _ = try node.moment()
+        case .time: _ = try ContentTime(node)
+        case .wholeTime:
+            if try node.json().string == nil { _ = try node.int() }
+            _ = try ContentTime(node)
         case .word(let words): try Self.check(try node.string(), among: words, at: node)
         case .optional(let shape): if try !node.json().isNull { try shape.check(node) }
         case .list(let shape, let minimum): try Self.check(try node.elements(), shape, atLeast: minimum, at: node)

@@ -2,7 +2,7 @@
 extension ContentShape {
     /// When a message or block is shown; the SDKs judge it.
     static let dateFilter = ContentShape.record([
-        .required("enabled", .bool), .nullable("from_date", .int), .nullable("to_date", .int),
+        .required("enabled", .bool), .nullable("from_date", .wholeTime), .nullable("to_date", .wholeTime),
     ])
 
     /// How often a message or block is shown; the SDKs judge it.

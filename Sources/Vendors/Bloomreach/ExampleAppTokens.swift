@@ -20,8 +20,10 @@ extension Bloomreach {
         guard let key = project.privateKey(keyID) else {
             throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)")
         }
-        guard let ids = subject.object, !ids.isEmpty, ids.allSatisfy({ $0.value.string?.isEmpty == false }) else {
-            throw Refusal(.mintBadSubject, because: "sub is \(subject.text.prefix(100))")
+        guard BloomreachIDs(claim: subject) != nil else {
+            throw Refusal(
+                .mintBadSubject,
+                because: "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
         }
         let expiry = try expiry(of: body, at: call.moment)
         let draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
@@ -30,6 +32,9 @@ extension Bloomreach {
             token = try draft.mint(key: key.signing, algorithm: .hs256, at: call.moment.unixSeconds)
         } catch {
             throw Refusal(.mintUnknownKey, because: "\(error)")
+        }
+        guard BloomreachToken(token).compact.hasSoundStructure else {
+            throw Refusal(.mintBadSubject, because: "the token would be longer than any that is read")
         }
         return .json(["customer_token": .string(token), "expire_time": expiry])
     }

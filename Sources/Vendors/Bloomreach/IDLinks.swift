@@ -18,8 +18,12 @@ extension Bloomreach {
         // The ids of the token are held against the external ones (ours): nothing else names the customer.
         ids = try call.bind(ids, in: state, isWrite: true)
         let project = try call.project().token
-        let number = try state.place(ids, in: project)
-        state.shrink(project, sparing: number)
+        let placement = try state.customers(of: call.project()).placement(of: ids)
+        let forgotten = state.counting(project) { state in
+            let number = state.settle(placement, in: project)
+            state.shrink(project, sparing: number)
+        }
+        call.note(forgotten)
         return .json(["success": true])
     }
 }

@@ -7,10 +7,16 @@ struct InAppMessage: Sendable {
     /// Whether only SDKs that ask with `compatibility` can read its payload.
     let isRichText: Bool
     let audience: ContentAudience
+    private let dateFilter: DateFilter
     private let body: PersonalBody
 
-    /// The message as answered to a customer. Source: observed, both SDKs; order of members as in the vendor's answers.
-    func json(for customer: ContentReader) -> JSON { body.json(for: customer) }
+    /// The message as answered to a customer, in a sandbox that began at that moment. Source: observed, both SDKs; order of
+    /// members as in the vendor's answers.
+    func json(for customer: ContentReader, since start: Moment) -> JSON {
+        guard var message = body.json(for: customer).object else { return .null }
+        message["date_filter"] = dateFilter.json(since: start)
+        return .object(message)
+    }
 }
 
 extension InAppMessage {
@@ -25,6 +31,7 @@ extension InAppMessage {
         audience = try ContentAudience(entry["audience"])
         try Self.checkFilters(try entry.required("trigger"))
         try Self.checkPayload(of: entry, isRichText: isRichText)
+        dateFilter = try DateFilter(try entry.required("date_filter"))
         body = try PersonalBody(Self.answer(entry), at: node)
     }
 
@@ -48,7 +55,6 @@ extension InAppMessage {
         for field in fields where field.name != "audience" {
             object.append(field.name, try entry[field.name]?.json() ?? .null)
         }
-        if let filter = object["date_filter"] { object["date_filter"] = ContentShape.completed(dateFilter: filter) }
         return .object(object)
     }
 }
@@ -119,15 +125,5 @@ extension InAppMessage {
                 throw value.nameProblem("only constraints of type boolean have a value; expected operands")
             }
         }
-    }
-}
-
-extension ContentShape {
-    /// A date filter with all its members, null where the fixture has none.
-    static func completed(dateFilter: JSON) -> JSON {
-        [
-            "enabled": dateFilter["enabled"] ?? false, "from_date": dateFilter["from_date"] ?? .null,
-            "to_date": dateFilter["to_date"] ?? .null,
-        ]
     }
 }

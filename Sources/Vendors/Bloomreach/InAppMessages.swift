@@ -25,7 +25,8 @@ extension Bloomreach {
         let messages = call.vendor.content[project.token].inAppMessages.filter { message in
             message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
         }
-        return .json(["success": true, "data": .array(messages.map { $0.json(for: customer) })])
+        let start = state.content.begin(at: call.moment)
+        return .json(["success": true, "data": .array(messages.map { $0.json(for: customer, since: start) })])
     }
 }
 

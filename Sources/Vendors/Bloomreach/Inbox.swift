@@ -30,16 +30,20 @@ struct Inbox: Sendable, Hashable {
 
     /// What clients of an application see, newest first.
     ///
-    /// - Parameter stamp: messages stamped no higher are left out.
-    func listed(for application: String, at moment: Moment, above stamp: Int) -> [InboxMessage] {
+    /// - Parameters:
+    ///   - start: when the sandbox began.
+    ///   - stamp: messages stamped no higher are left out.
+    func listed(
+        for application: String, at moment: Moment, since start: Moment, above stamp: Int
+    ) -> [InboxMessage] {
         // Among those of one time the one that came last is first; reversed, since sorting keeps the order of equals.
-        messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment) }
-            .enumerated()
+        messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
+            .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()
             .sorted {
-                let (one, other) = ($0.element.createTime.double, $1.element.createTime.double)
+                let (one, other) = ($0.element.created, $1.element.created)
                 return one == other ? $0.offset < $1.offset : one > other
             }
-            .map(\.element)
+            .map(\.element.message)
     }
 
     /// Adds a message that nobody has read the number of; the caller has made sure that its id is new.
@@ -61,7 +65,7 @@ struct Inbox: Sendable, Hashable {
     /// Has a message expire; no client is told, since each knows the time itself.
     mutating func expire(_ id: String, at moment: Moment) {
         guard let index = index(of: id) else { return }
-        messages[index].expireTime = JSONNumber(moment.unixSeconds)
+        messages[index].expireTime = .at(JSONNumber(moment.unixSeconds))
     }
 
     /// Takes a message out; only a full fetch tells clients.

@@ -8,10 +8,8 @@ struct InboxMessage: Sendable, Hashable {
     let type: String
     /// `nil` for a message that fits every application.
     let applicationID: String?
-    /// In Unix seconds, as it was written.
-    let createTime: JSONNumber
-    /// In Unix seconds, as it was written.
-    var expireTime: JSONNumber
+    let createTime: ContentTime
+    var expireTime: ContentTime
     let content: JSON
     var isRead: Bool
     /// The change of the inbox that touched the message last.
@@ -19,25 +17,30 @@ struct InboxMessage: Sendable, Hashable {
     /// What the message counts towards the limits of a sandbox, in bytes of text.
     let byteCount: Int
 
-    /// The message as answered. Source: observed, both SDKs.
-    var json: JSON {
+    /// The message as answered in a sandbox that began at that moment. Source: observed, both SDKs.
+    func json(since start: Moment) -> JSON {
+        .object(members(.number(createTime.number(since: start)), .number(expireTime.number(since: start))))
+    }
+
+    private func members(_ created: JSON, _ expires: JSON) -> JSONObject {
         [
-            "id": .string(id), "type": .string(type), "is_read": .bool(isRead), "create_time": .number(createTime),
-            "expire_time": .number(expireTime), "content": content,
+            "id": .string(id), "type": .string(type), "is_read": .bool(isRead), "create_time": created,
+            "expire_time": expires, "content": content,
         ]
     }
 
-    /// As answered, with what only the server knows.
+    /// The message as it stands in a fixture, with what only the server knows.
     var record: JSON {
-        var record = json.object ?? [:]
+        var record = members(createTime.json, expireTime.json)
         if let applicationID { record.append("application_id", .string(applicationID)) }
         record.append("stamp", JSON(stamp))
         return .object(record)
     }
 
-    /// Whether clients of that application see the message at that moment.
-    func isListed(for application: String, at moment: Moment) -> Bool {
-        (applicationID ?? application).hasSameBytes(as: application) && expireTime.double > moment.unixSeconds
+    /// Whether clients of that application see the message at that moment, in a sandbox that began at another one.
+    func isListed(for application: String, at moment: Moment, since start: Moment) -> Bool {
+        (applicationID ?? application).hasSameBytes(as: application)
+            && expireTime.number(since: start).double > moment.unixSeconds
     }
 
     /// Whether both say the same, whoever has read or changed them.
@@ -52,7 +55,7 @@ struct InboxMessage: Sendable, Hashable {
 enum InboxMessageSource {
     /// A fixture, in which times stand.
     case fixture
-    /// The order of an action: times that are left out follow from that moment.
+    /// The order of an action: times that are left out, or counted from somewhere, follow from that moment.
     case order(Moment)
     /// An export, which has all that ``InboxMessage/record`` has.
     case export
@@ -113,13 +116,10 @@ extension InboxMessage {
 
     private static func time(
         _ name: String, of entry: FixtureMapping, from source: InboxMessageSource, later: Double
-    ) throws(FixtureProblem) -> JSONNumber {
-        if let number = try entry[name]?.json().number { return number }
-        guard case .order(let moment) = source else {
-            _ = try entry.required(name)
-            throw entry.node.problem("\(name) is no number")
-        }
-        return JSONNumber(moment.unixSeconds + later)
+    ) throws(FixtureProblem) -> ContentTime {
+        guard case .order(let moment) = source else { return try ContentTime(try entry.required(name)) }
+        guard let node = entry[name] else { return .at(JSONNumber(moment.unixSeconds + later)) }
+        return .at(try ContentTime(node).number(since: moment))
     }
 }
 

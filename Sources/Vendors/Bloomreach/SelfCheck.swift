@@ -21,7 +21,8 @@ extension Bloomreach {
             "customer_ids": owner.json, "push_notification_id": .string(push), "platform": .string(platform),
             "application_id": JSON(application), "timestamp": .seconds(call.moment.unixSeconds),
         ]
-        state.change(try call.project().token) { $0.add(selfCheck: check) }
+        let project = try call.project().token
+        call.note(state.counting(project) { $0.change(project) { $0.add(selfCheck: check) } })
         return .json(["success": true])
     }
 }

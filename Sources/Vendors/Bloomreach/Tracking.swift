@@ -40,9 +40,9 @@ extension Bloomreach {
         let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
         let project = try call.project().token
         if owner.isEmpty {
-            state.change(project) { $0.addClick(type, event) }
+            call.note(state.counting(project) { $0.change(project) { $0.add(click: type, event) } })
         } else {
-            try state.store(event, type, of: owner, in: project)
+            call.note(try state.store(event, type, of: owner, in: project))
         }
         return accepted
     }
@@ -58,7 +58,7 @@ extension Bloomreach {
         }
         try call.checkPermission(toWrite: entry.properties)
         let owner = try call.bind(ids, in: state, isWrite: true)
-        try state.store(entry.properties, of: owner, in: try call.project().token)
+        call.note(try state.store(entry.properties, of: owner, in: try call.project().token))
     }
 
     /// Adds an event to those of a customer, who is made, found or merged by the ids.
@@ -73,7 +73,7 @@ extension Bloomreach {
         try checkLength(ofType: type)
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, in: state, isWrite: true)
-        try state.store(entry, type, of: owner, in: try call.project().token)
+        call.note(try state.store(entry, type, of: owner, in: try call.project().token))
     }
 
     /// ours: a bound of what is kept once for all events of a type.
@@ -124,19 +124,27 @@ extension Call<Bloomreach> {
 extension BloomreachState {
     /// Stores an event of the customer whom ids name.
     ///
+    /// - Returns: what had to make room.
     /// - Throws: ``BloomreachFailure/customerIDsConflict``, nothing being stored then.
+    @discardableResult
     mutating func store(
         _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) {
-        let number = try place(ids, in: project)
-        change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
-        shrink(project, sparing: number)
+    ) throws(BloomreachRefusal) -> BloomreachForgotten {
+        let placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
+        return counting(project) { state in
+            let number = state.settle(placement, in: project)
+            state.change(project) { $0.customers.track(type, event.properties, at: event.timestamp, by: number) }
+            state.shrink(project, sparing: number)
+        }
     }
 
     /// Stores properties of the customer whom ids name; null is a value like others (ours).
+    ///
+    /// - Returns: what had to make room.
+    @discardableResult
     mutating func store(
         _ properties: JSONObject, of ids: BloomreachIDs, in project: String
-    ) throws(BloomreachRefusal) {
+    ) throws(BloomreachRefusal) -> BloomreachForgotten {
         var placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)
@@ -144,22 +152,16 @@ extension BloomreachState {
         // Before a guest is merged, who fills what room they leave.
         if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
         placement.customer = number
-        _ = settle(placement, in: project)
-        shrink(project, sparing: number)
+        return counting(project) { state in
+            _ = state.settle(placement, in: project)
+            state.shrink(project, sparing: number)
+        }
     }
 
-    /// Finds or makes the customer whom ids name, merging as it must be.
-    mutating func place(_ ids: BloomreachIDs, in project: String) throws(BloomreachRefusal) -> Int {
-        let placement = try projects[project, default: BloomreachRecords()].customers.placement(of: ids)
-        return settle(placement, in: project)
-    }
-}
-
-extension BloomreachRecords {
-    /// Keeps a click that named nobody.
-    fileprivate mutating func addClick(_ type: String, _ event: TrackedEntry) {
-        add(
-            click: BloomreachEvent(
-                type: type, timestamp: event.timestamp, properties: event.properties, sequence: clicks.count))
+    /// Changes the state of a project, and tells what had to make room.
+    mutating func counting(_ project: String, _ change: (inout BloomreachState) -> Void) -> BloomreachForgotten {
+        let before = projects[project]?.forgotten ?? BloomreachForgotten()
+        change(&self)
+        return (projects[project]?.forgotten ?? BloomreachForgotten()).since(before)
     }
 }

@@ -4,21 +4,24 @@ import Wire
 
 /// What can happen without a request of the app (all ours).
 extension Comapi {
-    private static let session = ActionMember("session", "id of the session", isRequired: true)
+    private static let session = [
+        ActionMember("session", "id of the session", isRequired: true),
+        ActionMember("space", "id of its API space; needed where two spaces have a session of that id"),
+    ]
     private static let space = ActionMember("space", "id of the API space; the first one")
 
     static let actions: [VendorAction<Comapi>] = [
         VendorAction(
-            "end-session", about: "Ends a session, as the app itself could.", members: [session], body: endSession),
+            "end-session", about: "Ends a session, as the app itself could.", members: session, body: endSession),
         VendorAction(
             "expire-session", about: "Lets the time of a session be over now, whatever its token says.",
-            members: [session], body: expireSession),
+            members: session, body: expireSession),
         VendorAction(
-            "forget-session", about: "Forgets a session, as a server that lost its memory.", members: [session],
+            "forget-session", about: "Forgets a session, as a server that lost its memory.", members: session,
             body: forgetSession),
         VendorAction(
             "drop-sockets", about: "Closes the sockets of a session with 1001, as a server that goes down.",
-            members: [session], body: dropSockets),
+            members: session, body: dropSockets),
         VendorAction(
             "send-message", about: "Sends a message as another user, who joins the conversation if need be.",
             members: [
@@ -76,16 +79,22 @@ extension Comapi {
     private static func existingSession(
         _ call: ActionCall<Comapi>, _ state: ComapiState
     ) throws(ActionRefusal) -> ComapiSession {
-        let id = try call.required("session")
-        guard let session = state.sessions[id] else {
-            let hint = Nearest.hint(to: id, among: state.sessions.all.suffix(20).map(\.id))
-            throw ActionRefusal("no session has the id \(id)\(hint)")
+        let (id, space) = (ComapiID(try call.required("session")), try call.text("space").map { ComapiID($0) })
+        let found = state.sessions.all.filter { $0.id.local == id && (space == nil || $0.space == space) }
+        guard let session = found.first else {
+            let hint = Nearest.hint(to: id.text, among: state.sessions.all.suffix(20).map(\.id.text))
+            throw ActionRefusal("no session has the id \(id.text)\(hint)")
+        }
+        guard found.count == 1 else {
+            throw ActionRefusal(
+                "\(found.count) spaces have a session \(id.text): \(found.map(\.space.text).joined(separator: ", "));"
+                    + " say in which space")
         }
         return session
     }
 
     private static func told(_ session: ComapiSession) -> JSON {
-        ["session": .string(session.id), "profile": session.profileID.json, "space": session.space.json]
+        ["session": session.id.local.json, "profile": session.profileID.json, "space": session.space.json]
     }
 
     // MARK: Messages

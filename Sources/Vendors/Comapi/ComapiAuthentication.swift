@@ -141,17 +141,19 @@ struct ComapiSessionStanding {
     let sandbox: SandboxIdentity
     let moment: Moment
 
+    private var id: ComapiSessionID { ComapiSessionID(token.sessionID, in: space.id) }
+
     /// The session as its token tells it.
     var session: ComapiSession {
         ComapiSession(
-            id: token.sessionID, space: space.id, profileID: token.profileID,
+            id: id, profileID: token.profileID,
             started: Moment(unixSeconds: token.issueSeconds ?? moment.unixSeconds),
             expires: Moment(unixSeconds: token.expirySeconds ?? moment.unixSeconds))
     }
 
     func judge(_ state: ComapiState, _ findings: inout Findings<ComapiFailure>) -> Standing {
-        let id = token.sessionID
-        let known = state.sessions[id].flatMap { $0.space == space.id && $0.profileID == token.profileID ? $0 : nil }
+        let namesake = state.sessions[id]
+        let known = namesake.flatMap { $0.profileID == token.profileID ? $0 : nil }
         if let known, known.expires <= moment {
             findings.add(
                 Finding(
@@ -165,12 +167,14 @@ struct ComapiSessionStanding {
                 "session-open", isEnded ? .failed : .passed, expected: .text("a session that was not ended"),
                 source: "ours"),
             orFail: .sessionEnded)
-        let standing: Standing = known != nil ? .known : isAdoptable(state) ? .adoptable : .unknown
+        let isAdoptable = namesake == nil && isAdoptable(state)
+        let standing: Standing = known != nil ? .known : isAdoptable ? .adoptable : .unknown
         findings.add(
             Finding(
                 "session-known",
                 standing == .unknown ? isEnded ? .notJudged : .failed : standing == .known ? .passed : .noted,
-                expected: .text("a session of this sandbox"), found: .text(id), note: note(standing, state),
+                expected: .text("a session of this sandbox"), found: .text(id.text),
+                note: note(standing, namesake, state),
                 source: "ours; switch adopts-earlier-sessions"),
             orFail: .sessionUnknown)
         return isEnded ? .unknown : standing
@@ -181,7 +185,7 @@ struct ComapiSessionStanding {
         return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && token.start != sandbox.start
     }
 
-    private func note(_ standing: Standing, _ state: ComapiState) -> String? {
+    private func note(_ standing: Standing, _ namesake: ComapiSession?, _ state: ComapiState) -> String? {
         switch standing {
         case .known: return nil
         case .adoptable:
@@ -189,6 +193,7 @@ struct ComapiSessionStanding {
                 ? "An earlier start of the program began it; it is taken over."
                 : "The token was minted; the session begins."
         case .unknown:
+            if let namesake { return "The session is that of \(namesake.profileID.text)." }
             if token.start == sandbox.start { return "This start of the program began it and has forgotten it." }
             return state.adoptsEarlierSessions
                 ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions are over."
@@ -202,7 +207,7 @@ extension Call<Comapi> {
         // Only routes that ask for a session have handlers that ask for a caller; a route's own test shows a mistake.
         ComapiCaller(
             space: space, profileID: credentials.session?.profileID ?? ComapiID(""),
-            sessionID: credentials.session?.sessionID ?? "")
+            sessionID: ComapiSessionID(credentials.session?.sessionID ?? "", in: space.id))
     }
 
     /// The space of the path.
@@ -213,5 +218,5 @@ extension Call<Comapi> {
 struct ComapiCaller: Sendable {
     let space: ComapiSpace
     let profileID: ComapiID
-    let sessionID: String
+    let sessionID: ComapiSessionID
 }

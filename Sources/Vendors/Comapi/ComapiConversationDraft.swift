@@ -33,8 +33,10 @@ struct ComapiConversationDraft {
         if case .creation = purpose {
             participants = Self.participants(body.objects("participants", &faults) ?? [], &faults)
         }
+        if participants.count > Self.mostAtFirst {
+            faults.invalid("participants", "names more than \(Self.mostAtFirst); others can be added later")
+        }
         try faults.check()
-        try Self.checkCount(participants.count)
     }
 
     private static func rights(_ body: ComapiMembers, _ faults: inout ComapiFaults) -> [ComapiRole: ComapiRights]? {
@@ -59,6 +61,9 @@ struct ComapiConversationDraft {
         }
         return participants
     }
+
+    /// ours: each of them is told to all of them.
+    private static let mostAtFirst = 1000
 
     /// Refuses more participants than a conversation may have.
     static func checkCount(_ count: Int) throws(ComapiRefusal) {

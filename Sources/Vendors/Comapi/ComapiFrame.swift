@@ -87,7 +87,9 @@ struct ComapiFrame: Sendable {
 
 extension SocketAddress {
     /// The sockets of a session.
-    static func session(_ id: String) -> SocketAddress { SocketAddress("session:\(id)") }
+    static func session(_ id: ComapiSessionID) -> SocketAddress {
+        SocketAddress("session:\(exact(id.space.text))/\(exact(id.text))")
+    }
 
     /// The sockets of all sessions of a user.
     static func profile(_ id: ComapiID, in space: ComapiID) -> SocketAddress {

@@ -186,10 +186,10 @@ extension Comapi {
             draft.claims["jti"] = "unknown-session"
             draft.claims["boot"] = .string(setting.sandbox.start)
         case "session-ended":
-            guard let ended = setting.state.sessions.endedOrder.last else {
-                throw MintRefusal("no session was ended yet")
+            guard let ended = setting.state.sessions.endedOrder.last(where: { $0.space == space.id }) else {
+                throw MintRefusal("no session was ended yet in API space \(space.id.text)")
             }
-            draft.claims["jti"] = .string(ended)
+            draft.claims["jti"] = ended.local.json
         default:
             return try MintedToken(draft, key: key, algorithm: .hs256, defect: defect, at: setting.moment)
         }
@@ -209,11 +209,14 @@ extension Comapi {
         _ profile: ComapiID, _ id: String?, _ lifetime: Int?, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> ComapiSessionClaims {
         let (state, now) = (setting.state, setting.moment.wholeSeconds)
-        let own = state.sessions.sessions(of: profile, in: space.id)
-        let known = id.map { id in own.last { $0.id == id } } ?? own.last
+        let named = id.map { ComapiSessionID($0, in: space.id) }
+        let known = named.map { state.sessions[$0] } ?? state.sessions.sessions(of: profile, in: space.id).last
         if let known {
+            guard known.profileID == profile else {
+                throw MintRefusal("session \(known.id.text) is that of \(known.profileID.text), not \(profile.text)")
+            }
             return ComapiSessionClaims(
-                space: space, profileID: profile, sessionID: known.id, issued: known.started.wholeSeconds,
+                space: space, profileID: profile, sessionID: known.id.text, issued: known.started.wholeSeconds,
                 expires: try lifetime.map { value throws(MintRefusal) in try Self.end(now, value) }
                     ?? known.expires.wholeSeconds,
                 start: setting.sandbox.start)

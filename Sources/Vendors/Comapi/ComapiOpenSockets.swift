@@ -2,30 +2,30 @@ import Emulation
 
 /// Which sessions have open sockets, and which of them ends first.
 struct ComapiOpenSockets: Sendable {
-    private var open: [String: (count: Int, expires: Moment)] = [:]
+    private var open: [ComapiSessionID: (count: Int, expires: Moment)] = [:]
     /// Kept, since it is asked for after every exchange.
     private(set) var earliest: Moment?
 
     /// The sessions that have ended by a moment.
-    func over(at moment: Moment) -> [String] { open.filter { $0.value.expires <= moment }.map(\.key).sorted() }
+    func over(at moment: Moment) -> [ComapiSessionID] { open.filter { $0.value.expires <= moment }.map(\.key).sorted() }
 
-    mutating func add(_ session: String, expires: Moment) {
+    mutating func add(_ session: ComapiSessionID, expires: Moment) {
         open[session, default: (0, expires)].count += 1
         if earliest.map({ expires < $0 }) ?? true { earliest = expires }
     }
 
-    mutating func remove(_ session: String) {
+    mutating func remove(_ session: ComapiSessionID) {
         guard let entry = open[session] else { return }
         if entry.count > 1 { open[session]?.count -= 1 } else { forget(session) }
     }
 
     /// Forgets all sockets of a session.
-    mutating func forget(_ session: String) {
+    mutating func forget(_ session: ComapiSessionID) {
         guard let entry = open.removeValue(forKey: session) else { return }
         if entry.expires == earliest { findEarliest() }
     }
 
-    mutating func setExpiry(of session: String, _ moment: Moment) {
+    mutating func setExpiry(of session: ComapiSessionID, _ moment: Moment) {
         guard open[session] != nil else { return }
         open[session]?.expires = moment
         findEarliest()

@@ -3,8 +3,7 @@ import JSON
 
 /// A session of a user on a device.
 struct ComapiSession: Sendable {
-    let id: String
-    let space: ComapiID
+    let id: ComapiSessionID
     let profileID: ComapiID
     /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as they were given, in this order.
     var device: JSONObject = [:]
@@ -16,12 +15,14 @@ struct ComapiSession: Sendable {
     /// Where pushes go: the object of the request, `fcm` or `apns`.
     var registration: JSON?
 
+    var space: ComapiID { id.space }
+
     /// The members that describe a device.
     static let deviceMembers = ["deviceId", "platform", "platformVersion", "sdkType", "sdkVersion"]
 
     /// The session as answered. Source: test data of the iOS and Android SDKs, mock of the JS SDK.
     var json: JSON {
-        var object: JSONObject = ["id": .string(id), "profileId": profileID.json]
+        var object: JSONObject = ["id": .string(id.text), "profileId": profileID.json]
         for member in device { object.append(member.name, member.value) }
         object.append("sourceIp", .string(sourceAddress))
         object.append("isActive", true)
@@ -50,19 +51,19 @@ struct ComapiSessions: Sendable {
         let profile: ComapiID
     }
 
-    private var sessions: [String: ComapiSession] = [:]
-    private var owned: [Owner: [String]] = [:]
-    private var order: [String] = []
-    private var ended: Set<String> = []
-    private(set) var endedOrder: [String] = []
+    private var sessions: [ComapiSessionID: ComapiSession] = [:]
+    private var owned: [Owner: [ComapiSessionID]] = [:]
+    private var order: [ComapiSessionID] = []
+    private var ended: Set<ComapiSessionID> = []
+    private(set) var endedOrder: [ComapiSessionID] = []
     private(set) var sockets = ComapiOpenSockets()
 
     /// All of them, in the order of their beginning.
     var all: [ComapiSession] { order.compactMap { sessions[$0] } }
 
-    subscript(id: String) -> ComapiSession? { sessions[id] }
+    subscript(id: ComapiSessionID) -> ComapiSession? { sessions[id] }
 
-    func isEnded(_ id: String) -> Bool { ended.contains(id) }
+    func isEnded(_ id: ComapiSessionID) -> Bool { ended.contains(id) }
 
     /// The sessions of a user, in the order of their beginning.
     func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
@@ -77,14 +78,14 @@ struct ComapiSessions: Sendable {
     }
 
     /// Ends a session, and remembers that it was.
-    mutating func end(_ id: String) {
+    mutating func end(_ id: ComapiSessionID) {
         forget(id)
         sockets.forget(id)
         noteEnd(of: id)
     }
 
     /// Remembers that a session has ended.
-    mutating func noteEnd(of id: String) {
+    mutating func noteEnd(of id: ComapiSessionID) {
         guard ended.insert(id).inserted else { return }
         endedOrder.append(id)
         if endedOrder.count > Self.endedCapacity {
@@ -94,28 +95,28 @@ struct ComapiSessions: Sendable {
     }
 
     /// Forgets a session as if it had never been.
-    mutating func forget(_ id: String) {
+    mutating func forget(_ id: ComapiSessionID) {
         drop(id)
         order.removeAll { $0 == id }
     }
 
     /// Sets where pushes of a session go; `nil` for nowhere.
-    mutating func register(_ registration: JSON?, for id: String) { sessions[id]?.registration = registration }
+    mutating func register(_ registration: JSON?, for id: ComapiSessionID) { sessions[id]?.registration = registration }
 
     /// Has a session end at another moment.
-    mutating func expire(_ id: String, at moment: Moment) {
+    mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
         sessions[id]?.expires = moment
         sockets.setExpiry(of: id, moment)
     }
 
     mutating func socketOpened(for session: ComapiSession) { sockets.add(session.id, expires: session.expires) }
 
-    mutating func socketClosed(for id: String) { sockets.remove(id) }
+    mutating func socketClosed(for id: ComapiSessionID) { sockets.remove(id) }
 
     /// Counts the sockets of a session no more: they are being closed.
-    mutating func forgetSockets(of id: String) { sockets.forget(id) }
+    mutating func forgetSockets(of id: ComapiSessionID) { sockets.forget(id) }
 
-    private mutating func drop(_ id: String) {
+    private mutating func drop(_ id: ComapiSessionID) {
         guard let session = sessions.removeValue(forKey: id) else { return }
         let owner = Owner(space: session.space, profile: session.profileID)
         owned[owner]?.removeAll { $0 == id }

@@ -6,7 +6,7 @@ import Wire
 
 /// Whose socket it is.
 struct ComapiSocket: Sendable {
-    let sessionID: String
+    let sessionID: ComapiSessionID
     let profileID: ComapiID
     let space: ComapiSpace
 }
@@ -84,7 +84,7 @@ extension Comapi {
 
 extension ComapiSessions {
     /// Closes the sockets of a session whose time is over.
-    mutating func closeSockets(of id: String, because reason: String, _ outbox: inout Outbox) {
+    mutating func closeSockets(of id: ComapiSessionID, because reason: String, _ outbox: inout Outbox) {
         forgetSockets(of: id)
         outbox.close(WebSocketClosure(.policyViolation, reason: reason), at: .session(id))
     }

@@ -33,7 +33,8 @@ extension ComapiState {
         [
             "adopts_earlier_sessions": .bool(adoptsEarlierSessions), "mint_mark": .string(mintMark),
             "challenges": .array(challenges.all.map(\.record)), "sessions": .array(sessions.all.map(\.record)),
-            "ended_sessions": .array(sessions.endedOrder.map(JSON.string)),
+            "ended_sessions": .array(
+                sessions.endedOrder.map { ["id": $0.local.json, "space": $0.space.json] }),
             "spaces": .array(spaces.sorted { $0.key < $1.key }.map { $1.record(of: $0) }),
             "contents": .array(contents.all.map(\.record)),
         ]
@@ -59,7 +60,7 @@ extension ComapiChallenge {
 extension ComapiSession {
     fileprivate var record: JSON {
         var record: JSONObject = [
-            "id": .string(id), "space": space.json, "profile": profileID.json, "device": .object(device),
+            "id": id.local.json, "space": space.json, "profile": profileID.json, "device": .object(device),
             "source": .string(sourceAddress), "nonce": .string(nonce), "started": started.record,
             "expires": expires.record,
         ]

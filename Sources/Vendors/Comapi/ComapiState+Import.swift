@@ -18,7 +18,9 @@ extension Comapi {
             state.challenges.add(try ComapiChallenge(node), at: Moment(unixSeconds: 0))
         }
         for node in try document["sessions"]?.elements() ?? [] { state.sessions.add(try ComapiSession(node)) }
-        for node in try document["ended_sessions"]?.elements() ?? [] { state.sessions.noteEnd(of: try node.string()) }
+        for node in try document["ended_sessions"]?.elements() ?? [] {
+            state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
+        }
         for node in try document["spaces"]?.elements() ?? [] { try state.read(space: node) }
         for node in try document["contents"]?.elements() ?? [] { state.contents.add(try ComapiContent(node)) }
         return state
@@ -65,12 +67,18 @@ extension ComapiChallenge {
     }
 }
 
+extension ComapiSessionID {
+    fileprivate init(_ entry: FixtureMapping) throws(FixtureProblem) {
+        self.init(try entry.required("id").string(), in: ComapiID(try entry.required("space").string()))
+    }
+}
+
 extension ComapiSession {
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping(
             "id", "space", "profile", "device", "source", "nonce", "started", "expires", "registration")
         self.init(
-            id: try entry.required("id").string(), space: ComapiID(try entry.required("space").string()),
+            id: try ComapiSessionID(entry),
             profileID: ComapiID(try entry.required("profile").string()),
             started: try entry.required("started").moment(), expires: try entry.required("expires").moment())
         if let node = entry["device"] {

@@ -73,7 +73,7 @@ extension ComapiState {
             for session in sessions.sessions(of: participant.id, in: space) {
                 guard let registration = session.registration else { continue }
                 self[space].note(push: [
-                    "sessionId": .string(session.id), "profileId": participant.id.json, "registration": registration,
+                    "sessionId": session.id.local.json, "profileId": participant.id.json, "registration": registration,
                     "alert": alert, "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339),
                 ])
             }

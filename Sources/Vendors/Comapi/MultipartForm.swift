@@ -1,3 +1,5 @@
+import JSON
+
 /// A body of type `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read to the letter and within bounds.
 struct MultipartForm: Sendable {
     /// One field of the form.
@@ -65,7 +67,7 @@ struct MultipartForm: Sendable {
             guard rest.starts(with: Self.lineEnd) else { throw .brokenDelimiter }
             guard parts.count < Self.capacity else { throw .tooManyParts }
             let start = rest.startIndex
-            guard let end = Self.find(Self.lineEnd + delimiter, in: rest, from: start) else { throw .noClosing }
+            guard let end = rest.place(of: Self.lineEnd + delimiter) else { throw .noClosing }
             parts.append(try Part(rest[(start + 2)..<max(start + 2, end)]))
             rest = rest[(end + 2 + delimiter.count)...]
         }
@@ -82,16 +84,6 @@ struct MultipartForm: Sendable {
         else { return nil }
         return boundary
     }
-
-    /// Where a pattern stands first, by comparing only where its first byte stands.
-    fileprivate static func find(_ pattern: [UInt8], in bytes: ArraySlice<UInt8>, from start: Int) -> Int? {
-        var rest = bytes[start...]
-        while let place = rest.place(of: pattern[0]) {
-            if bytes[place...].starts(with: pattern) { return place }
-            rest = bytes[(place + 1)...]
-        }
-        return nil
-    }
 }
 
 extension MultipartForm.Part {
@@ -99,7 +91,7 @@ extension MultipartForm.Part {
     fileprivate init(_ bytes: ArraySlice<UInt8>) throws(MultipartForm.Problem) {
         let separator = MultipartForm.lineEnd + MultipartForm.lineEnd
         let window = bytes.prefix(MultipartForm.longestHead + 4)
-        guard let end = MultipartForm.find(separator, in: window, from: window.startIndex) else {
+        guard let end = window.place(of: separator) else {
             throw window.count < bytes.count ? .headTooLong : .brokenHead
         }
         guard let head = String(validating: bytes[..<end], as: UTF8.self) else { throw .brokenHead }

@@ -22,9 +22,9 @@ extension Comapi {
         let conversation = try conversation(call, state)
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
         let newcomers = Set(participants.map(\.id)).subtracting(conversation.participants.keys)
-        guard newcomers.count <= mostNewcomers else {
+        guard newcomers.count <= mostAtOnce else {
             throw ComapiFaults.invalid(
-                "body", because: "\(newcomers.count) newcomers are more than \(mostNewcomers) in one call")
+                "body", because: "\(newcomers.count) newcomers are more than \(mostAtOnce) in one call")
         }
         try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
         let growth = newcomers.reduce(0) { $0 + $1.text.utf8.count + 64 }
@@ -34,8 +34,8 @@ extension Comapi {
         return .empty(.created)
     }
 
-    /// ours: each newcomer is told to all who are there, so a call with thousands of them would take minutes.
-    private static let mostNewcomers = 100
+    /// ours: who comes or goes is told to all who are there, so a call with thousands of them would take minutes.
+    private static let mostAtOnce = 100
 
     /// A newcomer, another role, or nothing new.
     private static func add(
@@ -61,6 +61,9 @@ extension Comapi {
             _ = try conversation.role(of: call.caller.profileID)
         } else {
             try conversation.check(.canRemoveParticipants, for: call.caller.profileID)
+        }
+        guard present.count <= mostAtOnce else {
+            throw ComapiFaults.invalid("id", because: "\(present.count) are more than \(mostAtOnce) in one call")
         }
         let audience = conversation.audience(in: call.space.id)
         state[call.space.id].conversations[conversation.id]?.leave(Set(present.map(\.id)))

@@ -25,7 +25,8 @@ extension Comapi {
         else { throw Refusal(.unknownAuthentication, because: "nobody was authorized") }
         let started = Moment(unixSeconds: Double(call.moment.wholeSeconds))
         var session = ComapiSession(
-            id: call.identifiers.uuid(), space: call.space.id, profileID: ComapiID(user), started: call.moment,
+            id: ComapiSessionID(call.identifiers.uuid(), in: call.space.id), profileID: ComapiID(user),
+            started: call.moment,
             expires: started + .seconds(call.switches.sessionLifetimeSeconds))
         session.nonce = challenge.nonce
         session.sourceAddress = call.request.connection.remoteAddress
@@ -33,7 +34,7 @@ extension Comapi {
         let needsProfile = state[call.space.id].profiles[session.profileID] == nil
         if needsProfile { try state.checkRoom(bytes: 200 + user.utf8.count, records: 1) }
         let reply = try sessionAnswer(session, call)
-        state.challenges.answer(id, by: session.id)
+        state.challenges.answer(id, by: session.id.text)
         state.sessions.add(session)
         state.makeProfile(of: session.profileID, in: call.space.id, at: call.moment)
         return .json(reply)
@@ -62,7 +63,7 @@ extension Comapi {
     /// The token's session with its token, as `session.create` and `session.read` answer it.
     private static func sessionAnswer(_ session: ComapiSession, _ call: ComapiCall) throws(ComapiRefusal) -> JSON {
         let claims = ComapiSessionClaims(
-            space: call.space, profileID: session.profileID, sessionID: session.id,
+            space: call.space, profileID: session.profileID, sessionID: session.id.text,
             issued: session.started.wholeSeconds, expires: session.expires.wholeSeconds,
             start: call.arrival.sandbox.start)
         do {
@@ -85,13 +86,14 @@ extension Comapi {
 
     /// The session of the path, which must be the token's own.
     static func ownSession(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiSession {
-        let id = call.parameters["session"]
-        guard let session = state.sessions[id], session.id.hasSameBytes(as: id), session.space == call.space.id else {
-            throw Refusal(.unknownSession, because: "no session of the space has the id \(id)")
+        let id = ComapiSessionID(call.parameters["session"], in: call.space.id)
+        guard let session = state.sessions[id] else {
+            throw Refusal(.unknownSession, because: "no session of the space has the id \(id.text)")
         }
         guard session.id == call.caller.sessionID else {
             throw Refusal(
-                .foreignSession, because: "the token belongs to session \(call.caller.sessionID), the path names \(id)")
+                .foreignSession,
+                because: "the token belongs to session \(call.caller.sessionID.text), the path names \(id.text)")
         }
         return session
     }
@@ -99,7 +101,7 @@ extension Comapi {
 
 extension ComapiState {
     /// Ends a session, with its push and its sockets.
-    mutating func endSession(_ id: String, _ outbox: inout Outbox) {
+    mutating func endSession(_ id: ComapiSessionID, _ outbox: inout Outbox) {
         sessions.end(id)
         outbox.close(WebSocketClosure(.normal, reason: "The session was ended."), at: .session(id))
     }

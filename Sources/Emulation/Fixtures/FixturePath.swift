@@ -1,0 +1,20 @@
+/// The way to a value in a JSON document; it is written out only where a problem names it.
+indirect enum FixturePath {
+    /// The document itself.
+    case root
+    /// The value of a member.
+    case member(String, of: FixturePath)
+    /// An element of a list.
+    case element(Int, of: FixturePath)
+
+    /// The path in the form `users[3].id`; empty for the document itself.
+    var text: String {
+        switch self {
+        case .root: return ""
+        case .member(let name, let parent):
+            let beginning = parent.text
+            return beginning.isEmpty ? name : "\(beginning).\(name)"
+        case .element(let index, let parent): return "\(parent.text)[\(index)]"
+        }
+    }
+}

@@ -1,0 +1,53 @@
+internal import JSON
+
+/// A value of a YAML document, and where in the file it begins.
+///
+/// An object, so that handing a place on costs no more than one count of references.
+final class YAMLNode: Sendable {
+    /// What stands there.
+    enum Content: Sendable {
+        /// A text; one that is plain, without quotes, may mean something else.
+        case scalar(String, isPlain: Bool)
+        case sequence([YAMLNode])
+        case mapping([Member])
+    }
+
+    /// A member of a mapping.
+    struct Member: Sendable {
+        let name: YAMLNode
+        let value: YAMLNode
+    }
+
+    let content: Content
+    /// Counted from 1.
+    let line: Int
+    /// Counted from 1, in Unicode scalars.
+    let column: Int
+
+    init(_ content: Content, line: Int, column: Int) {
+        self.content = content
+        self.line = line
+        self.column = column
+    }
+
+    /// The text of a scalar, whatever it means.
+    var text: String? {
+        if case .scalar(let text, _) = content { text } else { nil }
+    }
+
+    /// What a scalar means by the core schema of YAML 1.2; one that is not plain is a string.
+    static func value(_ text: String, isPlain: Bool) -> JSON {
+        guard isPlain else { return .string(text) }
+        switch text {
+        case "", "~", "null": return .null
+        case "true": return true
+        case "false": return false
+        default:
+            // A plain scalar that reads as a JSON number is one; everything else is a string.
+            guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
+                case .number(let number)? = try? JSON.parse(text.utf8)
+            else { return .string(text) }
+            return .number(number)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+internal import CYaml
+
+/// Puts a YAML document together from the events of libyaml, which Yams brings along.
+///
+/// Yams' own nodes know tags, styles and anchors that nobody asks for here, and took a third of a start to be made.
+final class YAMLReader {
+    private let file: String
+    private let bytes: UnsafeBufferPointer<UInt8>
+    private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
+    private var anchors: [String: YAMLNode] = [:]
+
+    /// The root of the only document of a file.
+    static func root(of file: FixtureStore.File) throws(FixtureProblem) -> YAMLNode {
+        guard String(validating: file.bytes, as: UTF8.self) != nil else {
+            throw FixtureProblem(file: file.path, message: "is not UTF-8")
+        }
+        return try file.bytes.withUnsafeBufferPointer { (bytes) throws(FixtureProblem) in
+            try YAMLReader(bytes, of: file.path).root()
+        }
+    }
+
+    /// The bytes must outlive the reader.
+    private init(_ bytes: UnsafeBufferPointer<UInt8>, of file: String) {
+        self.file = file
+        self.bytes = bytes
+        yaml_parser_initialize(parser)
+        yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
+        // Of an empty file there is no address.
+        if let start = bytes.baseAddress { yaml_parser_set_input_string(parser, start, bytes.count) }
+    }
+
+    deinit {
+        yaml_parser_delete(parser)
+        parser.deallocate()
+    }
+
+    private func root() throws(FixtureProblem) -> YAMLNode {
+        guard parser.pointee.read_handler != nil else { throw emptiness }
+        // The stream begins, and then a document does, or the stream ends.
+        _ = try node()
+        _ = try node()
+        guard let root = try node() else { throw emptiness }
+        // The document ends, and then the stream should.
+        _ = try node()
+        var event = try next()
+        defer { yaml_event_delete(&event) }
+        guard event.type == YAML_STREAM_END_EVENT else {
+            throw problem("a second document begins here, and a file holds one", at: event.start_mark)
+        }
+        return root
+    }
+
+    private var emptiness: FixtureProblem {
+        FixtureProblem(file: file, line: 1, column: 1, message: "the file is empty")
+    }
+
+    /// The event's content must be freed.
+    private func next() throws(FixtureProblem) -> yaml_event_t {
+        var event = yaml_event_t()
+        guard yaml_parser_parse(parser, &event) == 1 else { throw brokenSyntax }
+        return event
+    }
+
+    /// The value that comes next; `nil` where something else begins or ends.
+    private func node() throws(FixtureProblem) -> YAMLNode? {
+        var event = try next()
+        defer { yaml_event_delete(&event) }
+        switch event.type {
+        case YAML_SCALAR_EVENT:
+            return keep(scalar(event.data.scalar.value, event.data.scalar.length, event.data.scalar.style), of: event)
+        case YAML_SEQUENCE_START_EVENT: return keep(.sequence(try elements()), of: event)
+        case YAML_MAPPING_START_EVENT: return keep(.mapping(try members()), of: event)
+        case YAML_ALIAS_EVENT:
+            guard let node = anchors[String(cString: event.data.alias.anchor)] else {
+                throw problem("not YAML: found undefined alias", at: event.start_mark)
+            }
+            return node
+        default: return nil
+        }
+    }
+
+    private func scalar(
+        _ start: UnsafePointer<UInt8>, _ count: Int, _ style: yaml_scalar_style_t
+    ) -> YAMLNode.Content {
+        let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+        return .scalar(text, isPlain: style == YAML_PLAIN_SCALAR_STYLE)
+    }
+
+    private func elements() throws(FixtureProblem) -> [YAMLNode] {
+        var elements: [YAMLNode] = []
+        while let element = try node() { elements.append(element) }
+        return elements
+    }
+
+    private func members() throws(FixtureProblem) -> [YAMLNode.Member] {
+        var members: [YAMLNode.Member] = []
+        while let name = try node(), let value = try node() {
+            members.append(YAMLNode.Member(name: name, value: value))
+        }
+        try checkNames(of: members)
+        return members
+    }
+
+    /// The earlier one of two names is told, as a place where the reader can begin to compare.
+    private func checkNames(of members: [YAMLNode.Member]) throws(FixtureProblem) {
+        let nodes = members.map(\.name)
+        guard Self.repeatsText(nodes) else { return }
+        let list = Dictionary(grouping: nodes.compactMap(\.text)) { $0 }.filter { $1.count > 1 }.keys.sorted()
+        guard let first = nodes.first(where: { $0.text == list.first }) else { return }
+        throw FixtureProblem(
+            file: file, line: first.line, column: first.column,
+            message: "this mapping has the same member twice: \(list.joined(separator: ", "))")
+    }
+
+    /// Whether two nodes have one text; of few, comparing each with each is quicker than hashing.
+    private static func repeatsText(_ nodes: [YAMLNode]) -> Bool {
+        let texts = nodes.compactMap(\.text)
+        guard texts.count <= 16 else { return Set(texts).count < texts.count }
+        return texts.indices.contains { index in texts[..<index].contains(texts[index]) }
+    }
+
+    /// The node of an event, remembered by its anchor if it has one.
+    private func keep(_ content: YAMLNode.Content, of event: yaml_event_t) -> YAMLNode {
+        let node = YAMLNode(content, line: event.start_mark.line + 1, column: event.start_mark.column + 1)
+        let anchor =
+            switch event.type {
+            case YAML_SCALAR_EVENT: event.data.scalar.anchor
+            case YAML_SEQUENCE_START_EVENT: event.data.sequence_start.anchor
+            default: event.data.mapping_start.anchor
+            }
+        if let anchor { anchors[String(cString: anchor)] = node }
+        return node
+    }
+
+    // MARK: Problems
+
+    private func problem(_ message: String, at mark: yaml_mark_t) -> FixtureProblem {
+        FixtureProblem(file: file, line: mark.line + 1, column: mark.column + 1, message: message)
+    }
+
+    private var brokenSyntax: FixtureProblem {
+        let message = "not YAML: \(parser.pointee.problem.map { String(cString: $0) } ?? "out of memory")"
+        if parser.pointee.error == YAML_READER_ERROR { return signProblem(message) }
+        return problem(message, at: parser.pointee.problem_mark)
+    }
+
+    /// A problem with a sign that no YAML may hold: it is refused before anything counts lines.
+    private func signProblem(_ message: String) -> FixtureProblem {
+        let before = bytes.prefix(parser.pointee.problem_offset)
+        let line = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? before[...]
+        return FixtureProblem(
+            file: file, line: before.count { $0 == UInt8(ascii: "\n") } + 1,
+            column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
+    }
+}

@@ -1,0 +1,20 @@
+import JSON
+
+/// Which session it is: an id within a space, since a minting call may give the same one in several spaces.
+struct ComapiSessionID: Hashable, Comparable, Sendable {
+    let space: ComapiID
+    /// The id as clients know it.
+    let local: ComapiID
+
+    init(_ text: some StringProtocol, in space: ComapiID) {
+        self.space = space
+        local = ComapiID(text)
+    }
+
+    /// The id as clients know it.
+    var text: String { local.text }
+
+    static func < (left: ComapiSessionID, right: ComapiSessionID) -> Bool {
+        (left.space, left.local) < (right.space, right.local)
+    }
+}

@@ -1,0 +1,114 @@
+"""A headless Chromium that opens one page of ours and has it tell what it saw."""
+
+import json
+import os
+import queue
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import urlencode
+
+PAGES = Path(__file__).parent / "pages"
+PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
+APPLICATIONS = [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in ("Chromium", "Google Chrome")]
+# A machine with other work to do may take its time over the start alone.
+PATIENCE = 90
+
+
+class NoBrowser(Exception):
+    """There is nothing to open a page with."""
+
+
+def program() -> str:
+    """The browser that $UNDERSTUDY_BROWSER names, or the first one that is there."""
+    chosen = os.environ.get("UNDERSTUDY_BROWSER")
+    for name in [chosen] if chosen else [*PROGRAMS, *APPLICATIONS]:
+        if found := shutil.which(name):
+            return found
+    raise NoBrowser(
+        f"there is no {chosen}, which UNDERSTUDY_BROWSER names" if chosen else
+        "no Chromium is installed; run docker/bootstrap.sh test, or install one: on Debian apt-get install"
+        " chromium-headless-shell, on macOS brew install --cask chromium, elsewhere Chromium or Chrome, and name it in"
+        " UNDERSTUDY_BROWSER if it is not in PATH")
+
+
+class Pages(ThreadingHTTPServer):
+    """The origin of our pages, to which they post what they saw."""
+
+    def __init__(self):
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.told: queue.Queue = queue.Queue()
+        self.origin = f"http://127.0.0.1:{self.server_port}"
+
+    def __enter__(self):
+        threading.Thread(target=self.serve_forever, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.shutdown()
+        self.server_close()
+
+
+class Handler(SimpleHTTPRequestHandler):
+    def __init__(self, *arguments):
+        super().__init__(*arguments, directory=PAGES)
+
+    def do_POST(self):
+        self.server.told.put(json.loads(self.rfile.read(int(self.headers["content-length"]))))
+        self.send_response(204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+def visit(page: str, **query: str) -> dict:
+    """Opens a page with this query; returns what it posts to its own origin as its last deed."""
+    with Pages() as pages, tempfile.TemporaryDirectory(prefix="understudy-browser-") as folder:
+        log = Path(folder) / "log"
+        command = [
+            program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
+            # The page is ours, and in a container there is no sandbox to be had.
+            "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0",
+            f"{pages.origin}/{page}?{urlencode({**query, 'origin': pages.origin})}"]
+        with log.open("w") as output:
+            # A home of its own, for it leaves things there.
+            home = {"HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_CACHE_HOME": folder}
+            browser = subprocess.Popen(
+                command, stdout=output, stderr=output, start_new_session=True, env={**os.environ, **home})
+        try:
+            return pages.told.get(timeout=PATIENCE)
+        except queue.Empty:
+            state = browser.poll()
+            raise AssertionError(
+                f"{page} told nothing within {PATIENCE} s; the browser "
+                f"{'still ran' if state is None else f'ended with code {state}'}:\n{log.read_text()}") from None
+        finally:
+            end(browser)
+
+
+def end(browser: subprocess.Popen) -> None:
+    """Ends the browser with its helpers: Debian's command is a script, which would go without them."""
+    for signal_number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(browser.pid, signal_number)
+            browser.wait(5)
+            wait_for_group(browser.pid, 5)
+        except (ProcessLookupError, PermissionError):
+            return
+        except subprocess.TimeoutExpired:
+            continue
+
+
+def wait_for_group(group: int, seconds: float) -> None:
+    """Waits until no process of a group is left, which the system tells by having nobody to signal to."""
+    last = time.monotonic() + seconds
+    while time.monotonic() < last:
+        os.killpg(group, 0)
+        time.sleep(0.02)
+    raise subprocess.TimeoutExpired("the browser's helpers", seconds)

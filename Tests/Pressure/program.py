@@ -1,0 +1,44 @@
+"""The built program, started on free ports and stopped as a supervisor would."""
+
+import contextlib
+import resource
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from observer import Server
+
+BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
+
+
+@contextlib.contextmanager
+def running(binary: Path, descriptors: int | None = None):
+    """The program on free ports, with so many descriptors at most."""
+    def limit():
+        if descriptors:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
+
+    with tempfile.TemporaryDirectory(prefix="understudy-pressure-") as folder:
+        port_file = Path(folder) / "ports"
+        command = [
+            binary, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", "off"]
+        environment = {"PATH": "/usr/bin:/bin", "UNDERSTUDY_CA_DIRECTORY": f"{folder}/ca"}
+        child = subprocess.Popen(
+            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, preexec_fn=limit)
+        try:
+            end = time.monotonic() + 30
+            while not port_file.exists():
+                if child.poll() is not None or time.monotonic() > end:
+                    raise RuntimeError("understudy did not start")
+                time.sleep(0.01)
+            ports = dict(line.split() for line in port_file.read_text().splitlines())
+            yield Server(child.pid, int(ports["http"]), int(ports["https"]) if "https" in ports else None), child
+        finally:
+            child.send_signal(signal.SIGTERM)
+            try:
+                child.wait(20)
+            except subprocess.TimeoutExpired:
+                child.kill()
+                raise RuntimeError("understudy did not end within 20 s of SIGTERM") from None
