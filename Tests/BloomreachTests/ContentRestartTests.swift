@@ -38,7 +38,7 @@ struct ContentRestartTests {
         try await world.act("set-segments", #"{"customer":"ana@example.test","segments":{}}"#)
         try await world.act("set-segments", #"{"customer":"ben@example.test","segments":{"content":[{"id":"s"}]}}"#)
         try await world.act("set-consent", #"{"customer":"ben@example.test","category":"newsletter","value":true}"#)
-        _ = try await untouched.fetchInbox()
+        _ = try await segments(untouched, "a")
         let consents = #""attributes":[{"type":"consent","category":"newsletter"}]"#
         func seen(_ world: World) async throws -> [String] {
             [
@@ -60,6 +60,33 @@ struct ContentRestartTests {
         let third = world.moved(to: try restarted(second.emulator))
         try await third.freeze(at: World.exampleMoment)
         #expect(try await seen(third) == before)
+    }
+
+    @Test("what was seen of content has the same times again")
+    func times() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        let before = try await world.fetchInbox().text
+        #expect(before.contains("create_time"))
+        let again = world.moved(to: try restarted(first.emulator))
+        try await again.freeze(at: World.exampleMoment + 86_400)
+        #expect(try await again.fetchInbox().text == before)
+    }
+
+    @Test("what is kept may be as deep as a state may be")
+    func deep() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        let levels = Emulator.stateDepth - 10
+        let value = String(repeating: "[", count: levels) + String(repeating: "]", count: levels)
+        let state =
+            #"{"projects":[{"token":"demo-project-1","customers":[{"number":1,"ids":{"registered":"a"},"properties":{"deep":\#(value)}}]}]}"#
+        #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
+        let saved = try JSON.parse(first.emulator.exportState().text.utf8, maximumDepth: Emulator.documentDepth)
+        let fresh = try Emulator(fixtures: Repository.fixtures)
+        try fresh.importState(FixtureNode(saved, from: "file"))
+        let again = world.moved(to: try Stage(fresh))
+        #expect(try await again.control(.get, "state/bloomreach").text.contains(value))
     }
 
     @Test("what nobody touched follows the files of the new start")

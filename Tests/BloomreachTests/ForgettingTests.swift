@@ -77,6 +77,24 @@ struct ForgettingTests {
         #expect(!untouched.text.contains("forgotten"))
     }
 
+    @Test("more forgotten events than anybody could have tracked are refused, and sums of them stay numbers")
+    func absurd() async throws {
+        func state(_ forgotten: Int, _ count: Int) -> String {
+            let customers = (1...count).map {
+                #"{"number":\($0),"ids":{"registered":"c\($0)"},"forgotten_events":\(forgotten)}"#
+            }
+            return #"{"projects":[{"token":"demo-project-1","customers":[\#(customers.joined(separator: ","))]}]}"#
+        }
+        let world = try await World()
+        let answer = try await world.control(.put, "state/bloomreach", state(4_503_599_627_370_496, 1))
+        #expect(answer.status == 400)
+        #expect(answer.text.contains("forgotten_events: 4503599627370496 is more than 1000000000"), "\(answer.text)")
+        let most = try await world.control(.put, "state/bloomreach", state(1_000_000_000, 2100))
+        #expect(most.status == 200, "\(most.text.prefix(300))")
+        let again = try await world.control(.put, "state/bloomreach", most.text)
+        #expect(again.text == most.text)
+    }
+
     @Test("a customer who is merged brings the count along, and it is counted once")
     func merged() {
         var customers = BloomreachCustomers()

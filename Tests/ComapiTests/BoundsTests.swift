@@ -205,6 +205,31 @@ struct BoundsTests {
         #expect(try await world.call(.get, path, mira.fields).json["participantCount"] == 152)
     }
 
+    @Test(
+        "of what a call says of somebody the last word counts, and nobody hears of the others",
+        arguments: Depth.allCases)
+    func repeated(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let (mira, _) = try await world.trip()
+        let path = Example.path("/conversations/trip-42")
+        func add(_ roles: [(String, String)]) async throws -> ReceivedAnswer {
+            let body = JSON.array(roles.map { ["id": .string($0.0), "role": .string($0.1)] })
+            return try await world.call(.post, path + "/participants", mira.fields, body.text)
+        }
+        let socket = try await world.socket(mira)
+        try await add(Array(repeating: [("bob", "owner"), ("bob", "participant")], count: 300).flatMap(\.self))
+            .expect(201, "")
+        try await add([("zoe", "participant"), ("bob", "participant"), ("zoe", "owner")]).expect(201, "")
+        let frame = await socket.frame()
+        #expect(frame["name"] == "conversation.participantAdded")
+        #expect(frame["payload"]?["profileId"] == "zoe")
+        #expect(frame["payload"]?["role"] == "owner")
+        try await add((0..<100).map { ("user-\($0)", "participant") }).expect(201, "")
+        let owners = (0..<100).map { ("user-\($0)", "owner") }
+        try await add(owners + [("bob", "owner")]).expect(
+            400, Example.fault("body", "is not valid"), "invalid-parameter")
+    }
+
     @Test("a hundred who leave a call, and whoever is not there counts for nothing", arguments: Depth.allCases)
     func leavers(_ depth: Depth) async throws {
         let world = try await World.comapi(depth)

@@ -119,6 +119,10 @@ struct ExportTests {
                 #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2,"registration":{}}]}"#,
                 "exactly one object"
             ),
+            (
+                #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2},{"id":"s","space":"x","profile":"q","started":1,"expires":2}]}"#,
+                "sessions[1]: session s stands there twice"
+            ),
         ])
     func refused(_ state: String, _ hint: String) async throws {
         let world = try await World.comapi()

@@ -200,6 +200,13 @@ import Testing
         }
     }
 
+    @Test func `Announcements without end are cut off, and hold up nobody`() async throws {
+        try await expect(.malformedAnswer) { socket in
+            let announcement = Array(String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 1000).utf8)
+            while self.write(announcement, to: socket) {}
+        }
+    }
+
     @Test(arguments: [
         "", "HTTP/1.1 2", "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\na", "HTTP/1.1 100 Continue\r\n\r\n",
     ])

@@ -138,6 +138,10 @@ import Wire
             ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", "ab"), ("HTTP/1.0 200\r\n\r\nab", "ab"),
             ("HTTP/1.1 200 \r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n1\r\nb\r\n0\r\n\r\n", "ab"),
             ("HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", "a"),
+            (
+                String(repeating: "HTTP/1.1 100 Continue\r\n\r\n", count: 20)
+                    + "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na", "a"
+            ),
             ("HTTP/1.1 204 No Content\r\n\r\n", ""), ("HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", ""),
         ], [false, true])
     func `An answer is complete by length, by chunks or by the end`(answer: (String, String), bytewise: Bool) throws {
@@ -156,6 +160,7 @@ import Wire
             ("HTTP/1.1 200 OK\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", .malformedAnswer),
             ("HTTP/1.1 200 OK\r\nContent-Length: 11\r\n\r\n", .tooLarge),
             ("HTTP/1.1 200 OK\r\n\r\n01234567890", .tooLarge),
+            (String(repeating: "HTTP/1.1 103 Early Hints\r\n\r\n", count: 21), .malformedAnswer),
             ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nb\r\n", .tooLarge),
         ], [false, true])
     func `What is no complete answer is none`(answer: (String, ClientError), bytewise: Bool) {
