@@ -14,8 +14,8 @@ BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
 
 
 @contextlib.contextmanager
-def running(binary: Path, descriptors: int | None = None):
-    """The program on free ports, with so many descriptors at most."""
+def running(binary: Path, *options: str, descriptors: int | None = None):
+    """The program on free ports with further options, and with so many descriptors at most."""
     def limit():
         if descriptors:
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -23,7 +23,8 @@ def running(binary: Path, descriptors: int | None = None):
     with tempfile.TemporaryDirectory(prefix="understudy-pressure-") as folder:
         port_file = Path(folder) / "ports"
         command = [
-            binary, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", "off"]
+            binary, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", "off",
+            *options]
         environment = {"PATH": "/usr/bin:/bin", "UNDERSTUDY_CA_DIRECTORY": f"{folder}/ca"}
         child = subprocess.Popen(
             command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, preexec_fn=limit)
