@@ -80,8 +80,8 @@ struct ForgettingTests {
     @Test("more forgotten events than anybody could have tracked are refused, and sums of them stay numbers")
     func absurd() async throws {
         func state(_ forgotten: Int, _ count: Int) -> String {
-            let customers = (1...count).map {
-                #"{"number":\($0),"ids":{"registered":"c\($0)"},"forgotten_events":\(forgotten)}"#
+            let customers = (1...count).map { number in
+                #"{"number":\#(number),"ids":{"registered":"c\#(number)"},"forgotten_events":\#(forgotten)}"#
             }
             return #"{"projects":[{"token":"demo-project-1","customers":[\#(customers.joined(separator: ","))]}]}"#
         }
