@@ -36,9 +36,8 @@ struct RouteTests {
         }
         #expect(
             documented == [
-                "track.customers", "track.events", "track.clicks", "track.batch", "track.system-time", "selfcheck.send",
-                "data.attributes", "data.export-one", "data.export", "appinbox.fetch", "appinbox.markasread",
-                "inapp.messages", "consents.list",
+                "track.customers", "track.events", "track.clicks", "selfcheck.send", "data.attributes",
+                "appinbox.fetch", "appinbox.markasread", "inapp.messages", "consents.list",
             ])
     }
 
