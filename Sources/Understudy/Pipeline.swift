@@ -125,13 +125,14 @@ public struct Pipeline: RequestHandler {
         .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
     ).response
 
-    private func advance(_ exchange: Exchange, _ step: ExchangeStep, _ measurement: Measurement) -> Answer {
-        switch step {
+    // What an exchange leaves behind holds a dozen things, so it is handed on and not copied.
+    private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
+        switch consume step {
         case .finished(let response, let record):
             finish(exchange, response, record, measurement)
             return .ready(response)
-        case .waiting, .fetching:
-            return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, step, measurement) } }
+        case let unfinished:
+            return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, unfinished, measurement) } }
         }
     }
 
@@ -152,15 +153,16 @@ public struct Pipeline: RequestHandler {
     }
 
     private func finish(
-        _ exchange: Exchange, _ response: Response, _ record: ExchangeRecord, _ measurement: Measurement
+        _ exchange: Exchange, _ response: Response, _ record: consuming ExchangeRecord, _ measurement: Measurement
     ) {
+        let failure = record.failure
         let entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)
         exchange.sandbox.journal.append(entry)
         emulator.sandboxes.boundJournals()
         emulator.metrics.count(
-            at: measurement.place, status: response.status.code, failure: record.failure, after: measurement.watch)
+            at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
         if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }
     }
 

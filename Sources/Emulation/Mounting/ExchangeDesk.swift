@@ -159,8 +159,9 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     }
 
     @inlinable
-    func finish(_ exchange: Exchange, _ response: Response, _ record: ExchangeRecord) -> ExchangeStep {
-        var response = response
+    func finish(
+        _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord
+    ) -> ExchangeStep {
         vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers)
         return .finished(response, record)
     }

@@ -15,24 +15,24 @@ extension Rezolve {
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
             throw Refusal(.maskedTokenMissing)
         }
-        if let known = state.customer(partner: partner.id, partnerEntityID: token.partnerEntityID) {
+        if let known = state.entityID(partner: partner.id, partnerEntityID: token.partnerEntityID) {
             guard call.switches.duplicateRegistration == .returnExisting else {
                 throw Refusal(
                     .registrationDuplicate,
-                    because: "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known.entityID)")
+                    because: "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known)")
             }
-            return answer(known)
+            return answer(known, of: partner)
         }
         let customer = RezolveCustomer(
             entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
             partnerEntityID: token.partnerEntityID,
             email: email ?? "", created: call.moment)
         state.register(customer)
-        return answer(customer)
+        return answer(customer.entityID, of: partner)
     }
 
-    private static func answer(_ customer: RezolveCustomer) -> Reply {
-        .json(["entity_id": .string(customer.entityID), "partner_id": .string(customer.partnerID)])
+    private static func answer(_ entityID: String, of partner: RezolvePartner) -> Reply {
+        .json(["entity_id": .string(entityID), "partner_id": .string(partner.id)])
     }
 
     /// Answers the renewal of the seed's iOS sample, which names device and customer in its body and proves nothing.

@@ -26,9 +26,14 @@ struct RezolveState: Sendable {
     /// No customers and no users.
     init() {}
 
+    /// The entity id of the customer whom a partner knows by that id.
+    func entityID(partner: String, partnerEntityID: String) -> String? {
+        entities[PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID)]
+    }
+
     /// The customer whom a partner knows by that id.
     func customer(partner: String, partnerEntityID: String) -> RezolveCustomer? {
-        entities[PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID)].flatMap { customers[$0] }
+        entityID(partner: partner, partnerEntityID: partnerEntityID).flatMap { customers[$0] }
     }
 
     /// An entity id that nobody has; a seed that is set again gives out ids again.
@@ -116,7 +121,7 @@ extension RezolveState {
     /// The id of the next user of a partner, for whom ``partnerEntityID(ofUser:)`` is still free.
     func nextUserID(of partner: String) -> Int {
         var id = users.nextID
-        while customer(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: id)) != nil { id += 1 }
+        while entityID(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: id)) != nil { id += 1 }
         return id
     }
 
