@@ -88,12 +88,12 @@ final class Connection {
         proceed(loop)
     }
 
-    /// Does what has become possible.
+    /// Does what has become possible; ``conclude(_:)`` must follow before the loop waits again.
     func handle(_ readiness: Readiness, _ loop: EventLoop) {
         guard !readiness.isBroken else { return breakOff(loop) }
         let goesOn = readiness.isWritable && wantsToRead && transport.needs.contains(.writing)
         if readiness.isReadable || goesOn { receive(loop) }
-        proceed(loop)
+        answer(loop)
     }
 
     /// Goes on after other connections had their turn.
@@ -105,12 +105,22 @@ final class Connection {
 
     /// Answers what can be answered, sends what can be sent, and arranges for the rest.
     func proceed(_ loop: EventLoop) {
+        answer(loop)
+        conclude(loop)
+    }
+
+    /// Answers what can be answered in one turn.
+    private func answer(_ loop: EventLoop) {
         var remaining = Self.stepsPerTurn
         hasUsedAll = false
         while canStep, remaining > 0, !hasUsedAll {
             hasUsedAll = webSocket == nil ? !step(loop) : !converse(loop)
             remaining -= 1
         }
+    }
+
+    /// Sends what can be sent, and arranges for the rest.
+    func conclude(_ loop: EventLoop) {
         guard flush(loop) else { return }
         // Nothing would report what is here already, whether the turn or the room for answers was used up.
         if canStep, !hasUsedAll || transport.hasBufferedInput { postpone(loop) }

@@ -25,6 +25,8 @@ final class EventLoop {
     private var nextIdentifier: UInt64 = 0
     private var timers = TimerHeap()
     private var unfinished: [Connection] = []
+    /// Connections whose answers of this round have not been sent.
+    private var answered: [Connection] = []
     private var stopDeadline: Moment?
 
     /// A loop; the first one of a server also accepts.
@@ -77,12 +79,26 @@ final class EventLoop {
 // MARK: - One round
 
 extension EventLoop {
+    /// How long an answer is kept for the ones behind it, besides the work on the last of them.
+    private static let gathering = Duration.milliseconds(1)
+
     /// Gives the reports to their connections; true when there is mail.
+    ///
+    /// Answers are sent a few together. Each one sent wakes its client, and on a machine whose cores are all at work that
+    /// client pushes this thread aside, for one answer and time and again; together they are read together too.
     private func serve(_ found: [Readiness]) -> Bool {
         var isCalled = false
+        var end = now + Self.gathering
+        defer { sendAnswers() }
         for readiness in found {
             if let connection = connection(readiness.descriptor) {
                 connection.handle(readiness, self)
+                answered.append(connection)
+                let moment = Moment.now
+                if end < moment {
+                    sendAnswers()
+                    end = moment + Self.gathering
+                }
             } else if readiness.descriptor == mailbox.wakeUp.descriptor {
                 isCalled = true
             } else {
@@ -90,6 +106,11 @@ extension EventLoop {
             }
         }
         return isCalled
+    }
+
+    private func sendAnswers() {
+        for connection in answered { connection.conclude(self) }
+        answered.removeAll(keepingCapacity: true)
     }
 
     /// Goes on with connections that have more to do than fits into one turn.
