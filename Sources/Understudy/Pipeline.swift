@@ -160,7 +160,6 @@ public struct Pipeline: RequestHandler {
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)
         exchange.sandbox.journal.append(entry)
-        emulator.sandboxes.boundJournals()
         emulator.metrics.count(
             at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
         if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }

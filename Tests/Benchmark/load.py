@@ -12,7 +12,10 @@ SCRIPT = Path(__file__).parent / "requests.lua"
 
 @dataclass
 class Calls:
-    """The same call with these tokens in turn, in so many sandboxes; 0 is the standard one."""
+    """The same call with these tokens in turn, in so many sandboxes; 0 is the standard one.
+
+    The client goes through so many texts, which differ in nothing else.
+    """
 
     method: str
     target: str
@@ -20,6 +23,7 @@ class Calls:
     fields: dict[str, str] = field(default_factory=dict)
     body: str = ""
     sandboxes: int = 0
+    texts: int = 1
 
 
 # GETs on a new connection each.
@@ -43,9 +47,10 @@ def drive(url: str, seconds: int, calls: Calls | str | None = None) -> Round:
     with tempfile.NamedTemporaryFile("w", prefix="understudy-tokens-") as file:
         file.write("\n".join(calls.tokens))
         file.flush()
+        fields = "\n".join(f"{name}: {value}" for name, value in calls.fields.items())
         variables = {
-            "TOKENS": file.name, "SANDBOXES": str(calls.sandboxes), "METHOD": calls.method, "TARGET": calls.target,
-            "FIELDS": "\n".join(f"{name}: {value}" for name, value in calls.fields.items()), "BODY": calls.body,
+            "TOKENS": file.name, "SANDBOXES": str(calls.sandboxes), "TEXTS": str(calls.texts),
+            "METHOD": calls.method, "TARGET": calls.target, "FIELDS": fields, "BODY": calls.body,
         }
         return read(run([*command, "-s", str(SCRIPT), url], variables))
 

@@ -244,13 +244,13 @@ def memory(binary: Path, scale: Scale) -> list[Result]:
 
 
 def sandboxes(binary: Path, scale: Scale) -> list[Result]:
-    """Many sandboxes against one: the same server binary, the same script, one token."""
+    """Many sandboxes against one: the same server binary, the same script, as many texts, one token."""
     with Understudy(binary) as many, Understudy(binary) as one:
         before = many.resident_kilobytes()
         for index in range(scale.sandboxes):
             many.call("GET", f"/~s{index}/_understudy/clock")
         unused = many.resident_kilobytes()
-        load = registrations(many, 1, scale.sandboxes)
+        load = replace(registrations(many, 1, scale.sandboxes), texts=scale.sandboxes)
         ratio, ours, theirs, refused = alternate(
             scale, (many, REGISTER, load), (one, REGISTER, replace(load, sandboxes=1)))
         used = many.resident_kilobytes()

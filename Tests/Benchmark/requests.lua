@@ -1,4 +1,5 @@
 -- Sends calls with the tokens of the file TOKENS in turn, to the sandboxes 0 … SANDBOXES - 1 in turn (0: the standard one).
+-- Goes through TEXTS requests at least, so that loads that differ in their sandboxes alone read as much memory.
 -- METHOD, TARGET, FIELDS (a line each) and BODY are the same for all. Each of wrk's threads starts at another place.
 local requests, position = {}, 0
 
@@ -24,7 +25,7 @@ function init()
     local tokens = lines(os.getenv("TOKENS"))
     local sandboxes = tonumber(os.getenv("SANDBOXES"))
     local method, target, body = os.getenv("METHOD"), os.getenv("TARGET"), os.getenv("BODY")
-    for index = 1, math.max(#tokens, sandboxes) do
+    for index = 1, math.max(#tokens, sandboxes, tonumber(os.getenv("TEXTS"))) do
         local prefix = sandboxes > 0 and "/~s" .. (index - 1) % sandboxes or ""
         local head = fields(os.getenv("FIELDS"))
         head["authorization"] = "Bearer " .. tokens[(index - 1) % #tokens + 1]

@@ -19,7 +19,7 @@ struct JournalTests {
             response: .empty(.init(code: status)), record: record)
     }
 
-    private func journal(entries: Int = 1000, bytes: Int = 4 << 20, total: Journal.Total = .init()) -> Journal {
+    private func journal(entries: Int = 1000, bytes: Int = 4 << 20, total: JournalTotal = JournalTotal()) -> Journal {
         var limits = Journal.Limits()
         limits.entries = entries
         limits.bytes = bytes
@@ -37,15 +37,15 @@ struct JournalTests {
 
     @Test("keeps no more bytes than it may")
     func bytes() {
-        let total = Journal.Total()
+        let total = JournalTotal()
         let journal = journal(bytes: 100_000, total: total)
         for _ in 0..<50 { journal.append(Self.entry("x", bodyBytes: 10_000)) }
         #expect(journal.bytes <= 100_000)
         #expect(journal.count == 9)
-        #expect(total.bytes.load(ordering: .relaxed) == journal.bytes)
+        #expect(total.bytes == journal.bytes)
         journal.clear()
         #expect(journal.bytes == 0)
-        #expect(total.bytes.load(ordering: .relaxed) == 0)
+        #expect(total.bytes == 0)
     }
 
     @Test("leaves out the bodies of an entry that would push out all the others")
@@ -62,30 +62,54 @@ struct JournalTests {
 
     @Test("gives back its bytes when it goes away")
     func release() {
-        let total = Journal.Total()
+        let total = JournalTotal()
         do {
             let journal = journal(total: total)
             journal.append(Self.entry("x"))
-            #expect(total.bytes.load(ordering: .relaxed) > 0)
+            #expect(total.bytes > 0)
         }
-        #expect(total.bytes.load(ordering: .relaxed) == 0)
+        #expect(total.bytes == 0)
     }
 
-    @Test("all journals together are bounded, the longest unused sandbox giving way first")
-    func total() {
+    @Test("all journals together are bounded, and the longest unused one gives way first")
+    func bound() {
         var limits = Journal.Limits()
         limits.totalBytes = 250_000
-        let directory = SandboxDirectory(mounting: .nobody, settings: Settings(), journalLimits: limits)
-        let sandboxes = ["a", "b", "c"].map(directory.sandbox)
-        for sandbox in sandboxes {
-            _ = sandbox.beginExchange(Rules.request)
-            for _ in 0..<8 { sandbox.journal.append(Self.entry("x", bodyBytes: 10_000)) }
+        let total = JournalTotal()
+        var journals = (0..<3).map { _ in Journal(limits: limits, total: total) }
+        func add(_ count: Int, to journal: Int) {
+            for _ in 0..<count { journals[journal].append(Self.entry("x", bodyBytes: 10_000)) }
+            #expect(total.bytes <= 250_000)
+            #expect(total.bytes == journals.map(\.bytes).reduce(0, +))
         }
-        #expect(sandboxes.map(\.journal.count) == [8, 8, 8])
-        directory.boundJournals()
-        #expect(sandboxes.map(\.journal.bytes).reduce(0, +) <= 250_000)
-        #expect(sandboxes[0].journal.count < 8)
-        #expect(sandboxes[2].journal.count == 8)
+        // There is room for 22.
+        for index in journals.indices { add(7, to: index) }
+        #expect(journals.map(\.count) == [7, 7, 7])
+        add(2, to: 2)
+        #expect(journals.map(\.count) == [3, 7, 9])
+        add(1, to: 0)
+        add(3, to: 2)
+        #expect(journals.map(\.count) == [4, 3, 12])
+        // The second one gives up all it has, then the first.
+        add(7, to: 2)
+        #expect(journals.map(\.count) == [2, 0, 19])
+        add(1, to: 1)
+        add(1, to: 2)
+        #expect(journals.map(\.count) == [1, 1, 20])
+        journals[2] = Journal(limits: limits, total: total)
+        #expect(total.bytes == journals.map(\.bytes).reduce(0, +))
+        add(21, to: 2)
+        #expect(journals.map(\.count) == [0, 1, 21])
+    }
+
+    @Test("a single journal gives way to its own newest entries")
+    func alone() {
+        var limits = Journal.Limits()
+        limits.totalBytes = 50_000
+        let journal = Journal(limits: limits, total: JournalTotal())
+        for number in 1...50 { #expect(journal.append(Self.entry("x", bodyBytes: 10_000)) == number) }
+        #expect(journal.bytes <= 50_000)
+        #expect(journal.entry(50) != nil)
     }
 
     @Test("a filter admits what fits all its parts")

@@ -15,13 +15,6 @@ public final class Journal: Sendable {
         public init() {}
     }
 
-    /// The bytes that all journals of a server keep together.
-    final class Total: Sendable {
-        let bytes = Atomic(0)
-
-        init() {}
-    }
-
     private struct State {
         var entries: [JournalEntry?] = []
         var first = 0
@@ -35,20 +28,23 @@ public final class Journal: Sendable {
     }
 
     private let limits: Limits
-    private let total: Total
+    private let total: JournalTotal
+    private let place: Int
     private let state = Mutex(State())
 
-    init(limits: Limits, total: Total) {
+    init(limits: Limits, total: JournalTotal) {
         self.limits = limits
         self.total = total
+        place = total.makePlace()
+        total.settle(self, at: place)
     }
 
     deinit {
         let bytes = state.withLock { $0.bytes }
-        total.bytes.subtract(bytes, ordering: .relaxed)
+        total.leave(place, with: bytes)
     }
 
-    /// Adds an entry and drops the oldest ones that no longer fit.
+    /// Adds an entry and drops the oldest ones that no longer fit, here and in the journals that were longest unused.
     ///
     /// - Returns: the entry's number.
     @discardableResult
@@ -65,6 +61,8 @@ public final class Journal: Sendable {
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
+        total.use(place)
+        total.bound(to: limits.totalBytes)
         return id
     }
 
@@ -112,9 +110,9 @@ public final class Journal: Sendable {
 
     /// Drops the oldest half, to make room for other sandboxes.
     func shed() {
-        state.withLock { state in
-            for _ in 0..<(state.count + 1) / 2 { pop(&state) }
-        }
+        let dropped = state.withLock { state in (0..<(state.count + 1) / 2).map { _ in pop(&state) } }
+        // Destroyed behind the lock here too.
+        withExtendedLifetime(dropped) {}
     }
 
     /// Adds an entry, and gives the last one back that made room.
@@ -127,7 +125,7 @@ public final class Journal: Sendable {
         state.entries[(state.first + state.count) % state.entries.count] = entry
         state.count += 1
         state.bytes += entry.size
-        total.bytes.add(entry.size, ordering: .relaxed)
+        total.add(entry.size)
         return dropped
     }
 
@@ -138,7 +136,7 @@ public final class Journal: Sendable {
         state.first = (state.first + 1) % state.entries.count
         state.count -= 1
         state.bytes -= entry.size
-        total.bytes.subtract(entry.size, ordering: .relaxed)
+        total.add(-entry.size)
         return entry
     }
 

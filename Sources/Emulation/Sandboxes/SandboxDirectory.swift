@@ -10,7 +10,7 @@ public final class SandboxDirectory: Sendable {
     public var capacity: Int { limits.capacity }
     private let journalLimits: Journal.Limits
     private let machine: @Sendable () -> Moment
-    private let journalTotal = Journal.Total()
+    private let journals = JournalTotal()
     private let timer = DeadlineTimer()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
@@ -34,7 +34,7 @@ public final class SandboxDirectory: Sendable {
         self.limits = limits
         self.journalLimits = journalLimits
         self.machine = machine
-        let journal = Journal(limits: journalLimits, total: journalTotal)
+        let journal = Journal(limits: journalLimits, total: journals)
         standard = Sandbox(
             SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings,
             journal: journal, timeToLive: nil, timer: timer, machine: machine)
@@ -50,7 +50,7 @@ public final class SandboxDirectory: Sendable {
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
             SandboxIdentity(name: name, start: start), mounting: mounting, settings: settings,
-            journal: Journal(limits: journalLimits, total: journalTotal), timeToLive: limits.timeToLive,
+            journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
             timer: timer, machine: machine)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in
             let old = sandboxes[name]
@@ -80,7 +80,7 @@ public final class SandboxDirectory: Sendable {
     public var count: Int { 1 + sandboxes.withLock { $0.count } }
 
     /// The bytes that all journals keep together, estimated.
-    public var journalBytes: Int { journalTotal.bytes.load(ordering: .relaxed) }
+    public var journalBytes: Int { journals.bytes }
 
     /// How many entries all journals have together.
     public var journalEntries: Int {
@@ -101,19 +101,6 @@ public final class SandboxDirectory: Sendable {
         let wasThere = !removed.isExpired(at: machine())
         removed.end()
         return wasThere
-    }
-
-    /// Looks after the bound of all journals together; called once an entry was added.
-    public func boundJournals() {
-        guard journalTotal.bytes.load(ordering: .relaxed) > journalLimits.totalBytes else { return }
-        let sandboxes = [standard] + sandboxes.withLock { Array($0.values) }
-        // Each clock is read once: a comparison that took two locks would cost more than all the rest.
-        let byAge = sandboxes.map { (sandbox: $0, lastUsed: $0.lastUsed) }.sorted { $0.lastUsed < $1.lastUsed }
-        for (sandbox, _) in byAge {
-            // Down to three quarters, so that the next entries do not search again.
-            if journalTotal.bytes.load(ordering: .relaxed) <= journalLimits.totalBytes / 4 * 3 { return }
-            sandbox.journal.shed()
-        }
     }
 
     /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every newcomer.
