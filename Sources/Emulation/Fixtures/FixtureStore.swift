@@ -24,6 +24,11 @@ public struct FixtureStore: Sendable {
         self.layers = layers
     }
 
+    /// The first of the folders that holds all these files.
+    public static func folder(among candidates: [String], holding files: [String]) -> String? {
+        candidates.first { folder in files.allSatisfy { FileSystem.holds(join(folder, $0)) } }
+    }
+
     /// The first layer whose folder is not there.
     public var missingLayer: String? {
         layers.first { !FileSystem.holds($0) }

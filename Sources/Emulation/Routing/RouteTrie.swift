@@ -32,7 +32,8 @@ struct RouteTrie: Sendable {
         var node = 0
         var names: [String] = []
         var coversRest = false
-        for segment in endpoint.pattern.split(separator: "/") {
+        for bytes in endpoint.pattern.utf8.split(separator: UInt8(ascii: "/")) {
+            let segment = Substring(bytes)
             if segment.utf8.first != UInt8(ascii: "{") {
                 node = nodes[node].literals[segment] ?? grow { nodes, new in nodes[node].literals[segment] = new }
             } else if segment.hasSuffix("...}") {

@@ -84,7 +84,14 @@ struct TextTemplate: Sendable {
 
 extension String {
     /// Whether a tag may begin in the text.
-    var opensTag: Bool { zip(utf8, utf8.dropFirst()).contains { $0 == UInt8(ascii: "{") && $1 == UInt8(ascii: "{") } }
+    var opensTag: Bool {
+        var previous: UInt8 = 0
+        for byte in utf8 {
+            if byte == UInt8(ascii: "{"), previous == byte { return true }
+            previous = byte
+        }
+        return false
+    }
 }
 
 /// Escapes as inside a JSON string.

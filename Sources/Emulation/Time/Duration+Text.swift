@@ -7,11 +7,23 @@ extension Duration {
     ///
     /// `nil` when the unit is missing or unknown, or the duration is longer than a thousand years.
     public init?(text: String) {
-        guard let unit = Self.unitsInSeconds.first(where: { text.hasSuffix($0.suffix) }),
-            text.dropLast(unit.suffix.count).wholeMatch(of: /-?[0-9]+(\.[0-9]+)?/) != nil,
-            let amount = Double(text.dropLast(unit.suffix.count)),
+        guard let unit = Self.unitsInSeconds.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
+        let number = text.dropLast(unit.suffix.count)
+        guard Self.isDecimal(number.utf8), let amount = Double(number),
             (amount * unit.seconds).magnitude < 1000 * 366 * 86400
         else { return nil }
         self = .seconds(amount * unit.seconds)
+    }
+
+    /// Digits with or without a sign and a fraction: the library would also read `inf`, `1e3` and hexadecimal.
+    ///
+    /// A pattern would be compiled for every duration, and a start reads some hundred.
+    private static func isDecimal(_ text: Substring.UTF8View) -> Bool {
+        let parts = (text.first == UInt8(ascii: "-") ? text.dropFirst() : text)
+            .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        return parts.count <= 2
+            && parts.allSatisfy { part in
+                !part.isEmpty && part.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+            }
     }
 }
