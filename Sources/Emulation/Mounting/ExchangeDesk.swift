@@ -97,6 +97,8 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         switch cell.run(&call, at: self) {
         case .replied(.respond(let response)):
             return finish(exchange, response, record(of: call))
+        case .replied(.json(let value, let status)):
+            return finish(exchange, .json(value, status: status), record(of: call))
         case .replied(.wait(let job)):
             call.findings.rewind(to: judged)
             return .waiting(job) { [call] in

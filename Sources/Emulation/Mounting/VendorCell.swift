@@ -34,7 +34,7 @@ public final class VendorCell<V: Vendor>: StateCell {
         /// Whether the vendor has answered, and so means what it has changed and what it tells.
         @usableFromInline var isAnswer: Bool {
             switch self {
-            case .replied(.respond), .replied(.openSocket): true
+            case .replied(.respond), .replied(.json), .replied(.openSocket): true
             case .replied(.wait), .replied(.fetchKeys), .refused, .outdated: false
             }
         }

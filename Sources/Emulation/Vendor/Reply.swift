@@ -6,6 +6,8 @@ public import Wire
 public enum Reply: Sendable {
     /// The response.
     case respond(Response)
+    /// A response with compact JSON. It is written behind the lock of the vendor's state, so a long one keeps nobody waiting.
+    case json(JSON, status: HTTPResponse.Status = .ok)
     /// Work to wait for. No thread is held; afterwards the handler runs again, with the same moment and journal entry.
     /// A handler that waits must not have changed any state.
     case wait(@Sendable () async -> Void)
@@ -14,11 +16,6 @@ public enum Reply: Sendable {
     case fetchKeys(RemoteKeys)
     /// A handshake that is accepted, by ``Call/openSocket(_:_:)``.
     case openSocket(SocketOrder)
-
-    /// A response with compact JSON.
-    public static func json(_ value: JSON, status: HTTPResponse.Status = .ok) -> Reply {
-        .respond(.json(value, status: status))
-    }
 
     /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Reply { .respond(.empty(status)) }
