@@ -124,6 +124,27 @@ def slow_readers(server: Server, count: int, seconds: float) -> str:
         return f"{count} clients, {asked} times some 50 requests"
 
 
+def steady_readers(server: Server, count: int, seconds: float) -> str:
+    """Clients that take little at a time of much, but take it all the time: none of them is given up."""
+    with crowd(server.port, count, receive_buffer=65_536) as clients:
+        for client in clients:
+            send(client, head("GET", "/_understudy/openapi.json") * 60)
+        end, read = time.monotonic() + seconds, 0
+        while time.monotonic() < end:
+            time.sleep(0.25)
+            for client in clients:
+                try:
+                    part = client.recv(4096)
+                except BlockingIOError:
+                    continue
+                except OSError as error:
+                    raise Refused(f"a reader that took {read} bytes was given up: {error}") from None
+                if not part:
+                    raise Refused("a reader came to the end of what should have lasted longer")
+                read += len(part)
+        return f"{count} clients, {read} bytes taken"
+
+
 def half_closed(server: Server, count: int, seconds: float) -> str:
     """Clients that end their direction behind a request, or in the middle of one."""
     seen = Counter()
@@ -176,6 +197,24 @@ def large_bodies(server: Server, count: int, seconds: float) -> str:
             client.setblocking(False)
             seen += statuses([client], 10)
     return expect(seen, "413")
+
+
+def uploads(server: Server, count: int, seconds: float) -> str:
+    """Contents of 8 MB in chunks on all connections at once, where a route takes 10 MB."""
+    seen, part = Counter(), b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    for _ in range(3):
+        with crowd(server.port, count) as clients:
+            for client in clients:
+                client.settimeout(10)
+                client.sendall(
+                    head("POST", "/apispaces/none/content", "Transfer-Encoding: chunked", "Connection: close"))
+                for _ in range((8 << 20) // 65536):
+                    client.sendall(part)
+            for client in clients:
+                client.sendall(b"0\r\n\r\n")
+                client.setblocking(False)
+            seen += statuses(clients, 10)
+    return expect(seen, "404")
 
 
 def many_field_lines(server: Server, count: int, seconds: float) -> str:
@@ -237,8 +276,10 @@ def secure_slow_readers(server: Server, count: int, seconds: float) -> str:
 
 ALL = {
     "dribbled-heads": (dribbled_heads, 300), "dribbled-bodies": (dribbled_bodies, 300),
-    "slow-readers": (slow_readers, 200), "secure-slow-readers": (secure_slow_readers, 100), "half-closed": (half_closed, 200), "connection-flood": (connection_flood, 0),
+    "slow-readers": (slow_readers, 200), "secure-slow-readers": (secure_slow_readers, 100),
+    "steady-readers": (steady_readers, 20), "half-closed": (half_closed, 200), "connection-flood": (connection_flood, 0),
     "idle-connections": (idle_connections, 9_000), "too-many-connections": (idle_connections, 14_000),
-    "large-bodies": (large_bodies, 200), "many-field-lines": (many_field_lines, 100), "deep-json": (deep_json, 300),
+    "large-bodies": (large_bodies, 200), "uploads": (uploads, 50),
+    "many-field-lines": (many_field_lines, 100), "deep-json": (deep_json, 300),
     "stalled-handshakes": (stalled_handshakes, 300),
 }

@@ -4,7 +4,8 @@ import Synchronization
 final class JournalTotal: Sendable {
     private let count = Atomic(0)
     private let order = Mutex(JournalOrder())
-    /// The place of the journal that was used last: while one journal is used again and again, no lock is taken.
+    /// The place of the journal that was used last: while one journal is used again and again, no lock is taken. Changed
+    /// under the lock of the order, in which that journal is.
     private let latest = Atomic(JournalOrder.nobody)
 
     /// Nothing yet.
@@ -25,28 +26,36 @@ final class JournalTotal: Sendable {
     /// Takes the place of a journal back that goes away, with what it kept.
     func leave(_ place: Int, with bytes: Int) {
         add(-bytes)
-        order.withLock { $0.leave(place) }
-        forgetLatest(place)
+        order.withLock { order in
+            order.leave(place)
+            if latest.load(ordering: .relaxed) == place { latest.store(JournalOrder.nobody, ordering: .relaxed) }
+        }
     }
 
     /// Notes that the journal at that place keeps something new.
     func use(_ place: Int) {
-        guard latest.load(ordering: .relaxed) != place else { return }
-        order.withLock { $0.use(place) }
-        latest.store(place, ordering: .relaxed)
+        // Not relaxed: who finds itself the latest here must have been seen to keep something by whoever would unlink it.
+        guard latest.load(ordering: .sequentiallyConsistent) != place else { return }
+        order.withLock { order in
+            order.use(place)
+            latest.store(place, ordering: .sequentiallyConsistent)
+        }
     }
 
     /// Has journals drop entries until all together keep no more than that many bytes, the longest unused first.
     func bound(to limit: Int) {
         while bytes > limit, let (place, journal) = order.withLock({ $0.longestUnused }) {
             journal.shed()
-            guard journal.count == 0 else { continue }
-            order.withLock { $0.unlink(place) }
-            forgetLatest(place)
+            guard order.withLock({ leaveOut(journal, at: place, &$0) }) else { return }
         }
     }
 
-    private func forgetLatest(_ place: Int) {
-        _ = latest.compareExchange(expected: place, desired: JournalOrder.nobody, ordering: .relaxed)
+    /// Leaves a journal out of the order that keeps nothing any more; false when there is no other.
+    private func leaveOut(_ journal: Journal, at place: Int, _ order: inout JournalOrder) -> Bool {
+        guard journal.count == 0 else { return true }
+        // The latest one is always in the order, so that its next use need not put it there.
+        guard latest.load(ordering: .sequentiallyConsistent) != place else { return false }
+        order.unlink(place)
+        return true
     }
 }

@@ -38,7 +38,12 @@ struct Socket: Sendable {
         self.descriptor = descriptor
         prepare()
         setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
+        setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Self.unsentBytes)
     }
+
+    /// How much the system keeps of an answer that the client has no room for yet. It would keep megabytes and ask for more
+    /// only when a third of them is gone, so that a slow client which reads all the time looked like one that does not.
+    private static let unsentBytes: Int32 = 128 * 1024
 
     /// The next waiting connection and its client; `nil` with `errno` set when there is none.
     func accept() -> (socket: Socket, client: SocketAddress)? {
@@ -75,8 +80,8 @@ struct Socket: Sendable {
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    func setOption(_ level: Int32, _ name: Int32) {
-        var value: Int32 = 1
+    func setOption(_ level: Int32, _ name: Int32, _ value: Int32 = 1) {
+        var value = value
         _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 

@@ -48,6 +48,7 @@ struct ServeCommand: ParsableCommand {
 
     func run() throws {
         Signals.blockTermination()
+        ProcessMemory.returnLargeBuffers()
         let sources = try world.sources()
         let listener = try listener(sources)
         let secure = try secure.choice(host: listener.host, sources)
