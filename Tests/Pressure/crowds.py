@@ -128,7 +128,7 @@ def steady_readers(server: Server, count: int, seconds: float) -> str:
     """Clients that take little at a time of much, but take it all the time: none of them is given up."""
     with crowd(server.port, count, receive_buffer=65_536) as clients:
         for client in clients:
-            send(client, head("GET", "/_understudy/openapi.json") * 60)
+            send(client, head("GET", "/_understudy/openapi.json") * 400)
         end, read = time.monotonic() + seconds, 0
         while time.monotonic() < end:
             time.sleep(0.25)
