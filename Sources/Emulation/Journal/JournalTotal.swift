@@ -46,7 +46,10 @@ final class JournalTotal: Sendable {
     func bound(to limit: Int) {
         while bytes > limit, let (place, journal) = order.withLock({ $0.longestUnused }) {
             journal.shed()
-            guard order.withLock({ leaveOut(journal, at: place, &$0) }) else { return }
+            let goesOn = order.withLock { leaveOut(journal, at: place, &$0) }
+            // Not to be released under the lock, which a journal that goes away takes.
+            withExtendedLifetime(journal) {}
+            guard goesOn else { return }
         }
     }
 
