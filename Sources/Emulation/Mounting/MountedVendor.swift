@@ -12,6 +12,8 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var secrets: Set<String> { get }
     /// The kinds of token that can be minted.
     var tokenKinds: [TokenKind] { get }
+    /// What the explanation of a token may want to know of its request.
+    var requestFacts: [RequestFact] { get }
     /// Ids and public keys of the sample accounts.
     var samples: [SampleCredential] { get }
     /// What can happen to its state without a request.
@@ -173,6 +175,11 @@ public struct TokenExplanation: Sendable {
 }
 
 extension TokenExplanation {
+    /// Why the token would be refused, in one line; `nil` when it would not.
+    public var reason: String? {
+        failure == nil ? nil : findings.first { $0.outcome == .failed }?.description
+    }
+
     /// The explanation for programs.
     public var json: JSON {
         var answer: JSON = nil
@@ -183,7 +190,7 @@ extension TokenExplanation {
         }
         return [
             "vendor": .string(vendor), "kind": JSON(kind), "account": JSON(account), "accepted": .bool(failure == nil),
-            "failure": JSON(failure), "answer": answer, "findings": .array(findings.map(\.json)),
+            "failure": JSON(failure), "reason": JSON(reason), "answer": answer, "findings": .array(findings.map(\.json)),
             "clients": .array(clients.map { $0.verdict.json(of: $0.name) }),
         ]
     }

@@ -58,6 +58,8 @@ public struct VendorMount<V: Vendor>: MountedVendor {
 
     /// The kinds of token that can be minted.
     public var tokenKinds: [TokenKind] { V.tokenKinds }
+    /// What the explanation of a token may want to know of its request.
+    public var requestFacts: [RequestFact] { V.requestFacts }
     /// Ids and public keys of the sample accounts.
     public var samples: [SampleCredential] { desk.vendor.samples }
 

@@ -61,7 +61,6 @@ extension MintedToken {
         do {
             let defect = try defect.map { name throws(MintError) in try Defect(named: name) }
             token = try draft.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds)
-            self.draft = draft
         } catch {
             throw MintRefusal("\(error)")
         }

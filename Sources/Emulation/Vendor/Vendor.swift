@@ -29,6 +29,8 @@ public protocol Vendor: Sendable {
     static var unrouted: UnroutedFailures<Failure> { get }
     /// The kinds of token that can be minted.
     static var tokenKinds: [TokenKind] { get }
+    /// What ``explain(_:knowing:in:)`` may want to know of the request that carries the token.
+    static var requestFacts: [RequestFact] { get }
 
     /// What can happen to the state without a request of the client.
     static var actions: [VendorAction<Self>] { get }
@@ -155,6 +157,9 @@ public protocol Vendor: Sendable {
 extension Vendor {
     /// A vendor to whose state nothing happens but by requests.
     public static var actions: [VendorAction<Self>] { [] }
+
+    /// A vendor that judges a token by itself alone.
+    public static var requestFacts: [RequestFact] { [] }
 
     /// A vendor whose clients judge no tokens.
     public static var checkers: [TokenChecker] { [] }

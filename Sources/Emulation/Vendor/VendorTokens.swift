@@ -1,5 +1,5 @@
 public import JSON
-public import Tokens
+import Tokens
 
 /// A kind of token that a vendor can mint.
 public struct TokenKind: Sendable {
@@ -39,13 +39,20 @@ public struct MintOrder: Sendable {
 public struct MintedToken: Sendable {
     /// The token.
     public let token: String
-    /// The header and the claims as they were meant; a defect may have changed the text.
-    public let draft: TokenDraft
 
-    /// A token made from that draft.
-    public init(token: String, draft: TokenDraft) {
+    /// A token of that text.
+    public init(token: String) {
         self.token = token
-        self.draft = draft
+    }
+
+    /// The token for programs, with the header and the claims that its text holds: a defect may have changed either.
+    public var json: JSON {
+        // Its maker knows no limit, and some defects are faults of the encoding.
+        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
+        return [
+            "token": .string(token), "header": read.header.map(JSON.object) ?? .null,
+            "claims": read.claims.map(JSON.object) ?? .null,
+        ]
     }
 }
 

@@ -22,6 +22,8 @@ public enum KeyError: Error, Sendable, Hashable {
     case rsaExponent
     /// An even RSA modulus.
     case rsaModulus
+    /// An RSA modulus that a broken generator of primes has made (CVE-2017-15361, “ROCA”).
+    case rsaFingerprint
     /// A curve that no algorithm of RFC 7518 uses.
     case unsupportedCurve(String)
     /// A point that does not lie on its curve.
@@ -53,6 +55,8 @@ extension KeyError: CustomStringConvertible {
         case .rsaTooLarge(let bits): "an RSA key of \(bits) bits; expected 16384 or fewer"
         case .rsaExponent: "an RSA exponent that is even, 1 or longer than 64 bits; 65537 is usual"
         case .rsaModulus: "an even RSA modulus"
+        case .rsaFingerprint:
+            "an RSA modulus with the ROCA fingerprint (CVE-2017-15361); whoever has it can find its primes"
         case .unsupportedCurve(let name): "curve \(name); expected P-256, P-384, P-521 or Ed25519"
         case .pointOffCurve: "a point that does not lie on its curve"
         case .pointOfSmallOrder: "an Ed25519 point of small order; some signature fits every message"

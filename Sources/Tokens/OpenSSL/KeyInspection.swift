@@ -27,6 +27,7 @@ struct KeyInspection {
             throw .rsaExponent
         }
         guard modulus.last.map({ $0 & 1 == 1 }) == true else { throw .rsaModulus }
+        guard !ROCAFingerprint.isPresent(in: modulus) else { throw .rsaFingerprint }
         return .rsa(bits: bits)
     }
 

@@ -48,11 +48,7 @@ extension ControlAPI {
         do {
             let minted = try vendor.mint(
                 MintOrder(kind: kind, members: members), in: call.sandbox.cell(index), at: call.sandbox.now)
-            return .ready(
-                .json([
-                    "token": .string(minted.token), "header": .object(minted.draft.header),
-                    "claims": .object(minted.draft.claims),
-                ]))
+            return .ready(.json(minted.json))
         } catch {
             throw call.invalid(error.description)
         }
@@ -68,6 +64,9 @@ extension ControlAPI {
             try call.vendor(value.string ?? value.text)
         }
         let indices = named.map { [$0] } ?? Array(call.emulator.vendors.indices)
+        if let problem = indices.map({ call.emulator.vendors[$0] }).problem(withFacts: context) {
+            throw call.invalid("request: \(problem)")
+        }
         let explanations = indices.map { index in
             call.emulator.vendors[index].explain(
                 token, knowing: context, in: call.sandbox.cell(index), at: call.sandbox.now)

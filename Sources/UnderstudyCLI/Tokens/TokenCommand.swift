@@ -49,8 +49,14 @@ enum TokenInput {
         return String(decoding: try standardInputBytes(), as: UTF8.self)
     }
 
-    /// Exactly the bytes of standard input.
-    static func standardInputBytes() throws -> [UInt8] {
+    /// The bytes of standard input without the line break that ends them: whatever prints a token ends its line.
+    static func standardInputLine() throws -> [UInt8] {
+        var bytes = try standardInputBytes()
+        if bytes.last == UInt8(ascii: "\n") { bytes.removeLast(bytes.suffix(2).first == UInt8(ascii: "\r") ? 2 : 1) }
+        return bytes
+    }
+
+    private static func standardInputBytes() throws -> [UInt8] {
         do {
             return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data())
         } catch {

@@ -12,6 +12,8 @@ struct TokenExplainCommand: ParsableCommand {
             Example: understudy token mint rezolve login --defect expired | understudy token explain
             Example: understudy token explain --request device_id=my-device eyJ…
 
+            It shows every check of the vendor whose key fits, and a line for each other; --vendor shows every check of one.
+
             What only a request could tell (path, device header) is “not judged” unless --request supplies it.
             Exit codes: 0 nothing speaks against the token, 1 it would be refused.
             """)
@@ -47,7 +49,7 @@ struct TokenExplainCommand: ParsableCommand {
         } else {
             verdicts = try explainOffline(text, context)
         }
-        if json { Output.json(["verdicts": .array(verdicts)]) } else { for verdict in verdicts { show(verdict) } }
+        if json { Output.json(["verdicts": .array(verdicts)]) } else { show(verdicts) }
         if verdicts.allSatisfy({ $0["accepted"] == false }) { throw AnswerIsNo() }
     }
 
@@ -55,11 +57,36 @@ struct TokenExplainCommand: ParsableCommand {
         let emulator = try world.emulator()
         let moment = try MomentOption.parse(at)
         let indices = try vendor.map { [try emulator.index(of: $0)] } ?? Array(emulator.vendors.indices)
+        if let problem = indices.map({ emulator.vendors[$0] }).problem(withFacts: context) {
+            throw Misuse("--request: \(problem)")
+        }
         return indices.map { index in
             emulator.vendors[index].explain(
                 text, knowing: context, in: emulator.sandboxes.standard.cell(index), at: moment
             ).json
         }
+    }
+
+    /// Every check of the vendors whose key fits, or of the one that was asked; one line for each other.
+    private func show(_ verdicts: [JSON]) {
+        let isWhole = { (verdict: JSON) in verdicts.count == 1 || verdict["account"]?.string != nil }
+        let (whole, others) = (verdicts.filter(isWhole), verdicts.filter { !isWhole($0) })
+        for verdict in whole { show(verdict) }
+        if others.isEmpty { return }
+        if !whole.isEmpty { Output.line() }
+        for verdict in others { Output.line(line(of: verdict)) }
+        if whole.isEmpty {
+            Output.line("No vendor has a key that fits; --vendor NAME shows every check of one.")
+        }
+    }
+
+    private func line(of verdict: JSON) -> String {
+        let name = verdict["vendor"]?.string ?? ""
+        guard let failure = verdict["failure"]?.string else {
+            return "\(name): would accept it, as far as a token alone can tell"
+        }
+        let status = verdict["answer"]?["status"]?.int.map { "\($0) " } ?? ""
+        return "\(name): would answer \(status)(\(failure)): \(Output.printable(verdict["reason"]?.string ?? ""))"
     }
 
     private func show(_ verdict: JSON) {
@@ -110,5 +137,9 @@ enum FindingList {
         return ([parts.joined(separator: ", ")].filter { !$0.isEmpty } + note + source).joined(separator: " ")
     }
 
-    private static func text(_ value: JSON) -> String { Output.printable(value.string ?? value.text) }
+    /// A text without quotes, unless it would then look like another value: “"1795360751"” is no number.
+    private static func text(_ value: JSON) -> String {
+        guard let text = value.string, (try? JSON.parse(text.utf8)) == nil else { return Output.printable(value.text) }
+        return Output.printable(text)
+    }
 }

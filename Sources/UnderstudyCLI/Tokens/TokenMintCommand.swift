@@ -62,10 +62,7 @@ struct TokenMintCommand: ParsableCommand {
             let minted = try mounted.mint(
                 MintOrder(kind: kind, members: order), in: emulator.sandboxes.standard.cell(index),
                 at: try MomentOption.parse(at))
-            show([
-                "token": .string(minted.token), "header": .object(minted.draft.header),
-                "claims": .object(minted.draft.claims),
-            ])
+            show(minted.json)
         } catch let refusal as MintRefusal {
             throw Misuse(refusal.description)
         }

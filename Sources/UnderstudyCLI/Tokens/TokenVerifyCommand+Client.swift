@@ -24,7 +24,7 @@ extension TokenVerifyCommand {
             Output.line(JSON.object(verdict.result).text)
             FindingList.show(verdict.findings.map(\.json))
         }
-        if !verdict.isUsable { throw AnswerIsNo(to: token) }
+        if !verdict.isUsable { throw AnswerIsNo() }
     }
 
     /// A client has its own rules; others beside them would not be judged.
@@ -38,13 +38,5 @@ extension TokenVerifyCommand {
         guard given.isEmpty else {
             throw Misuse("\(given.joined(separator: ", ")) cannot go with --as: the client has its own rules.")
         }
-    }
-}
-
-extension AnswerIsNo {
-    /// The token is refused; says so when its text ends as the output of a command does.
-    init(to token: CompactToken) {
-        let endsLine = token.bytes.last == UInt8(ascii: "\n")
-        self.init(message: endsLine ? "the input ends with a line break, which is no part of a token." : nil)
     }
 }

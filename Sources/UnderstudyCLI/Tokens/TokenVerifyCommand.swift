@@ -12,7 +12,7 @@ struct TokenVerifyCommand: ParsableCommand {
             Example: understudy token verify --key jwks.json --issuer https://issuer.example --audience app - < token.txt
             Example: understudy token verify --as ims-sdk --near-expiry 120 eyJ…
 
-            With “-” exactly the bytes of standard input are the token, nothing trimmed.
+            With “-” the bytes of standard input are the token; only one line break at their end is left out.
             Exit codes: 0 valid, 1 not valid, 2 misuse.
             """)
 
@@ -64,7 +64,7 @@ struct TokenVerifyCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let token = token == "-" ? CompactToken(bytes: try TokenInput.standardInputBytes()) : CompactToken(token)
+        let token = token == "-" ? CompactToken(bytes: try TokenInput.standardInputLine()) : CompactToken(token)
         if let client { return try judge(token, as: client) }
         if nearExpiry != nil { throw Misuse("--near-expiry goes with --as, which is missing.") }
         let keys = try KeyInput(file: key, secret: secret).keys
@@ -79,7 +79,7 @@ struct TokenVerifyCommand: ParsableCommand {
             Output.line(isValid ? "valid" : "not valid")
             FindingList.show(findings.map(\.json))
         }
-        if !isValid { throw AnswerIsNo(to: token) }
+        if !isValid { throw AnswerIsNo() }
     }
 
     private func judgement(of token: CompactToken, by keys: [VerificationKey]) throws -> TokenJudgement {
@@ -124,6 +124,7 @@ struct TokenJudgement {
         findings.append(token.algorithm(isOneOf: possible, source: "the key, and --alg"))
         findings.append(token.critical())
         if let references = token.keyReferences() { findings.append(references) }
+        let keys = self.keys(named: keys)
         guard let algorithm = token.namedAlgorithm(among: possible) else {
             findings.append(Finding("signature", .notJudged, note: "No key does the token's algorithm."))
             return
@@ -131,12 +132,31 @@ struct TokenJudgement {
         findings.append(signature(by: keys, algorithm))
     }
 
-    /// The first key that fits: those whose id the token names, else all.
+    /// The first of the keys that fits.
     private func signature(by keys: [VerificationKey], _ algorithm: Algorithm) -> Finding {
-        let named = token.header?["kid"]?.string.map { id in keys.filter { $0.id == id } } ?? []
-        let candidates = (named.isEmpty ? keys : named).map { token.signature(by: $0, algorithm: algorithm) }
+        let candidates = keys.map { token.signature(by: $0, algorithm: algorithm) }
         return candidates.first { $0.outcome == .passed } ?? candidates.first
-            ?? Finding("signature", .failed, note: "There is no key.")
+            ?? Finding("signature", .notJudged, note: "No key is left to judge it by.")
+    }
+
+    /// `key-id`: the header's `kid`, when it is there, is a string and chooses the key.
+    ///
+    /// - Returns: the keys that may have signed: those of that id, and all of them where none has an id, such as PEM files
+    ///   and secrets. Source: RFC 7515 section 4.1.4.
+    private mutating func keys(named keys: [VerificationKey]) -> [VerificationKey] {
+        guard let kid = token.header?["kid"] else { return keys }
+        let source = "RFC 7515 section 4.1.4"
+        guard let id = kid.string else {
+            findings.append(Finding("key-id", .failed, expected: .text("a string"), found: .json(kid), source: source))
+            return []
+        }
+        let ids = keys.compactMap(\.id)
+        if ids.isEmpty { return keys }
+        let named = keys.filter { $0.id?.hasSameBytes(as: id) == true }
+        findings.append(
+            Finding(
+                "key-id", named.isEmpty ? .failed : .passed, expected: .anyOf(ids), found: .json(kid), source: source))
+        return named
     }
 
     mutating func judgeTimes(required: Set<String>) {

@@ -7,6 +7,10 @@ extension Bloomreach {
     /// `kid` names is meant.
     ///
     /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the body.
+    static let requestFacts = [
+        RequestFact("project", "the project's token in the path"), RequestFact("stream", "the stream's id in the path"),
+    ]
+
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Bloomreach>
     ) -> TokenVerdict<BloomreachFailure> {

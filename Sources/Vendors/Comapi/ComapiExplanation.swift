@@ -6,6 +6,12 @@ extension Comapi {
     /// Judges a token that comes without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
     ///
     /// - Parameter context: what is known of the request: `space` of the path; `authenticationId` or `nonce` of the challenge.
+    static let requestFacts = [
+        RequestFact("space", "the id of the API space in the path"),
+        RequestFact("authenticationId", "the challenge that is answered"),
+        RequestFact("nonce", "the nonce of the challenge"),
+    ]
+
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Comapi>
     ) -> TokenVerdict<ComapiFailure> {

@@ -198,7 +198,7 @@ extension Comapi {
 
     private static func minted(_ draft: TokenDraft, _ key: SigningKey) throws(MintRefusal) -> MintedToken {
         do {
-            return MintedToken(token: try draft.sessionToken(by: key), draft: draft)
+            return MintedToken(token: try draft.sessionToken(by: key))
         } catch {
             throw MintRefusal("\(error)")
         }

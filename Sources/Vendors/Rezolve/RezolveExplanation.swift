@@ -6,6 +6,11 @@ extension Rezolve {
     /// Judges a token that comes without its request: the partner is the one whose key fits, unless `partner` names one.
     ///
     /// - Parameter context: what is known of the request: `partner` and `entity` of the path, `device_id` of the header.
+    static let requestFacts = [
+        RequestFact("partner", "the partner's id in the path"), RequestFact("entity", "the customer's id in the path"),
+        RequestFact("device_id", "the field x-rezolve-device-id"),
+    ]
+
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<Rezolve>
     ) -> TokenVerdict<RezolveFailure> {

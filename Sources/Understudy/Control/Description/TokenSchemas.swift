@@ -39,8 +39,8 @@ extension NamedSchema {
         Schema.answer(
             "A token.",
             [
-                "token": Schema.string("The token."), "header": Schema.object("Its header as it was meant."),
-                "claims": Schema.object("Its claims as they were meant; a defect may have changed the text."),
+                "token": Schema.string("The token."), "header": Schema.object("The header that it holds."),
+                "claims": Schema.object("The claims that it holds."),
             ]))
 
     static let explainOrder = NamedSchema(
@@ -68,6 +68,7 @@ extension NamedSchema {
                             "account": Schema.nullable(Schema.string("The account whose key fits.")),
                             "accepted": Schema.boolean("Whether nothing that could be judged speaks against it."),
                             "failure": Schema.nullable(Schema.string("The failure's name.")),
+                            "reason": Schema.nullable(Schema.string("Why it would be refused, in one line.")),
                             "answer": verdictAnswer,
                             "findings": Schema.list("Every check.", of: finding.reference),
                             "clients": Schema.list("What the vendor's clients would do with it.", of: client),

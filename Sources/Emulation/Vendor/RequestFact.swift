@@ -1,0 +1,30 @@
+public import JSON
+
+/// Something about a request, such as its device, that a vendor wants to know when it explains a token alone.
+public struct RequestFact: Sendable {
+    /// The member's name.
+    public let name: String
+    /// What it is, in a few words.
+    public let about: String
+
+    /// A fact of that name.
+    public init(_ name: String, _ about: String) {
+        self.name = name
+        self.about = about
+    }
+}
+
+extension Sequence<any MountedVendor> {
+    /// What is wrong with the facts that are given to these vendors; `nil` when each is a text that one of them knows.
+    public func problem(withFacts facts: JSONObject) -> String? {
+        let known = flatMap(\.requestFacts).map(\.name)
+        for fact in facts {
+            guard known.contains(fact.name) else {
+                let those = known.isEmpty ? "; a token of this vendor needs no request" : ""
+                return "no vendor asks of a request for \(fact.name)\(Nearest.hint(to: fact.name, among: known))\(those)"
+            }
+            if fact.value.string == nil { return "\(fact.name) is \(fact.value.text); expected a string" }
+        }
+        return nil
+    }
+}
