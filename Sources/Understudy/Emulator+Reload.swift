@@ -26,6 +26,7 @@ extension Emulator {
         for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(edition.scenario)) }
         reloads.succeed(with: edition, at: machine())
         logger?.notice("The fixtures were read anew: \(edition.fingerprint).")
+        for warning in edition.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
         for name in ended.sorted() {
             logger?.warning("Scenario \(name) ended where it was active: it, or the state it was in, is gone.")
         }

@@ -79,6 +79,9 @@ public final class Emulator: Sendable {
     /// A short text that changes with any fixture file.
     public var fixtureFingerprint: String { mounting.edition.fingerprint }
 
+    /// The folders of fixtures that are in force, the topmost first.
+    public var fixtureLayers: [FixtureLayer] { mounting.edition.layers }
+
     /// The folders of the vendors' fixtures.
     var folders: [String] { modules.map(\.identity.id) }
 

@@ -6,6 +6,9 @@ import Synchronization
 /// It looks instead of being told: the notices of an operating system do not come through the mounts of containers.
 public final class FixtureWatch: Sendable {
     private struct Sight {
+        var layers: [String]
+        /// A folder that may come to lie over the others; once it was there, its absence is a mistake.
+        var awaited: String?
         /// What was taken over, or found wrong.
         var settled: FixtureStamps
         /// What was seen last, if it is something else: it may still be in the middle of being written.
@@ -13,17 +16,18 @@ public final class FixtureWatch: Sendable {
     }
 
     private let emulator: Emulator
-    private let layers: [String]
     private let sight: Mutex<Sight>
 
     /// A watch over the files that the emulator was made from.
-    public init(_ emulator: Emulator, over fixtures: FixtureStore) {
+    ///
+    /// - Parameter awaited: a folder that lies over them as soon as it is there.
+    public init(_ emulator: Emulator, over fixtures: FixtureStore, awaiting awaited: String? = nil) {
         self.emulator = emulator
-        layers = fixtures.layers
         let stamps = fixtures.stamps(of: emulator.folders)
         // What changed since the start read it must not count as seen.
         let isUpToDate = fixtures.fingerprint(of: emulator.folders) == emulator.fixtureFingerprint
-        sight = Mutex(Sight(settled: isUpToDate ? stamps : FixtureStamps()))
+        sight = Mutex(
+            Sight(layers: fixtures.layers, awaited: awaited, settled: isUpToDate ? stamps : FixtureStamps()))
         emulator.reloads.watch()
     }
 
@@ -34,13 +38,18 @@ public final class FixtureWatch: Sendable {
     public func look() {
         // Held for the whole look: there is one who looks.
         sight.withLock { sight in
-            let stamps = FixtureStore(layers: layers).stamps(of: emulator.folders)
+            if let awaited = sight.awaited, FixtureStore(layers: [awaited]).missingLayer == nil {
+                sight.layers.insert(awaited, at: 0)
+                sight.awaited = nil
+            }
+            let stamps = FixtureStore(layers: sight.layers).stamps(of: emulator.folders)
             if stamps == sight.settled {
                 sight.pending = nil
             } else if stamps != sight.pending {
                 sight.pending = stamps
-            } else if takeOver(unlessChangedSince: stamps) {
-                sight = Sight(settled: stamps)
+            } else if takeOver(sight.layers, unlessChangedSince: stamps) {
+                sight.settled = stamps
+                sight.pending = nil
             } else {
                 sight.pending = nil
             }
@@ -48,7 +57,7 @@ public final class FixtureWatch: Sendable {
     }
 
     /// - Returns: whether the files stayed as they were while they were read, so that the outcome counts.
-    private func takeOver(unlessChangedSince stamps: FixtureStamps) -> Bool {
+    private func takeOver(_ layers: [String], unlessChangedSince stamps: FixtureStamps) -> Bool {
         let fixtures = FixtureStore(layers: layers)
         let edition = Result { () throws(FixtureProblem) in
             // A folder that is gone would let what lies below show through, as if that were wanted.

@@ -52,8 +52,7 @@ public struct Pipeline: RequestHandler {
             }
             return answer(selection.request, in: emulator.sandboxes.sandbox(selection.name), watch)
         } catch {
-            emulator.metrics.count(at: Metrics.Place(), status: error.status.code, failure: nil, after: watch)
-            return .ready(error.response)
+            return refuse(request, error, Measurement(watch: watch))
         }
     }
 
@@ -65,6 +64,16 @@ public struct Pipeline: RequestHandler {
     /// Takes the server's connections into the metrics.
     public func willServe(_ occupancy: ServerOccupancy) {
         emulator.metrics.observe(occupancy)
+    }
+
+    /// Refuses a request that selects no sandbox; whoever looks for it finds it in the standard one.
+    private func refuse(_ request: Request, _ problem: ControlProblem, _ measurement: Measurement) -> Answer {
+        let exchange = emulator.sandboxes.standard.beginExchange(request)
+        var record = ExchangeRecord()
+        record.secrets = secrets
+        record.reason = problem.message
+        finish(exchange, problem.response, record, measurement)
+        return .ready(problem.response)
     }
 
     /// What the metrics need to know of an exchange at its end.

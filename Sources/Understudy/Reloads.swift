@@ -65,6 +65,7 @@ final class Reloads: Sendable {
         return .json([
             "status": "ok", "version": .string(Emulator.version), "vendors": .array(vendors),
             "fixtures": .string(content.edition.fingerprint),
+            "layers": .array(content.edition.layers.map(\.json)),
             "reload": [
                 "watching": .bool(content.isWatching), "count": JSON(content.count),
                 "at": JSON(content.latest?.rfc3339), "problem": JSON(content.problem),

@@ -9,15 +9,19 @@ enum Main {
         do {
             var command = try requestedCommand()
             try command.run()
+            // A server did what it was for, whatever became of its banner.
+            if !(command is ServeCommand) { Output.finish() }
         } catch let error as Misuse {
             fail("understudy: \(error)", code: 2)
         } catch let answer as AnswerIsNo {
+            Output.finish()
             if let message = answer.message { fail("understudy: \(message)", code: 1) }
             exit(1)
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
             guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
-            print(message)
+            Output.line(message)
+            Output.finish()
         }
     }
 

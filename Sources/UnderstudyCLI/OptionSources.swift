@@ -4,6 +4,13 @@ import Understudy
 
 /// Where options come from, the first that has a value deciding: flag, environment, configuration file.
 struct OptionSources {
+    /// The options that are single texts or numbers, by their flags' names.
+    static let names = [
+        "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
+        "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
+        "watch",
+    ]
+
     private let environment: [String: String]
     private let file: ConfigurationFile?
 
@@ -18,6 +25,15 @@ struct OptionSources {
         file = try path.map { path in
             try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }
         }
+    }
+
+    /// What to say of variables that look like options and are none.
+    var unknownVariables: [String] {
+        let known = (Self.names + ["config", "profile"]).map(variable)
+        // Read where the package is built, by the same shell as often as not.
+        let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY"]
+        return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
+            .sorted().map { "\($0) is set in the environment, and no option has that name\(Nearest.hint(to: $0, among: known))" }
     }
 
     /// The text of an option; `nil` when nobody sets it.
@@ -86,11 +102,7 @@ struct ConfigurationFile {
         let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) : "."
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
-        let names = [
-            "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
-            "watch",
-        ]
+        let names = OptionSources.names
         let mapping = try document.mapping(names + ["profile", "switches"])
         var values: [String: String] = [:]
         for name in names {

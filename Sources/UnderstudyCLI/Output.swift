@@ -1,4 +1,5 @@
 import JSON
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -19,6 +20,19 @@ enum Output {
 
     /// Writes a value for programs.
     static func json(_ value: JSON) { line(value.prettyText) }
+
+    /// Ends the command with a complaint when not all that it wrote has arrived.
+    ///
+    /// A reader that has gone, such as `head`, has what it wanted.
+    static func finish() {
+        let code = firstFailure.load(ordering: .relaxed)
+        guard code != 0, code != EPIPE else { return }
+        complaint("understudy: standard output cannot be written: \(String(cString: strerror(code))).")
+        exit(2)
+    }
+
+    /// The first error of writing to standard output; 0 while there was none.
+    private static let firstFailure = Atomic<Int32>(0)
 
     /// Writes rows with aligned columns.
     static func table(_ rows: [[String]]) {
@@ -58,8 +72,15 @@ enum Output {
                 let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             #endif
             if written < 0, errno == EINTR { continue }
-            guard written > 0 else { return }
+            guard written > 0 else {
+                if descriptor == STDOUT_FILENO { note(errno) }
+                return
+            }
             rest = rest.dropFirst(written)
         }
+    }
+
+    private static func note(_ code: Int32) {
+        _ = firstFailure.compareExchange(expected: 0, desired: code, ordering: .relaxed)
     }
 }

@@ -8,44 +8,83 @@ struct RoutesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "routes", abstract: "Lists what is emulated, and where each thing is known from.",
         discussion: """
-            Example: understudy routes --failures
+            Example: understudy routes --failures --switches --vendor rezolve
+            Example: understudy routes --grep addressbook
 
             Evidence: documented by the vendor, observed in its clients, inferred from those, or ours.
+            Exit codes: 0 done, 1 nothing matches, 2 misuse.
             """)
 
-    @Flag(help: "List the failures instead.")
+    @Flag(help: "List the routes; without any of these flags that is what it does.")
+    var routes = false
+
+    @Flag(help: "List the failures.")
     var failures = false
 
-    @Flag(help: "List the switches instead.")
+    @Flag(help: "List the switches.")
     var switches = false
 
-    @Flag(help: "List the scenarios instead.")
+    @Flag(help: "List the scenarios.")
     var scenarios = false
 
-    @Flag(help: "List the actions that scenarios and control calls can do instead.")
+    @Flag(help: "List the actions that scenarios and control calls can do.")
     var actions = false
 
-    @Flag(help: "Write JSON.")
+    @Option(help: "Only what belongs to this vendor; several may be given.")
+    var vendor: [String] = []
+
+    @Option(help: "Only rows that hold this text somewhere, whatever its case.")
+    var grep: String?
+
+    @Flag(help: "Write JSON: an array of rows, or of several lists an object of such arrays.")
     var json = false
 
     @OptionGroup var world: WorldOptions
 
+    /// Rows of texts below the names of their columns.
+    private struct Listing {
+        let name: String
+        let columns: [String]
+        let rows: [[String]]
+
+        var json: JSON { .array(rows.map { row in .object(JSONObject(zip(columns, row.map(JSON.string)))) }) }
+    }
+
     func run() throws {
-        let vendors = try world.emulator().vendors
-        let listing = listing(vendors)
+        if grep?.isEmpty == true { throw Misuse("--grep is empty; leave it out, or give a text.") }
+        let emulator = try world.emulator()
+        let named = try vendor.map { emulator.vendors[try emulator.index(of: $0)] }
+        let listings = listings(vendor.isEmpty ? emulator.vendors : named)
         if json {
             Output.json(
-                .array(listing.rows.map { row in .object(JSONObject(zip(listing.columns, row.map(JSON.string)))) }))
+                listings.count == 1
+                    ? listings[0].json : .object(JSONObject(listings.map { ($0.name, $0.json) })))
         } else {
-            Output.table([listing.columns.map { $0.uppercased() }] + listing.rows)
+            for (index, listing) in listings.enumerated() {
+                if index > 0 { Output.line() }
+                Output.table([listing.columns.map { $0.uppercased() }] + listing.rows)
+            }
+        }
+        if grep != nil, listings.allSatisfy(\.rows.isEmpty) { throw AnswerIsNo() }
+    }
+
+    /// The lists that are asked for, each with the rows that match.
+    private func listings(_ vendors: [any MountedVendor]) -> [Listing] {
+        let all: [(isWanted: Bool, name: String, make: ([any MountedVendor]) -> ([String], [[String]]))] = [
+            (routes, "routes", Self.routes), (failures, "failures", Self.failures),
+            (switches, "switches", Self.switches), (scenarios, "scenarios", Self.scenarios),
+            (actions, "actions", Self.actions),
+        ]
+        let wanted = all.contains(where: \.isWanted) ? all.filter(\.isWanted) : Array(all.prefix(1))
+        return wanted.map { list in
+            let (columns, rows) = list.make(vendors)
+            return Listing(name: list.name, columns: columns, rows: rows.filter(matches))
         }
     }
 
-    private func listing(_ vendors: [any MountedVendor]) -> (columns: [String], rows: [[String]]) {
-        if failures { return Self.failures(vendors) }
-        if switches { return Self.switches(vendors) }
-        if scenarios { return Self.scenarios(vendors) }
-        return actions ? Self.actions(vendors) : Self.routes(vendors)
+    private func matches(_ row: [String]) -> Bool {
+        guard let text = grep?.lowercased() else { return true }
+        return row.contains { $0.lowercased().contains(text) }
     }
 
     private static func routes(_ vendors: [any MountedVendor]) -> ([String], [[String]]) {

@@ -18,12 +18,22 @@ struct WorldOptions: ParsableArguments {
     var switches: [String] = []
 
     /// The sources of all options, flags first.
-    func sources() throws -> OptionSources { try OptionSources(configurationFile: config) }
+    func sources() throws -> OptionSources {
+        let sources = try OptionSources(configurationFile: config)
+        for problem in sources.unknownVariables { Output.complaint("understudy: \(problem)") }
+        return sources
+    }
 
     /// The fixture files.
     func store(_ sources: OptionSources) throws -> FixtureStore {
         let folder = try sources.text("fixtures", flag: fixtures)
         return try FixtureStore.layered(folder: folder)
+    }
+
+    /// The folder that goes before the others as soon as somebody makes it; `nil` when it is there or another one is named.
+    func awaitedFolder(_ sources: OptionSources) throws -> String? {
+        guard try sources.text("fixtures", flag: fixtures) == nil else { return nil }
+        return FixtureStore.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
     /// How sandboxes want the vendors to behave to begin with.
@@ -68,7 +78,7 @@ extension FixtureStore {
                 "the fixture folder \(folder) does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
             )
         }
-        let over = folder ?? (isFolder("Fixtures") ? "Fixtures" : nil)
+        let over = folder ?? (isFolder(standardFolder) ? standardFolder : nil)
         guard let installed = FixtureStore.installedFolder else {
             guard let over else {
                 throw Misuse(
@@ -79,7 +89,10 @@ extension FixtureStore {
         return FixtureStore(layers: [over].compactMap { $0 } + [installed])
     }
 
-    private static func isFolder(_ path: String) -> Bool {
+    /// The folder that is taken when none is named.
+    fileprivate static let standardFolder = "Fixtures"
+
+    fileprivate static func isFolder(_ path: String) -> Bool {
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
     }

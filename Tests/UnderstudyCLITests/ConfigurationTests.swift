@@ -44,6 +44,58 @@ struct ConfigurationTests {
         #expect(run.output.isEmpty)
     }
 
+    @Test(
+        "a file in another encoding, or with what nobody sees, is named in people's words",
+        arguments: [
+            ([0xFF, 0xFE] + utf16("port: 1"), "understudy.yaml: the file is UTF-16; save it as UTF-8"),
+            (utf16("port: 1"), "understudy.yaml: the file is UTF-16; save it as UTF-8"),
+            (
+                Array("a: 1\nport: é".utf8).dropLast(2) + [0xE9],
+                "understudy.yaml:2:7: the file is not UTF-8: a byte 0xE9 stands here; save it as UTF-8"
+            ),
+            (
+                Array("port: \u{FEFF}1".utf8), "understudy.yaml:1:7: an invisible byte order mark stands here; remove it"
+            ),
+            (Array("profile:\n\trezolve: observed".utf8), "understudy.yaml:2:1: a tab indents this line; YAML wants spaces"),
+        ] as [([UInt8], String)])
+    func encoding(_ bytes: [UInt8], _ complaint: String) throws {
+        let folder = TemporaryFolder()
+        try Data(bytes).write(to: folder.url.appending(path: "understudy.yaml"))
+        let run = try Program.run("routes", in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint == "understudy: \(complaint)\n")
+    }
+
+    @Test("a byte order mark at the beginning is no mistake")
+    func mark() throws {
+        let folder = TemporaryFolder()
+        try folder.write("\u{FEFF}profile: observed\n", to: "understudy.yaml")
+        #expect(try Program.run("routes", in: folder).status == 0)
+    }
+
+    @Test("a variable that nobody knows is told, with the nearest that there is, and stops nothing")
+    func unknownVariable() throws {
+        let run = try Program.run("routes", environment: ["UNDERSTUDY_PROT": "1", "UNDERSTUDY_PORT": "1"])
+        #expect(run.status == 0)
+        #expect(
+            run.complaint
+                == "understudy: UNDERSTUDY_PROT is set in the environment, and no option has that name; did you mean “UNDERSTUDY_PORT”?\n"
+        )
+    }
+
+    @Test("a key file that is missing is complained of where it is named")
+    func missingKey() throws {
+        let folder = TemporaryFolder()
+        let accounts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures/ims/accounts.yaml")
+        let text = try String(contentsOf: accounts, encoding: .utf8).replacing("keys/k1.pem", with: "keys/k0.pem")
+        try folder.write(text, to: "Fixtures/ims/accounts.yaml")
+        let line = try #require(text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("k0.pem") }) + 1
+        let run = try Program.run("routes", in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.hasPrefix("understudy: Fixtures/ims/accounts.yaml:\(line):"), "\(run.complaint)")
+        #expect(run.complaint.contains(": ims/keys/k0.pem: no such file; looked in Fixtures, "), "\(run.complaint)")
+    }
+
     @Test("a wrong variable names where it was set, and what the file says")
     func environment() throws {
         let folder = TemporaryFolder()
@@ -173,3 +225,6 @@ struct FixturesCheckTests {
         }
     }
 }
+
+/// The text in UTF-16, the low byte first.
+private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } }

@@ -100,13 +100,122 @@ struct TokenCommandTests {
         #expect(failed.compactMap { $0["check"]?.string } == ["expiry"])
     }
 
-    @Test("verify takes standard input byte for byte: a line break is no part of a token")
-    func verifyExactly() throws {
+    @Test("verify leaves one line break out, which ends what another program prints", arguments: ["", "\n", "\r\n"])
+    func verifyLine(_ end: String) throws {
         let run = try Program.run(
-            "token", "verify", "--secret", "secret", "--signature-only", "-", input: sampleToken + "\n")
+            "token", "verify", "--secret", "secret", "--signature-only", "-", input: sampleToken + end)
+        #expect(run.status == 0, "\(run.output)")
+    }
+
+    @Test("verify trims nothing else", arguments: ["\n\n", " ", "\r", " \n"])
+    func verifyExactly(_ end: String) throws {
+        let run = try Program.run(
+            "token", "verify", "--secret", "secret", "--signature-only", "-", input: sampleToken + end)
         #expect(run.status == 1)
         #expect(run.output.contains("FAILED"))
         #expect(run.output.contains("signature-base64url"))
+    }
+
+    @Test(
+        "what mint prints can be piped into every command",
+        arguments: [["explain"], ["explain", "-"], ["verify", "--secret", "x", "-"], ["verify", "--as", "ims-sdk", "-"]])
+    func pipes(_ command: [String]) throws {
+        let minted = try Program.run("token", "mint", "rezolve", "login")
+        let run = try Program.run(["token"] + command + ["--json"], input: minted.output)
+        let answer = try JSON.parse(run.output.utf8)
+        let lists = [answer["findings"]].compactMap { $0?.array } + (answer["verdicts"]?.array ?? []).compactMap { $0["findings"]?.array }
+        let findings = lists.flatMap { $0 }
+        #expect(!findings.isEmpty, "\(run.output)\(run.complaint)")
+        let broken = findings.filter { $0["check"]?.string?.hasSuffix("base64url") == true && $0["outcome"] == "failed" }
+        #expect(broken == [])
+    }
+
+    @Test(
+        "mint shows the header and the claims of the token that it gives",
+        arguments: ["tampered-payload", "alg-none", "wrong-alg", "milliseconds", "missing-exp", "padded-base64", "four-parts"])
+    func shown(_ defect: String) throws {
+        let minted = try Program.run(
+            "token", "mint", "rezolve", "login", "--at", "1800000000", "--defect", defect, "--json")
+        let answer = try JSON.parse(minted.output.utf8)
+        let parts = try #require(answer["token"]?.string).split(separator: ".").prefix(2).map { part -> JSON in
+            let text = String(part).replacing("=", with: "").replacing("-", with: "+").replacing("_", with: "/")
+            let padded = text + String(repeating: "=", count: (4 - text.count % 4) % 4)
+            let bytes = try #require(Data(base64Encoded: padded))
+            return try JSON.parse(Array(bytes))
+        }
+        #expect(answer["header"] == parts[0])
+        #expect(answer["claims"] == parts[1])
+    }
+
+    @Test(
+        "a kid that is there is a string and chooses the key",
+        arguments: [(#""one""#, []), (#""two""#, ["key-id"]), ("7", ["key-id"]), (#""other""#, ["signature"])])
+    func keyID(_ kid: String, _ broken: [String]) throws {
+        let folder = TemporaryFolder()
+        // The auth key of the sample partner, and another invented secret.
+        let key = Data(
+            "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO==".utf8)
+        let encoded = key.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        try folder.write(
+            #"{"keys":[{"kty":"oct","kid":"other","k":"b3RoZXI"},{"kty":"oct","kid":"one","k":"\#(encoded)"}]}"#,
+            to: "keys.json")
+        let minted = try Program.run(
+            "token", "mint", "rezolve", "login", "--at", "1800000000", "--header", "kid=\(kid)", in: folder)
+        let run = try Program.run(
+            "token", "verify", "--key", "keys.json", "--at", "1800000000", "--json", "-", input: minted.output, in: folder)
+        #expect(run.status == (broken.isEmpty ? 0 : 1), "\(run.output)\(run.complaint)")
+        let findings = try #require(try JSON.parse(run.output.utf8)["findings"]?.array)
+        #expect(findings.filter { $0["outcome"] == "failed" }.compactMap { $0["check"]?.string } == broken)
+        let keyID = findings.first { $0["check"] == "key-id" }
+        if broken == ["key-id"], kid != "7" { #expect(keyID?["expected"] == ["other", "one"]) }
+        if kid == "7" { #expect(keyID?["expected"] == "a string" && keyID?["found"] == 7, "\(run.output)") }
+    }
+
+    @Test("a key without an id is taken whatever the token's kid says")
+    func anonymousKey() throws {
+        let minted = try Program.run(
+            "token", "mint", "rezolve", "registration", "--with", "partner=3", "--at", "1800000000", "--header", "kid=x")
+        let run = try Program.run(
+            "token", "verify", "--secret", "secret", "--at", "1800000000", "-", input: minted.output)
+        #expect(run.status == 0, "\(minted.output)\(run.output)\(minted.complaint)")
+    }
+
+    @Test("explain shows the vendor whose key fits whole, and a line for each other")
+    func lines() throws {
+        let minted = try Program.run("token", "mint", "rezolve", "login", "--defect", "expired")
+        let run = try Program.run("token", "explain", input: minted.output)
+        let others = run.output.split(separator: "\n").filter { $0.contains(": would answer ") }.map { $0.prefix { $0 != ":" } }
+        #expect(others == ["ims", "bloomreach", "comapi"], "\(run.output)")
+        #expect(run.output.hasPrefix("rezolve: login token, signed with the key of partner 317\n"))
+        let strange = try Program.run(
+            "token", "mint", "rezolve", "login", "--defect", "wrong-secret")
+        let none = try Program.run("token", "explain", input: strange.output)
+        #expect(none.output.hasSuffix("No vendor has a key that fits; --vendor NAME shows every check of one.\n"))
+        #expect(none.output.split(separator: "\n").count == 5, "\(none.output)")
+        let one = try Program.run("token", "explain", "--vendor", "rezolve", input: strange.output)
+        #expect(one.output.contains("FAILED      signature"))
+    }
+
+    @Test("explain keeps the quotes of a text that looks like a number")
+    func quotes() throws {
+        let minted = try Program.run("token", "mint", "rezolve", "login", "--defect", "string-exp", "--at", "1795360000")
+        let run = try Program.run("token", "explain", "--at", "1795360000", input: minted.output)
+        #expect(run.output.contains(#"found "179"#), "\(run.output)")
+    }
+
+    @Test("explain refuses a fact about the request that nobody asks for")
+    func unknownFact() throws {
+        let token = try Program.run("token", "mint", "rezolve", "login").output
+        let all = try Program.run("token", "explain", "--request", "devic_id=d", input: token)
+        #expect(all.status == 2)
+        #expect(
+            all.complaint
+                == "understudy: --request: no vendor asks of a request for devic_id; did you mean “device_id”?\n")
+        let one = try Program.run("token", "explain", "--vendor", "ims", "--request", "device_id=d", input: token)
+        #expect(
+            one.complaint
+                == "understudy: --request: no vendor asks of a request for device_id; a token of this vendor needs no request\n"
+        )
     }
 
     @Test(

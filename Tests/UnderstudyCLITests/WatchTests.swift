@@ -50,6 +50,45 @@ struct WatchTests {
             ), "\(end.log)")
     }
 
+    @Test("a folder that appears later lies over the others from then on")
+    func appears() async throws {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures")
+        let text = try String(contentsOf: repository.appending(path: "rezolve/failures.yaml"), encoding: .utf8)
+        let folder = TemporaryFolder()
+        let server = try await RunningServer(["--watch"], in: folder)
+        try folder.write(text.replacing("Access is denied.", with: "No."), to: "Fixtures/rezolve/failures.yaml")
+        try await wait(server) { $0?["count"] == 1 }
+        let answer = try await HTTPClient.send(
+            url: server.base + "/api/v1/partner/317/customer/entity123/wallet", within: .seconds(10))
+        #expect(try JSON.parse(answer.body)["message"] == "No.")
+        // Gone again, it is missed: what lies below would show through as if that were wanted.
+        try FileManager.default.removeItem(atPath: folder.path + "/Fixtures")
+        try await wait(server) { $0?["problem"]?.string?.contains("the folder of fixtures is gone") == true }
+        _ = server.stop()
+    }
+
+    @Test("the folders in force are told at the start and in health, with what nobody reads")
+    func layers() async throws {
+        let folder = TemporaryFolder()
+        for path in ["mine.yml", "rezolv/accounts.yaml", "ims/notes.txt", "ims/extra.yaml", "ims/contract/own.hurl"] {
+            try folder.write("a: 1\n", to: "Fixtures/" + path)
+        }
+        let server = try await RunningServer([], in: folder)
+        let answer = try await HTTPClient.send(url: server.base + "/_understudy/health", within: .seconds(10))
+        let layers = try #require(try JSON.parse(answer.body)["layers"]?.array)
+        let own = folder.url.resolvingSymlinksInPath().path + "/Fixtures"
+        #expect(layers.count == 2)
+        #expect(layers[0]["folder"]?.string == own)
+        #expect(
+            layers[0]["unread"] == [
+                "rezolv/; did you mean “rezolve”?", "ims/extra.yaml", "mine.yml; files of fixtures end in .yaml",
+            ], "\(layers[0])")
+        #expect(layers[1]["unread"] == [])
+        let end = server.stop()
+        #expect(end.output.contains("\nFixtures: \(own), over "), "\(end.output)")
+        #expect(end.log.contains("understudy: nobody reads \(own)/rezolv/; did you mean “rezolve”?\n"), "\(end.log)")
+    }
+
     @Test("a value of the variable that is neither true nor false stops the start")
     func wrongVariable() throws {
         let run = try Program.run("serve", environment: ["UNDERSTUDY_WATCH": "yes"])

@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -22,6 +23,33 @@ struct ClockControlTests {
         #expect(try #require(released.json["unix"]?.number?.double) >= 1_800_001_860)
     }
 
+    @Test("DELETE and a null give the machine's time back, also where a seed had stopped the clock", arguments: Depth.allCases)
+    func release(_ depth: Depth) async throws {
+        for (method, body) in [(HTTPRequest.Method.delete, ""), (.put, #"{"now":null}"#)] {
+            for prepare in [#"{"now":5}"#, #"{"now":5,"freeze":true}"#, #"{"advance":"-1h"}"#] {
+                let world = try await World(depth, at: nil)
+                try await world.control(.put, "clock", prepare)
+                let released = try await world.control(method, "clock", body)
+                #expect(released.status == 200)
+                #expect(released.json["machine_time"] == true, "\(released.text)")
+                #expect(try await world.control(.get, "clock").json["frozen"] == false)
+            }
+            let seeded = try await World(depth, at: nil)
+            try await seeded.set(seed: 7)
+            #expect(try await seeded.control(method, "clock", body).json["machine_time"] == true)
+        }
+    }
+
+    @Test("a null beside a freeze stops the clock at the machine's time, and beside a move counts from there")
+    func releasedAndMore() async throws {
+        let world = try await World()
+        let frozen = try await world.control(.put, "clock", #"{"now":null,"freeze":true}"#)
+        #expect(frozen.json["frozen"] == true)
+        #expect(try #require(frozen.json["unix"]?.number?.double) != 1_800_000_000)
+        let moved = try await world.control(.put, "clock", #"{"now":null,"advance":"1h"}"#)
+        #expect(moved.json["machine_time"] == false && moved.json["frozen"] == false)
+    }
+
     @Test("a clock that is set and frozen in one call shows exactly that moment", arguments: 0..<50)
     func exact(_ attempt: Int) async throws {
         let answer = try await World(at: nil).control(.put, "clock", #"{"now":1800000000,"freeze":true}"#)
@@ -43,8 +71,8 @@ struct ClockControlTests {
     @Test(
         "what makes no sense is refused and changes nothing",
         arguments: [
-            (#"{"now":"nan"}"#, "expected Unix seconds or an RFC 3339 time"), (#"{"now":"yesterday"}"#, "RFC 3339"),
-            (#"{"now":null}"#, "RFC 3339"), (#"{"now":-1}"#, "RFC 3339"), (#"{"now":1e400}"#, "RFC 3339"),
+            (#"{"now":"nan"}"#, "expected Unix seconds, an RFC 3339 time, or null"), (#"{"now":"yesterday"}"#, "RFC 3339"),
+            (#"{"now":-1}"#, "RFC 3339"), (#"{"now":1e400}"#, "RFC 3339"),
             (#"{"now":"2027-02-30T00:00:00Z"}"#, "RFC 3339"), (#"{"advance":90}"#, "expected a duration"),
             (#"{"advance":"90"}"#, "“90s”, “31m” or “2h”"), (#"{"advance":"-100000d"}"#, "1970 to 9999"),
             (#"{"now":253402300799,"advance":"1s"}"#, "1970 to 9999"), (#"{"freeze":"yes"}"#, "expected true or false"),

@@ -1,5 +1,6 @@
 import Support
 import Testing
+import Understudy
 
 @Suite("Selecting a sandbox")
 struct SandboxSelectionTests {
@@ -65,6 +66,18 @@ struct SandboxSelectionTests {
     func invalid(_ depth: Depth, _ name: String) async throws {
         try await selected("/~\(name)/_understudy/journal", [], depth)
             .expectProblem(400, "sandbox-name-invalid", "1 to 63 of a-z, 0-9 and hyphen")
+    }
+
+    @Test("whoever looks for a refused name finds it in the journal of the standard sandbox", arguments: Depth.allCases)
+    func refusalIsKept(_ depth: Depth) async throws {
+        let stage = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(depth, on: stage, at: nil)
+        _ = try await world.bare(.get, "/~Shop/api/v1/x")
+        let entries = stage.emulator.sandboxes.standard.journal.entries()
+        #expect(entries.map(\.request.target) == ["/~Shop/api/v1/x"])
+        #expect(entries.map(\.response.status.code) == [400])
+        #expect(entries.first?.explanation == "“Shop” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
+        #expect(stage.emulator.sandboxes.count == 1)
     }
 
     @Test("an invalid name in the header or the host is refused")

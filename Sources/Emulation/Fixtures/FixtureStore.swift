@@ -103,6 +103,16 @@ public struct VendorFixtures: Sendable {
     /// Reads a file of the vendor's folder.
     public func file(_ path: String) throws(FixtureProblem) -> FixtureStore.File { try store.file("\(folder)/\(path)") }
 
+    /// Reads the file of the vendor's folder that a fixture names; a problem with it stands where it is named.
+    public func file(named node: FixtureNode) throws(FixtureProblem) -> FixtureStore.File {
+        let path = try node.string()
+        do {
+            return try file(path)
+        } catch {
+            throw node.problem("\(error)")
+        }
+    }
+
     /// Reads a YAML document of the vendor's folder.
     public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try store.document("\(folder)/\(path)")

@@ -11,9 +11,7 @@ final class YAMLReader {
 
     /// The root of the only document of a file.
     static func root(of file: FixtureStore.File) throws(FixtureProblem) -> YAMLNode {
-        guard String(validating: file.bytes, as: UTF8.self) != nil else {
-            throw FixtureProblem(file: file.path, message: "is not UTF-8")
-        }
+        try TextEncoding.check(file)
         return try file.bytes.withUnsafeBufferPointer { (bytes) throws(FixtureProblem) in
             try YAMLReader(bytes, of: file.path).root()
         }
@@ -141,7 +139,17 @@ final class YAMLReader {
     private var brokenSyntax: FixtureProblem {
         let message = "not YAML: \(parser.pointee.problem.map { String(cString: $0) } ?? "out of memory")"
         if parser.pointee.error == YAML_READER_ERROR { return signProblem(message) }
-        return problem(message, at: parser.pointee.problem_mark)
+        let mark = parser.pointee.problem_mark
+        return problem(indentationProblem(at: mark) ?? message, at: mark)
+    }
+
+    /// What to say of a line that a tab indents, which the library calls a character that cannot start a token.
+    private func indentationProblem(at mark: yaml_mark_t) -> String? {
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        guard mark.line < lines.count else { return nil }
+        let blanks = lines[mark.line].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
+        guard blanks.contains(UInt8(ascii: "\t")) else { return nil }
+        return "a tab indents this line; YAML wants spaces"
     }
 
     /// A problem with a sign that no YAML may hold: it is refused before anything counts lines.

@@ -81,12 +81,7 @@ struct ResponseTemplate: Sendable {
         guard !path.hasPrefix("/"), !path.split(separator: "/").contains("..") else {
             throw node.problem("“\(path)” leaves the vendor's folder; name a file below it")
         }
-        let file: FixtureStore.File
-        do {
-            file = try fixtures.file(path)
-        } catch {
-            throw node.problem("\(error)")
-        }
+        let file = try fixtures.file(named: node)
         let standardType = typesByEnding[path.split(separator: ".").last.map(String.init) ?? ""]
         guard let text = String(validating: file.bytes, as: UTF8.self) else {
             return (.bytes(file.bytes), standardType)

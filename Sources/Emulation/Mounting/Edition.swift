@@ -7,6 +7,8 @@ public struct Edition: Sendable {
     public let vendors: [any MountedVendor]
     /// A short text that changes with any fixture file.
     public let fingerprint: String
+    /// The folders they were read from, the topmost first.
+    public let layers: [FixtureLayer]
 
     /// Reads the fixtures of every vendor and makes it ready.
     ///
@@ -18,6 +20,7 @@ public struct Edition: Sendable {
         try Self.checkScenarioNames(vendors)
         self.vendors = vendors
         self.fingerprint = fingerprint
+        layers = fixtures.layers(of: modules.map(\.identity.id))
     }
 
     /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
@@ -40,6 +43,7 @@ public struct Edition: Sendable {
     init(vendors: [any MountedVendor], fingerprint: String) {
         self.vendors = vendors
         self.fingerprint = fingerprint
+        layers = []
     }
 
     /// The scenarios of all vendors.

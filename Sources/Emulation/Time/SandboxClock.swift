@@ -59,6 +59,9 @@ public struct SandboxClock: Sendable, Hashable {
             ? .frozen(at: moment) : .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
     }
 
+    /// Shows the machine's time again.
+    public mutating func release() { mode = .running(offset: 0) }
+
     /// Moves the clock by a duration, which may be negative.
     public mutating func advance(by duration: Duration) {
         switch mode {

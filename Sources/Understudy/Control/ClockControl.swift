@@ -12,6 +12,9 @@ extension ControlAPI {
             "clock.set", .put, "/clock", "Sets, moves, freezes and releases the clock.",
             content: .required(NamedSchema.clockChange.reference), gives: .json("The changed clock.", .clock),
             handler: setClock),
+        ControlOperation(
+            "clock.clear", .delete, "/clock", "Has the clock show the machine's time.",
+            gives: .json("The changed clock.", .clock), handler: releaseClock),
     ]
 
     @Sendable static func readClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -23,7 +26,8 @@ extension ControlAPI {
     /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the moment that was named.
     @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
-        let now = try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
+        let isReleased = body["now"] == .null
+        let now = isReleased ? nil : try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
         let advance = try body["advance"].map { value throws(ControlProblem) in try duration(value, call) }
         let freeze = try body["freeze"].map { value throws(ControlProblem) in
             guard let freeze = value.bool else { throw call.invalid("freeze is \(value.text); expected true or false") }
@@ -31,6 +35,7 @@ extension ControlAPI {
         }
         let clock = try call.sandbox.adjustClock { (clock) throws(ControlProblem) in
             var changed = clock
+            if isReleased { changed.release() }
             if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
             if let advance { changed.advance(by: advance) }
@@ -43,9 +48,14 @@ extension ControlAPI {
         return .ready(.json(json(clock)))
     }
 
+    /// Gives a sandbox with a seed the machine's time as well, until it is reset.
+    @Sendable static func releaseClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        .ready(.json(json(call.sandbox.adjustClock { $0.release() })))
+    }
+
     private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
         guard let moment = Moment(value) else {
-            throw call.invalid("now is \(value.text); expected Unix seconds or an RFC 3339 time")
+            throw call.invalid("now is \(value.text); expected Unix seconds, an RFC 3339 time, or null for the machine's time")
         }
         return moment
     }

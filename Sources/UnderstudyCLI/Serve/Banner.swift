@@ -23,6 +23,7 @@ struct Banner {
     func show() {
         for address in addresses { Output.line("Understudy \(Emulator.version) at \(address.scheme)://\(address)") }
         showSecureRequest()
+        showFixtures()
         for vendor in emulator.vendors {
             Output.line()
             let failures = vendor.failures.count
@@ -42,6 +43,12 @@ struct Banner {
             Output.line("It listens at every address of this machine; its keys and passwords are public.")
         }
         Output.line("Stop with Control-C.")
+    }
+
+    private func showFixtures() {
+        let layers = emulator.fixtureLayers
+        Output.line("Fixtures: \(layers.map(\.folder).joined(separator: ", over "))")
+        for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
     }
 
     /// A certificate of one's own is trusted in a way that its owner knows.

@@ -57,7 +57,10 @@ struct ServeCommand: ParsableCommand {
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
         let fixtures = try world.store(sources)
         let emulator = try emulator(fixtures, sources, log)
-        let watch = try sources.isSet("watch", flag: watch) ? FixtureWatch(emulator, over: fixtures) : nil
+        let awaited = try world.awaitedFolder(sources)
+        let watch =
+            try sources.isSet("watch", flag: watch)
+            ? FixtureWatch(emulator, over: fixtures, awaiting: awaited) : nil
         let files = try state.files(sources)
         let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)

@@ -104,7 +104,7 @@ extension IMSDevIssuer {
 extension IMSDevIssuer.KeyFile {
     fileprivate init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let entry = try node.mapping("file", "kid")
-        let file = try fixtures.file(try entry.required("file").string())
+        let file = try fixtures.file(named: try entry.required("file"))
         path = file.path
         text = file.bytes
         id = try entry["kid"]?.string()

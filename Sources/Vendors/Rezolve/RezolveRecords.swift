@@ -119,7 +119,7 @@ extension RezolveCustomer {
         switch source {
         case .accounts(let fixtures):
             guard let node else { return }
-            let file = try fixtures.file(try node.string())
+            let file = try fixtures.file(named: node)
             do {
                 keyPair = DeferredKeyPair(try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)))
             } catch {

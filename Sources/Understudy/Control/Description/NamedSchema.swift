@@ -69,6 +69,16 @@ extension NamedSchema {
                             "failures": Schema.integer("How many failures it has.", from: 0),
                         ])),
                 "fixtures": Schema.string("A short text that changes with any fixture file."),
+                "layers": Schema.list(
+                    "The folders of fixtures that are in force, the topmost first.",
+                    of: Schema.answer(
+                        "A folder of fixtures.",
+                        [
+                            "folder": Schema.string("The folder, from the root of the file system."),
+                            "unread": Schema.list(
+                                "Files that look like fixtures and are read by nobody, each with a hint.",
+                                of: Schema.string("A path below the folder.")),
+                        ])),
                 "reload": Schema.answer(
                     "How reading the fixtures anew went.",
                     [

@@ -1,0 +1,62 @@
+public import JSON
+
+/// A folder of fixtures that is in force, and what of it nobody reads.
+public struct FixtureLayer: Sendable {
+    /// The folder, from the root of the file system.
+    public let folder: String
+    /// Files, or whole folders with a slash behind them, that look like fixtures and are read by nobody; each with a hint.
+    public let unread: [String]
+
+    /// What to tell people of each file that nobody reads.
+    public var warnings: [String] {
+        unread.map { "nobody reads \(FixtureStore.join(folder, $0))" }
+    }
+
+    /// The layer for programs.
+    public var json: JSON {
+        ["folder": .string(folder), "unread": .array(unread.map(JSON.string))]
+    }
+}
+
+extension FixtureStore {
+    /// The layers, the topmost first, once all vendors were read.
+    ///
+    /// Of the bottom layer, which is complete and came with the program, nothing is looked for.
+    ///
+    /// - Parameter vendors: the folders of the vendors.
+    func layers(of vendors: [String]) -> [FixtureLayer] {
+        guard let bottom = layers.last else { return [] }
+        return layers.map { layer in
+            FixtureLayer(
+                folder: Self.absolute(layer),
+                unread: layer == bottom ? [] : unreadFixtures(of: layer, over: bottom, vendors))
+        }
+    }
+
+    private static func absolute(_ path: String) -> String {
+        path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
+    }
+
+    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) -> [String] {
+        let unread = usage(of: layer).unread.filter { path in
+            // What comes with the program is right where it is, such as schemas for editors.
+            Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
+        }
+        let strangers = unread.compactMap { Self.folder(of: $0) }.filter { !vendors.contains($0) }
+        let inside = unread.filter { Self.folder(of: $0).map(vendors.contains) ?? true }
+        return Set(strangers).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
+    }
+
+    /// Texts for people, code and contract cases, which only a run of them reads, are no fixtures of a server.
+    private static func looksLikeFixture(_ path: String) -> Bool {
+        ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
+    }
+
+    private static func folder(of path: String) -> String? {
+        path.contains("/") ? path.split(separator: "/").first.map(String.init) : nil
+    }
+
+    private static func hinted(_ path: String) -> String {
+        path.hasSuffix(".yml") ? "\(path); files of fixtures end in .yaml" : path
+    }
+}
