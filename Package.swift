@@ -1,4 +1,5 @@
 // swift-tools-version: 6.1
+import Foundation
 import PackageDescription
 
 /// The vendors that are mounted; a new one adds its line here, its folders and its line in the catalog.
@@ -85,6 +86,9 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
+/// Whether the tests are there: an image is built without them.
+let hasTests = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests")
+
 /// Whether only what stands below the emulation is built: all that the runs of mutated inputs and under sanitizers need.
 let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
 
@@ -106,8 +110,8 @@ let package = Package(
         .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: foundation + foundationTests
-        + (isFoundationOnly ? [] : core + vendorTargets + mounting + tests + vendorTests)
+    targets: foundation + (isFoundationOnly ? [] : core + vendorTargets + mounting)
+        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests) : [])
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Emulation
+import Foundation
 import HTTPEngine
 import Understudy
 
@@ -10,12 +11,13 @@ struct HealthcheckCommand: ParsableCommand {
         discussion: """
             Example: understudy healthcheck --server http://127.0.0.1:8080
 
-            Over https it trusts what the system does, and the local CA.
+            Without --server it asks the server of this machine whose port is in the file that UNDERSTUDY_PORT_FILE
+            names, or else in the environment or ./understudy.yaml. Over https it trusts what the system does, and the local CA.
 
             Exit codes: 0 it is, 1 it is not or does not answer.
             """)
 
-    @Option(help: "The server (http://127.0.0.1 and UNDERSTUDY_PORT, or 8080).")
+    @Option(help: "The server (this machine's, at the port that it has written down or was given).")
     var server: String?
 
     @Option(help: "How long to wait for the answer.")
@@ -26,8 +28,7 @@ struct HealthcheckCommand: ParsableCommand {
             throw Misuse("--within \(within) is not a duration such as 500ms or 3s.")
         }
         let sources = try OptionSources(configurationFile: nil)
-        let port = try sources.text("port", flag: nil) ?? "8080"
-        let base = server ?? "http://127.0.0.1:\(port)"
+        let base = try server ?? Self.localServer(sources)
         let url = (base.hasSuffix("/") ? String(base.dropLast()) : base) + "/_understudy/health"
         let trust = try url.hasPrefix("https:") ? LocalAuthority.trust(sources) : .system
         do {
@@ -39,5 +40,20 @@ struct HealthcheckCommand: ParsableCommand {
         } catch let error as ClientError {
             throw error.ending(of: url)
         }
+    }
+
+    /// The server of this machine: where it wrote that it is, else where the options have it.
+    private static func localServer(_ sources: OptionSources) throws -> String {
+        let host =
+            try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
+        let address = host.contains(":") ? "[\(host)]" : host
+        // A server that has not begun yet has written nothing, and one without the option never does.
+        if let path = try sources.text("port-file", flag: nil),
+            let lines = try? String(contentsOfFile: path, encoding: .utf8),
+            let words = lines.split(separator: "\n").first?.split(separator: " "), words.count == 2
+        {
+            return "\(words[0])://\(address):\(words[1])"
+        }
+        return "http://\(address):\(try sources.text("port", flag: nil) ?? "8080")"
     }
 }

@@ -33,7 +33,9 @@ struct OptionSources {
         // Read where the package is built, by the same shell as often as not.
         let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY"]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
-            .sorted().map { "\($0) is set in the environment, and no option has that name\(Nearest.hint(to: $0, among: known))" }
+            .sorted().map {
+                "\($0) is set in the environment, and no option has that name\(Nearest.hint(to: $0, among: known))"
+            }
     }
 
     /// The text of an option; `nil` when nobody sets it.

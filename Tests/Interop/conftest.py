@@ -1,11 +1,15 @@
+import os
 import re
 import resource
 
 import pytest
 from probe import Probe
-from world import Sandbox, Server
+from world import BINARY, Sandbox, Server
 
 pytest_plugins = ["understudy_fixture"]
+
+
+os.environ.setdefault("UNDERSTUDY", str(BINARY))
 
 
 def pytest_configure():

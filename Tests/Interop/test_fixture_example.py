@@ -1,12 +1,16 @@
-"""Two examples of a suite that uses the fixture of understudy_fixture.py: a renewal, and a broken backend."""
+"""Two examples of a suite that uses the fixture of understudy_fixture.py: a renewal, and a broken backend.
 
-import os
+Copy both files beside each other, and run pytest.
+"""
 
 import pytest
 import requests
-from world import ADA, API_KEY, BINARY, DEVICE, PARTNER
 
-os.environ.setdefault("UNDERSTUDY", str(BINARY))
+pytest_plugins = ["understudy_fixture"]
+
+# What `understudy serve` prints of its sample accounts.
+API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
+DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 
 
 class App:
@@ -29,7 +33,7 @@ class App:
         return requests.get(self.backend + path, headers=fields, timeout=30)
 
 
-BOOK = f"/api/v1/partner/{PARTNER}/customer/{ADA}/addressbook"
+BOOK = "/api/v1/partner/317/customer/entity123/addressbook"
 
 
 def test_a_token_that_expires_in_mid_session_is_renewed_once(understudy):

@@ -32,6 +32,7 @@ CALLS = {
         ({}, "", {"now": "2027-01-15T08:00:00Z", "freeze": True}, 200), ({}, "", {"now": 1800000000.5}, 200),
         ({}, "", {"advance": "31m", "freeze": False}, 200), ({}, "", {"now": "soon"}, 400), ({}, "", {"no": 1}, 400),
     ],
+    "clock.clear": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "settings.get": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "settings.set": [
         ({}, "", {"profile": "observed", "seed": 7}, 200),

@@ -1,8 +1,11 @@
 """The README's shell blocks, run as they are printed, against the running server."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
+import sys
 
 import pytest
 from world import BINARY, ROOT
@@ -47,3 +50,12 @@ def test_the_readme_s_scenario_is_one(tmp_path):
     listed = subprocess.run(
         [BINARY, "routes", "--scenarios", "--fixtures", tmp_path], check=True, capture_output=True, text=True).stdout
     assert "my-app-survives-a-bad-afternoon" in listed
+
+
+def test_the_pytest_example_runs_when_it_is_copied(tmp_path):
+    for name in ["understudy_fixture.py", "test_fixture_example.py"]:
+        shutil.copy(ROOT / "Tests/Interop" / name, tmp_path)
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_fixture_example.py"], cwd=tmp_path,
+        capture_output=True, text=True, env={**os.environ, "UNDERSTUDY": str(BINARY)}, timeout=120)
+    assert run.returncode == 0 and "2 passed" in run.stdout, run.stdout + run.stderr

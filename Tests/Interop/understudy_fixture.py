@@ -1,7 +1,7 @@
 """A pytest fixture for suites in Python: copy it, it needs nothing but pytest and requests.
 
-`pytest_plugins = ["understudy_fixture"]` in a conftest.py makes it known; the environment variable UNDERSTUDY names the
-program, if it is not on the path. All tests share one server, and each has a sandbox of its own.
+`pytest_plugins = ["understudy_fixture"]` in a conftest.py or a test file makes it known; the environment variable
+UNDERSTUDY names the program, if it is not on the path. All tests share one server, and each has a sandbox of its own.
 """
 
 import os

@@ -5,7 +5,7 @@ import Tokens
 @Suite("RSA keys of a broken generator")
 struct ROCAFingerprintTests {
     /// A test modulus of 2048 bits that was put together from random powers, and whose primes nobody uses.
-    private static let marked = 
+    private static let marked =
         "6J8UwMkFyxVFGsKNQze3zy6s58gBITKJqkz2-Scx7oUiLCnsIuaZcm7aHP1WKzPjjgSz9FEQbgqYUNWx7JnKtMOfLWwam-6kqPJQ"
         + "A-UuRO1OkgamBqkQZUDnNULGwpVGQcrGZXWQUnUofsVhRKZcLn04Ol3MXkiZdwyfVngB1S7vA2FUAnN-kYHwbdzbrYjReiBCM4fB"
         + "OJCKz2ERc79lP1nE4qzFRsioe4m7mWXRkaUzQ45w-WGKcxDkZ_Tcdw9KE92xCJ1t24hnsWt7Xnzcboo4tAbpq6mt-I8P_-oWlhQF"

@@ -54,9 +54,13 @@ struct ConfigurationTests {
                 "understudy.yaml:2:7: the file is not UTF-8: a byte 0xE9 stands here; save it as UTF-8"
             ),
             (
-                Array("port: \u{FEFF}1".utf8), "understudy.yaml:1:7: an invisible byte order mark stands here; remove it"
+                Array("port: \u{FEFF}1".utf8),
+                "understudy.yaml:1:7: an invisible byte order mark stands here; remove it"
             ),
-            (Array("profile:\n\trezolve: observed".utf8), "understudy.yaml:2:1: a tab indents this line; YAML wants spaces"),
+            (
+                Array("profile:\n\trezolve: observed".utf8),
+                "understudy.yaml:2:1: a tab indents this line; YAML wants spaces"
+            ),
         ] as [([UInt8], String)])
     func encoding(_ bytes: [UInt8], _ complaint: String) throws {
         let folder = TemporaryFolder()
@@ -86,10 +90,13 @@ struct ConfigurationTests {
     @Test("a key file that is missing is complained of where it is named")
     func missingKey() throws {
         let folder = TemporaryFolder()
-        let accounts = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../Fixtures/ims/accounts.yaml")
+        let accounts = URL(filePath: #filePath).deletingLastPathComponent().appending(
+            path: "../../Fixtures/ims/accounts.yaml")
         let text = try String(contentsOf: accounts, encoding: .utf8).replacing("keys/k1.pem", with: "keys/k0.pem")
         try folder.write(text, to: "Fixtures/ims/accounts.yaml")
-        let line = try #require(text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("k0.pem") }) + 1
+        let line =
+            try #require(
+                text.split(separator: "\n", omittingEmptySubsequences: false).firstIndex { $0.contains("k0.pem") }) + 1
         let run = try Program.run("routes", in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.hasPrefix("understudy: Fixtures/ims/accounts.yaml:\(line):"), "\(run.complaint)")

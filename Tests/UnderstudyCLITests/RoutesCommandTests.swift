@@ -39,7 +39,9 @@ struct RoutesCommandTests {
     #if os(Linux)
         @Test(
             "a full disk at standard output is an error, also of --help",
-            arguments: ["routes", "routes --help", "token mint rezolve login", "token explain --json a.b.c", "ca --pem"])
+            arguments: [
+                "routes", "routes --help", "token mint rezolve login", "token explain --json a.b.c", "ca --pem",
+            ])
         func fullDisk(_ command: String) throws {
             let folder = TemporaryFolder()
             let shell = Process()
@@ -53,7 +55,8 @@ struct RoutesCommandTests {
             let text = String(decoding: complaint.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
             shell.waitUntilExit()
             #expect(shell.terminationStatus == 2)
-            #expect(text.hasSuffix("understudy: standard output cannot be written: No space left on device.\n"), "\(text)")
+            #expect(
+                text.hasSuffix("understudy: standard output cannot be written: No space left on device.\n"), "\(text)")
         }
     #endif
 }

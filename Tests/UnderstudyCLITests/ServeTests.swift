@@ -115,6 +115,23 @@ struct ServeTests {
         #expect(server.stop().status == 0)
     }
 
+    @Test("healthcheck finds the server at the port that it wrote down, and else at the one that options name")
+    func healthcheckFinds() async throws {
+        let server = try await RunningServer()
+        let written = try Program.run(
+            "healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "ports", "UNDERSTUDY_PORT": "1"], in: server.folder)
+        #expect(written.status == 0, "\(written.complaint)")
+        let port = server.base.split(separator: ":").last.map(String.init) ?? ""
+        let folder = TemporaryFolder()
+        try folder.write("port: \(port)\nhost: 0.0.0.0\n", to: "understudy.yaml")
+        let configured = try Program.run("healthcheck", environment: ["UNDERSTUDY_PORT_FILE": "none"], in: folder)
+        #expect(configured.status == 0, "\(configured.complaint)")
+        _ = server.stop()
+        let gone = try Program.run("healthcheck", in: folder)
+        #expect(gone.status == 1)
+        #expect(gone.complaint.hasPrefix("understudy: http://127.0.0.1:\(port)/_understudy/health: "), "\(gone.complaint)")
+    }
+
     @Test("healthcheck says 0 of a server that is well and 1 of one that is not there")
     func healthcheck() async throws {
         let server = try await RunningServer("--log", "off")

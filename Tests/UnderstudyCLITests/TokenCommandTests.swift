@@ -118,21 +118,29 @@ struct TokenCommandTests {
 
     @Test(
         "what mint prints can be piped into every command",
-        arguments: [["explain"], ["explain", "-"], ["verify", "--secret", "x", "-"], ["verify", "--as", "ims-sdk", "-"]])
+        arguments: [
+            ["explain"], ["explain", "-"], ["verify", "--secret", "x", "-"], ["verify", "--as", "ims-sdk", "-"],
+        ])
     func pipes(_ command: [String]) throws {
         let minted = try Program.run("token", "mint", "rezolve", "login")
         let run = try Program.run(["token"] + command + ["--json"], input: minted.output)
         let answer = try JSON.parse(run.output.utf8)
-        let lists = [answer["findings"]].compactMap { $0?.array } + (answer["verdicts"]?.array ?? []).compactMap { $0["findings"]?.array }
+        let lists =
+            [answer["findings"]].compactMap { $0?.array }
+            + (answer["verdicts"]?.array ?? []).compactMap { $0["findings"]?.array }
         let findings = lists.flatMap { $0 }
         #expect(!findings.isEmpty, "\(run.output)\(run.complaint)")
-        let broken = findings.filter { $0["check"]?.string?.hasSuffix("base64url") == true && $0["outcome"] == "failed" }
+        let broken = findings.filter {
+            $0["check"]?.string?.hasSuffix("base64url") == true && $0["outcome"] == "failed"
+        }
         #expect(broken == [])
     }
 
     @Test(
         "mint shows the header and the claims of the token that it gives",
-        arguments: ["tampered-payload", "alg-none", "wrong-alg", "milliseconds", "missing-exp", "padded-base64", "four-parts"])
+        arguments: [
+            "tampered-payload", "alg-none", "wrong-alg", "milliseconds", "missing-exp", "padded-base64", "four-parts",
+        ])
     func shown(_ defect: String) throws {
         let minted = try Program.run(
             "token", "mint", "rezolve", "login", "--at", "1800000000", "--defect", defect, "--json")
@@ -155,14 +163,16 @@ struct TokenCommandTests {
         // The auth key of the sample partner, and another invented secret.
         let key = Data(
             "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO==".utf8)
-        let encoded = key.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing("=", with: "")
+        let encoded = key.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=", with: "")
         try folder.write(
             #"{"keys":[{"kty":"oct","kid":"other","k":"b3RoZXI"},{"kty":"oct","kid":"one","k":"\#(encoded)"}]}"#,
             to: "keys.json")
         let minted = try Program.run(
             "token", "mint", "rezolve", "login", "--at", "1800000000", "--header", "kid=\(kid)", in: folder)
         let run = try Program.run(
-            "token", "verify", "--key", "keys.json", "--at", "1800000000", "--json", "-", input: minted.output, in: folder)
+            "token", "verify", "--key", "keys.json", "--at", "1800000000", "--json", "-", input: minted.output,
+            in: folder)
         #expect(run.status == (broken.isEmpty ? 0 : 1), "\(run.output)\(run.complaint)")
         let findings = try #require(try JSON.parse(run.output.utf8)["findings"]?.array)
         #expect(findings.filter { $0["outcome"] == "failed" }.compactMap { $0["check"]?.string } == broken)
@@ -174,7 +184,8 @@ struct TokenCommandTests {
     @Test("a key without an id is taken whatever the token's kid says")
     func anonymousKey() throws {
         let minted = try Program.run(
-            "token", "mint", "rezolve", "registration", "--with", "partner=3", "--at", "1800000000", "--header", "kid=x")
+            "token", "mint", "rezolve", "registration", "--with", "partner=3", "--at", "1800000000", "--header", "kid=x"
+        )
         let run = try Program.run(
             "token", "verify", "--secret", "secret", "--at", "1800000000", "-", input: minted.output)
         #expect(run.status == 0, "\(minted.output)\(run.output)\(minted.complaint)")
@@ -184,7 +195,9 @@ struct TokenCommandTests {
     func lines() throws {
         let minted = try Program.run("token", "mint", "rezolve", "login", "--defect", "expired")
         let run = try Program.run("token", "explain", input: minted.output)
-        let others = run.output.split(separator: "\n").filter { $0.contains(": would answer ") }.map { $0.prefix { $0 != ":" } }
+        let others = run.output.split(separator: "\n").filter { $0.contains(": would answer ") }.map {
+            $0.prefix { $0 != ":" }
+        }
         #expect(others == ["ims", "bloomreach", "comapi"], "\(run.output)")
         #expect(run.output.hasPrefix("rezolve: login token, signed with the key of partner 317\n"))
         let strange = try Program.run(
@@ -198,7 +211,8 @@ struct TokenCommandTests {
 
     @Test("explain keeps the quotes of a text that looks like a number")
     func quotes() throws {
-        let minted = try Program.run("token", "mint", "rezolve", "login", "--defect", "string-exp", "--at", "1795360000")
+        let minted = try Program.run(
+            "token", "mint", "rezolve", "login", "--defect", "string-exp", "--at", "1795360000")
         let run = try Program.run("token", "explain", "--at", "1795360000", input: minted.output)
         #expect(run.output.contains(#"found "179"#), "\(run.output)")
     }

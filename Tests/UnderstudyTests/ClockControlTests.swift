@@ -23,7 +23,9 @@ struct ClockControlTests {
         #expect(try #require(released.json["unix"]?.number?.double) >= 1_800_001_860)
     }
 
-    @Test("DELETE and a null give the machine's time back, also where a seed had stopped the clock", arguments: Depth.allCases)
+    @Test(
+        "DELETE and a null give the machine's time back, also where a seed had stopped the clock",
+        arguments: Depth.allCases)
     func release(_ depth: Depth) async throws {
         for (method, body) in [(HTTPRequest.Method.delete, ""), (.put, #"{"now":null}"#)] {
             for prepare in [#"{"now":5}"#, #"{"now":5,"freeze":true}"#, #"{"advance":"-1h"}"#] {
@@ -71,7 +73,8 @@ struct ClockControlTests {
     @Test(
         "what makes no sense is refused and changes nothing",
         arguments: [
-            (#"{"now":"nan"}"#, "expected Unix seconds, an RFC 3339 time, or null"), (#"{"now":"yesterday"}"#, "RFC 3339"),
+            (#"{"now":"nan"}"#, "expected Unix seconds, an RFC 3339 time, or null"),
+            (#"{"now":"yesterday"}"#, "RFC 3339"),
             (#"{"now":-1}"#, "RFC 3339"), (#"{"now":1e400}"#, "RFC 3339"),
             (#"{"now":"2027-02-30T00:00:00Z"}"#, "RFC 3339"), (#"{"advance":90}"#, "expected a duration"),
             (#"{"advance":"90"}"#, "“90s”, “31m” or “2h”"), (#"{"advance":"-100000d"}"#, "1970 to 9999"),

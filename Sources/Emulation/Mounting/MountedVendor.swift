@@ -190,7 +190,8 @@ extension TokenExplanation {
         }
         return [
             "vendor": .string(vendor), "kind": JSON(kind), "account": JSON(account), "accepted": .bool(failure == nil),
-            "failure": JSON(failure), "reason": JSON(reason), "answer": answer, "findings": .array(findings.map(\.json)),
+            "failure": JSON(failure), "reason": JSON(reason), "answer": answer,
+            "findings": .array(findings.map(\.json)),
             "clients": .array(clients.map { $0.verdict.json(of: $0.name) }),
         ]
     }

@@ -21,7 +21,8 @@ extension Sequence<any MountedVendor> {
         for fact in facts {
             guard known.contains(fact.name) else {
                 let those = known.isEmpty ? "; a token of this vendor needs no request" : ""
-                return "no vendor asks of a request for \(fact.name)\(Nearest.hint(to: fact.name, among: known))\(those)"
+                return
+                    "no vendor asks of a request for \(fact.name)\(Nearest.hint(to: fact.name, among: known))\(those)"
             }
             if fact.value.string == nil { return "\(fact.name) is \(fact.value.text); expected a string" }
         }

@@ -55,7 +55,8 @@ extension ControlAPI {
 
     private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
         guard let moment = Moment(value) else {
-            throw call.invalid("now is \(value.text); expected Unix seconds, an RFC 3339 time, or null for the machine's time")
+            throw call.invalid(
+                "now is \(value.text); expected Unix seconds, an RFC 3339 time, or null for the machine's time")
         }
         return moment
     }

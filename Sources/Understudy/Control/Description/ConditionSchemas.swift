@@ -12,7 +12,7 @@ extension NamedSchema {
         "ValueMatcher",
         Schema.either(
             "What a value must be: equal to this one, or all that the words of an object say.",
-            ["type": ["string", "number", "boolean", "array", "null"]],
+            ["type": ["string", "number", "boolean", "null"]], ["type": "array", "items": [:]],
             Schema.content(
                 "At least one word.",
                 [

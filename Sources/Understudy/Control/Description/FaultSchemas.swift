@@ -2,12 +2,24 @@ import JSON
 
 // Faults.
 extension NamedSchema {
-    static let faultSchemas = [pause, disturbance, ownResponse, fault, faultOrder, faults]
+    static let faultSchemas = [pause, pauseRange, drip, disturbance, ownResponse, fault, faultOrder, faults]
 
     static let pause = NamedSchema(
         "Pause",
         Schema.string(
             "A duration of at most 600 seconds, such as “250ms” or “2s”.", pattern: "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$"))
+
+    // Named, since generators of clients lose objects inside a choice that refer to others.
+    static let pauseRange = NamedSchema(
+        "PauseRange",
+        Schema.content(
+            "A range to draw from.", required: ["from", "to"], ["from": pause.reference, "to": pause.reference]))
+
+    static let drip = NamedSchema(
+        "Drip",
+        Schema.content(
+            "The answer goes out in portions.", required: ["chunk", "every"],
+            ["chunk": Schema.integer("Bytes of a portion.", from: 1, to: .max), "every": pause.reference]))
 
     static let disturbance = NamedSchema(
         "Disturbance",
@@ -18,17 +30,12 @@ extension NamedSchema {
                 "With more to say.",
                 [
                     "delay": Schema.either(
-                        "How long the answer waits, at most 600s.", pause.reference,
-                        Schema.content(
-                            "A range to draw from.", required: ["from", "to"],
-                            ["from": pause.reference, "to": pause.reference])),
+                        "How long the answer waits, at most 600s.", pause.reference, pauseRange.reference),
                     "reset": Schema.boolean("Whether the connection breaks."),
                     "empty": Schema.boolean("Whether it closes without an answer."),
                     "garbage": Schema.boolean("Whether bytes that are no HTTP are answered."),
                     "truncate": Schema.integer("How many bytes of content still go out.", from: 0, to: .max),
-                    "drip": Schema.content(
-                        "The answer goes out in portions.", required: ["chunk", "every"],
-                        ["chunk": Schema.integer("Bytes of a portion.", from: 1, to: .max), "every": pause.reference]),
+                    "drip": drip.reference,
                 ])))
 
     static let ownResponse = NamedSchema(
