@@ -67,15 +67,23 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
-def visit(page: str, **query: str) -> dict:
-    """Opens a page with this query; returns what it posts to its own origin as its last deed."""
+def visit(page: str, host: str = "127.0.0.1", address: str | None = None, **query: str) -> dict:
+    """Opens a page with this query; returns what it posts to its own origin as its last deed.
+
+    The browser takes any host that ends in `.example` for this machine. An address is opened in the page's place, with
+    our own origin in it where {origin} stands.
+    """
     with Pages() as pages, tempfile.TemporaryDirectory(prefix="understudy-browser-") as folder:
         log = Path(folder) / "log"
+        origin = pages.origin.replace("127.0.0.1", host)
+        # Encoded as a whole: the address is a part of a query of ours only where it is one.
+        url = address.replace("{origin}", pages.origin) if address else (
+            f"{origin}/{page}?{urlencode({**query, 'origin': pages.origin})}")
         command = [
             program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
+            "--host-resolver-rules=MAP *.example 127.0.0.1",
             # The page is ours, and in a container there is no sandbox to be had.
-            "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0",
-            f"{pages.origin}/{page}?{urlencode({**query, 'origin': pages.origin})}"]
+            "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0", url]
         with log.open("w") as output:
             # A home of its own, for it leaves things there.
             home = {"HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_CACHE_HOME": folder}
