@@ -1,9 +1,6 @@
 import Foundation
-import HTTPEngine
-import HTTPTypes
 import JSON
 import Testing
-import Wire
 
 /// Under which names control calls are answered, and what is said to whoever lets others in.
 @Suite("understudy serve: who may make control calls")
@@ -17,11 +14,11 @@ struct ControlOptionsTests {
         ] as [([String], [String: String], String)])
     func names(flags: [String], environment: [String: String], file: String) async throws {
         let folder = TemporaryFolder()
-        try folder.write(file, to: "understudy.yaml")
+        if !file.isEmpty { try folder.write(file, to: "understudy.yaml") }
         let server = try await RunningServer(flags, environment: environment, in: folder)
         defer { server.process.terminate() }
         for (host, status) in [("a.example.test", 200), ("B.example.test:1", 200), ("c.example.test", 403)] {
-            #expect(try await health(of: server, as: host) == status, "\(host)")
+            #expect(try health(of: server, as: host) == status, "\(host)")
         }
     }
 
@@ -30,16 +27,23 @@ struct ControlOptionsTests {
         // Taken for an address by the resolver, and for a name by whoever reads it as one.
         let server = try await RunningServer("--host", "localhost")
         defer { server.process.terminate() }
-        #expect(try await health(of: server, as: "localhost") == 200)
-        #expect(try await health(of: server, as: "localhost.example") == 403)
+        #expect(try health(of: server, as: "localhost") == 200)
+        #expect(try health(of: server, as: "localhost.example") == 403)
     }
 
-    private static let host = HTTPField.Name("Host") ?? .from
-
-    private func health(of server: RunningServer, as host: String) async throws -> Int {
-        let answer = try await HTTPClient.send(
-            url: server.base + "/_understudy/health", fields: [Self.host: host], within: .seconds(30))
-        return answer.status.code
+    /// Asked by curl, since our own client names the host that it goes to.
+    private func health(of server: RunningServer, as host: String) throws -> Int? {
+        let (curl, output) = (Process(), Pipe())
+        curl.executableURL = URL(filePath: "/usr/bin/env")
+        curl.arguments = [
+            "curl", "-s", "-o", "/dev/null", "-w", "%{http_code}", "-H", "Host: \(host)",
+            server.base + "/_understudy/health",
+        ]
+        curl.standardOutput = output
+        try curl.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        curl.waitUntilExit()
+        return Int(text)
     }
 
     @Test(

@@ -112,7 +112,7 @@ struct ControlAccessTests {
             ("127.0.0.1:8080", "https://127.0.0.1:8080"), ("127.0.0.1:8080", "http://127.0.0.1"),
             ("127.0.0.1:8080", "http://127.0.0.1:8081"), ("127.0.0.1:8080", "http://localhost:8080"),
             ("127.0.0.1:8080", "http://127.0.0.1:8080, http://evil.example"), ("localhost", "https://localhost"),
-            ("127.0.0.1:8080", "http://127.0.0.1:8080.evil.example"), ("a.localhost:80", "http://b.localhost"),
+            ("127.0.0.1:8080", "http://127.0.0.1:8080.evil.example"),
         ])
     func foreignOrigin(_ host: String, _ origin: String) async throws {
         for method in [HTTPRequest.Method.get, .put] {
