@@ -95,7 +95,8 @@ struct ConfigurationFile {
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
         let names = [
             "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-            "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
+            "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit",
+            "state-limit", "scenario",
             "watch",
         ]
         let mapping = try document.mapping(names + ["profile", "switches"])

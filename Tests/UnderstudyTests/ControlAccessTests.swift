@@ -32,7 +32,8 @@ struct ControlAccessTests {
     private static func foreignOrigin(_ origin: String, _ own: String) -> String {
         problem(
             "foreign-origin",
-            "Origin is \(origin), not that of this server, \(own); of web pages, only this server's own make control calls.")
+            "Origin is \(origin), not that of this server, \(own); of web pages, only this server's own make control calls."
+        )
     }
 
     private static func formContent(_ type: String) -> String {
@@ -72,7 +73,8 @@ struct ControlAccessTests {
     @Test(
         "addresses, localhost and names without a dot are the server's own, with any port",
         arguments: [
-            "127.0.0.1", "127.0.0.1:1", "10.0.2.2:8080", "127.1", "[::1]", "[fe80::1]:8080", "localhost", "LOCALHOST.:80",
+            "127.0.0.1", "127.0.0.1:1", "10.0.2.2:8080", "127.1", "[::1]", "[fe80::1]:8080", "localhost",
+            "LOCALHOST.:80",
             "understudy", "understudy:8080", "build_7",
         ])
     func ownHost(_ host: String) async throws {
@@ -203,7 +205,9 @@ struct ControlAccessTests {
             ("application/json", "Mozilla/5.0 (X11)"), ("text/x-own", nil), (nil, nil),
         ] as [(String?, String?)])
     func otherClients(_ type: String?, _ agent: String?) async throws {
-        let fields = [("content-type", type), ("user-agent", agent)].compactMap { name, value in value.map { (name, $0) } }
+        let fields = [("content-type", type), ("user-agent", agent)].compactMap { name, value in
+            value.map { (name, $0) }
+        }
         #expect(try await clock(fields, by: .put).status == 200)
     }
 
@@ -258,7 +262,8 @@ struct ControlAccessTests {
         arguments: [
             (.get, "clock", [("origin", "null")], "", 403), (.get, "clock", [("host", "evil.example")], "", 403),
             (.get, "clock", [("sec-fetch-site", "cross-site")], "", 403),
-            (.post, "reset", [("content-type", "text/plain")], "", 403), (.get, "clock", [("authorization", "x")], "", 401),
+            (.post, "reset", [("content-type", "text/plain")], "", 403),
+            (.get, "clock", [("authorization", "x")], "", 401),
             (.get, "nothing", [], "", 404), (.patch, "clock", [], "", 405), (.get, "clock?x=1", [], "", 400),
             (.put, "clock", [], "[]", 400), (.get, "journal/1", [], "", 404), (.get, "state/nobody", [], "", 404),
             (.get, "health", [], "", 200), (.get, "openapi.json", [], "", 200), (.get, "metrics", [], "", 200),

@@ -21,7 +21,8 @@ struct ControlOptions: ParsableArguments {
     func hostNames(listeningAt host: String, _ sources: OptionSources) throws -> Set<String> {
         let names = try sources.texts("allow-host", flags: allowHost)
         for name in names where !Self.isName(name) {
-            throw Misuse("--allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.")
+            throw Misuse(
+                "--allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.")
         }
         return Set(names + [host])
     }

@@ -22,7 +22,7 @@ struct ControlDocument {
         status: .unauthorized, name: "Unauthorized", about: "The control token is missing or another one.")
     private static let forbidden = Refusal(
         status: .forbidden, name: "Forbidden",
-        about: "A web page of another origin may have sent it: its Host, Origin, Sec-Fetch-Site or Content-Type says so.")
+        about: "A web page of another origin may have sent it, by its Host, Origin, Sec-Fetch-Site or Content-Type.")
     private static let notFound = Refusal(
         status: .notFound, name: "NotFound", about: "What the call names is not there.")
     private static let methodNotAllowed = Refusal(
@@ -55,7 +55,8 @@ struct ControlDocument {
 
     private var components: JSONObject {
         let refusals = [
-            Self.badRequest, Self.unauthorized, Self.forbidden, Self.notFound, Self.methodNotAllowed, Self.contentTooLarge,
+            Self.badRequest, Self.unauthorized, Self.forbidden, Self.notFound, Self.methodNotAllowed,
+            Self.contentTooLarge,
         ]
         return [
             "schemas": .object(JSONObject(NamedSchema.all.map { ($0.name, $0.schema) })),
