@@ -39,7 +39,7 @@ struct ContractOpponent: Sendable {
         } catch {
             throw error.ending(of: base)
         }
-        if let refusal = refusal(of: answer) { throw Misuse("\(base) makes no control calls so: \(refusal)") }
+        if let refusal = refusal(of: answer) { throw Misuse("\(base) refuses control calls: \(refusal)") }
         let isEmulator = answer.status == .ok && isHealth(answer.body)
         if isEmulator { try checkToken(base, access, controlToken) }
         let note =
