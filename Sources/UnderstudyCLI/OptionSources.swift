@@ -7,7 +7,7 @@ struct OptionSources {
     /// The options that are single texts or numbers, by their flags' names.
     static let names = [
         "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-        "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
+        "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
         "watch",
     ]
 
@@ -42,6 +42,13 @@ struct OptionSources {
     func text(_ name: String, flag: String?) throws -> String? {
         if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
         return flag ?? environment[variable(name)] ?? file?.values[name]
+    }
+
+    /// The texts of an option that may be repeated. The environment and the file have one text, with commas.
+    func texts(_ name: String, flags: [String]) throws -> [String] {
+        guard flags.isEmpty else { return flags }
+        let listed = try text(name, flag: nil)?.split(separator: ",") ?? []
+        return listed.map { text in String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
     }
 
     /// An option of another type.
