@@ -7,6 +7,8 @@ public struct Edition: Sendable {
     public let vendors: [any MountedVendor]
     /// A short text that changes with any fixture file.
     public let fingerprint: String
+    /// What the fixtures hold that nobody may see.
+    let secrets: FixtureSecrets
 
     /// Reads the fixtures of every vendor and makes it ready.
     ///
@@ -16,8 +18,7 @@ public struct Edition: Sendable {
         var vendors: [any MountedVendor] = []
         for reading in readings { vendors.append(try reading.get()) }
         try Self.checkScenarioNames(vendors)
-        self.vendors = vendors
-        self.fingerprint = fingerprint
+        self.init(vendors: vendors, fingerprint: fingerprint)
     }
 
     /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
@@ -40,6 +41,7 @@ public struct Edition: Sendable {
     init(vendors: [any MountedVendor], fingerprint: String) {
         self.vendors = vendors
         self.fingerprint = fingerprint
+        secrets = FixtureSecrets(of: vendors)
     }
 
     /// The scenarios of all vendors.

@@ -63,7 +63,9 @@ struct ControlAPI: Sendable {
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods))
             }
-            return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
+            let operation = operations[index]
+            let answer = masked(perform(operation, request, parameters, in: sandbox), of: operation, in: sandbox)
+            return counted(index, answer, in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods))
         case .unknown, .unowned, nil:
@@ -105,6 +107,18 @@ struct ControlAPI: Sendable {
                 ControlCall(request, at: operation, parameters, in: sandbox, of: emulator, with: operations))
         } catch {
             return .ready(error.response)
+        }
+    }
+
+    /// The answer without secrets, whatever it repeats of what it was asked or of what clients have sent.
+    private func masked(_ answer: Answer, of operation: ControlOperation, in sandbox: Sandbox) -> Answer {
+        let mask = { @Sendable (response: Response) in
+            operation.givesSecrets && response.status.kind == .successful
+                ? response : response.masked(by: sandbox.redactor)
+        }
+        switch answer {
+        case .ready(let response): return .ready(mask(response))
+        case .deferred(let work): return .deferred { mask(await work()) }
         }
     }
 
