@@ -74,17 +74,23 @@ public struct JournalExpectation: Sendable {
         let (admitted, others) = (entries.filter(admits), entries.filter { !admits($0) })
         if let maximum, admitted.count > maximum {
             let surplus = admitted.dropFirst(maximum).reversed()
-            return JournalVerdict(self, admitted, surplus.map { nearMiss($0, [], redactor) })
+            return JournalVerdict(
+                self, admitted, surplus.prefix(JournalVerdict.shown).map { nearMiss($0, [], redactor) })
         }
         guard admitted.count < minimum else { return JournalVerdict(self, admitted, nil) }
-        let near = others.map { nearMiss($0, misses(for: $0, redactor), redactor) }
-        // What misses least comes first, of several the latest.
+        let counted = others.map { (entry: $0, misses: missCount(for: $0)) }
+        // What misses least comes first, of several the latest; only what is shown is masked.
+        let near = counted.sorted { ($0.misses, $1.entry.id) < ($1.misses, $0.entry.id) }.prefix(JournalVerdict.shown)
         return JournalVerdict(
-            self, admitted, near.sorted { ($0.missed.count, $1.entry.id) < ($1.missed.count, $0.entry.id) })
+            self, admitted, near.map { nearMiss($0.entry, misses(for: $0.entry, redactor), redactor) })
     }
 
     private func admits(_ entry: JournalEntry) -> Bool {
         filter.admits(entry) && condition.holds(for: entry.encounter)
+    }
+
+    private func missCount(for entry: JournalEntry) -> Int {
+        filter.misses(for: entry).count + condition.misses(for: entry.encounter).count
     }
 
     private func misses(for entry: JournalEntry, _ redactor: Redactor) -> [ExchangeCondition.Miss] {

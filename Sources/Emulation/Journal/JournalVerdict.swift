@@ -13,7 +13,7 @@ public struct JournalVerdict: Sendable {
     }
 
     /// How many near misses are worth reading.
-    private static let shown = 5
+    static let shown = 5
 
     /// The bounds in words, such as `exactly 1`.
     public let expected: String
@@ -25,7 +25,7 @@ public struct JournalVerdict: Sendable {
     init(_ expectation: JournalExpectation, _ admitted: [JournalEntry], _ nearest: [NearMiss]?) {
         expected = expectation.bounds
         entries = admitted.map(\.id)
-        self.nearest = nearest.map { Array($0.prefix(Self.shown)) }
+        self.nearest = nearest
     }
 
     /// Whether the expectation holds.

@@ -12,10 +12,13 @@ final class KnownSecrets: Sendable {
     /// ours: letters alone are no word any more from this length on.
     private static let longestWord = 15
 
-    /// What is looked for inside texts.
+    /// ours: of a longer one this many bytes are hidden, without which the rest is worth nothing.
+    private static let longest = 256
+
+    /// What is looked for inside texts, in the order of their bytes.
     private let patterns: [[UInt8]]
-    /// The patterns by their first bytes.
-    private let places: [UInt64: [Int]]
+    /// For each pattern the longest other one that it begins with; -1 for none.
+    private let beginnings: [Int]
     /// A few bits of each start, asked first: nearly all starts are none.
     private let filter: StartFilter
     /// What counts as a whole value only.
@@ -27,7 +30,7 @@ final class KnownSecrets: Sendable {
         self.texts = Set(texts)
         var (patterns, wholes): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
         for text in self.texts {
-            let bytes = Array(text.utf8)
+            let bytes = Array(text.utf8.prefix(Self.longest))
             guard bytes.count >= Self.shortest else { continue }
             if Self.isFoundInside(bytes) {
                 patterns.insert(bytes)
@@ -37,9 +40,20 @@ final class KnownSecrets: Sendable {
             }
         }
         self.wholes = wholes
-        self.patterns = Array(patterns)
-        places = Dictionary(grouping: self.patterns.indices) { [patterns = self.patterns] in Self.start(patterns[$0]) }
-        filter = StartFilter(places.keys)
+        self.patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }
+        beginnings = Self.beginnings(of: self.patterns)
+        filter = StartFilter(patterns.map(Self.start))
+    }
+
+    private static func beginnings(of patterns: [[UInt8]]) -> [Int] {
+        // Whatever a pattern begins with stands before it, and all between the two begin with that as well.
+        var (beginnings, open): ([Int], [Int]) = ([], [])
+        for (index, pattern) in patterns.enumerated() {
+            while let last = open.last, !pattern.starts(with: patterns[last]) { open.removeLast() }
+            beginnings.append(open.last ?? -1)
+            open.append(index)
+        }
+        return beginnings
     }
 
     /// How many texts there are.
@@ -75,20 +89,38 @@ final class KnownSecrets: Sendable {
         var start: UInt64 = 0
         for (index, byte) in bytes.enumerated() {
             start = start << 8 | UInt64(byte)
-            guard index >= Self.window - 1, filter.mayHold(start), let candidates = places[start] else { continue }
+            guard index >= Self.window - 1, filter.mayHold(start) else { continue }
             let first = index - Self.window + 1
-            for candidate in candidates where matches(patterns[candidate], in: bytes, at: first) {
-                found.append(first..<(first + patterns[candidate].count))
+            if let length = longestMatch(bytes[first...]), !isPartOfNumber(first..<(first + length), bytes) {
+                found.append(first..<(first + length))
             }
         }
     }
 
-    private func matches(_ pattern: [UInt8], in bytes: UnsafeBufferPointer<UInt8>, at first: Int) -> Bool {
-        let end = first + pattern.count
-        guard end <= bytes.count, bytes[first..<end].elementsEqual(pattern) else { return false }
-        // Digits in a row are a part of some larger number by chance.
-        guard pattern.allSatisfy({ $0.isDigit }) else { return true }
-        return !(first > 0 && bytes[first - 1].isDigit) && !(end < bytes.count && bytes[end].isDigit)
+    /// The length of the longest pattern with which the text begins; `nil` when there is none.
+    ///
+    /// Searched by halves: thousands of passwords may begin alike.
+    private func longestMatch(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        var (low, high) = (0, patterns.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if text.lexicographicallyPrecedes(patterns[middle]) { high = middle } else { low = middle + 1 }
+        }
+        guard low > 0 else { return nil }
+        let common = zip(patterns[low - 1], text).prefix { $0 == $1 }.count
+        var candidate = low - 1
+        while candidate >= 0 {
+            if patterns[candidate].count <= common { return patterns[candidate].count }
+            candidate = beginnings[candidate]
+        }
+        return nil
+    }
+
+    /// Whether digits in a row are a part of some larger number by chance.
+    private func isPartOfNumber(_ place: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes[place].allSatisfy(\.isDigit) else { return false }
+        return place.lowerBound > 0 && bytes[place.lowerBound - 1].isDigit
+            || place.upperBound < bytes.count && bytes[place.upperBound].isDigit
     }
 }
 
@@ -96,7 +128,7 @@ final class KnownSecrets: Sendable {
 private struct StartFilter: Sendable {
     private let bits: [UInt64]
 
-    init(_ starts: some Collection<UInt64>) {
+    init(_ starts: [UInt64]) {
         // Sixteen bits for each start leave one start in sixteen to the table.
         var words = 16
         while words * 64 < starts.count * 16 { words *= 2 }

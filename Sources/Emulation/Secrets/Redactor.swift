@@ -55,13 +55,16 @@ public struct Redactor: Sendable {
             return shown == number.literal ? value : .string(shown)
         case .array(let elements): return .array(elements.map { json($0, finder) })
         case .object(let object):
+            var naming = finder
+            naming.mindsWholes = false
             let isKey = object["kty"] != nil
             return .object(
                 JSONObject(
                     object.map { member in
-                        let value = isKey && SecretFinder.keyMembers.contains(member.name)
+                        let value =
+                            isKey && SecretFinder.keyMembers.contains(member.name)
                             ? .string(Self.hidden) : self.member(member.name, member.value, finder)
-                        return (hide(member.name, finder), value)
+                        return (hide(member.name, naming), value)
                     }))
         case .null, .bool: return value
         }

@@ -6,6 +6,8 @@ struct SecretFinder {
     let known: [KnownSecrets]
     /// Whether values are hidden for the names that stand before them; not in what is prose or an index of names.
     var mindsNames = true
+    /// Whether a text may be a secret that is found as a whole value only; a name of a member is none.
+    var mindsWholes = true
     /// Whether `/` ends a token, as in a path.
     var isPath = false
     /// What is nobody's secret, whatever it is called.
@@ -24,7 +26,7 @@ struct SecretFinder {
         bytes.withUnsafeBufferPointer { bytes in
             for secrets in known { secrets.find(in: bytes, &found) }
         }
-        findWholes(in: bytes, &found)
+        if mindsWholes { findWholes(in: bytes, &found) }
         findTokens(in: bytes, &found)
         findKeys(in: bytes, &found)
         if mindsNames { findNamedValues(in: bytes, &found) }
@@ -57,7 +59,9 @@ struct SecretFinder {
             // Longer ones are found inside of texts, or are no words.
             if length >= KnownSecrets.shortest, length < 2 * KnownSecrets.window {
                 let piece = Array(bytes[start..<index])
-                let isName = index + 1 < bytes.count && bytes[index] == UInt8(ascii: "\"") && bytes[index + 1] == UInt8(ascii: ":")
+                let isName =
+                    index + 1 < bytes.count && bytes[index] == UInt8(ascii: "\"")
+                    && bytes[index + 1] == UInt8(ascii: ":")
                 if !isName, wholes.contains(where: { $0.contains(piece) }) { found.append(start..<index) }
             }
             start = index + 1

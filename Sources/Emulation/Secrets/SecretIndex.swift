@@ -22,7 +22,9 @@ final class SecretIndex: Sendable {
                 content = Content(marks: cells.map { _ in nil })
             }
             for (index, vendor) in vendors.enumerated() {
-                guard let (texts, mark) = vendor.secrets(in: cells[index], since: content.marks[index]) else { continue }
+                guard let (texts, mark) = vendor.secrets(in: cells[index], since: content.marks[index]) else {
+                    continue
+                }
                 content.marks[index] = mark
                 Self.add(texts, &content)
             }
