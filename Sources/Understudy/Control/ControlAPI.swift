@@ -8,6 +8,7 @@ import Wire
 /// They need no vendor's token and never appear in the journal.
 struct ControlAPI: Sendable {
     private let emulator: Emulator
+    private var access: ControlAccess { emulator.controlAccess }
     let operations: [ControlOperation]
     private let table: RouteTable?
     /// The methods of the paths without parameters.
@@ -39,8 +40,8 @@ struct ControlAPI: Sendable {
         guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
             return Pipeline.standardBodyLimit
         }
-        // Whoever will be refused for want of the token need not fill the memory first.
-        guard operations[index].content?.isState == true, isAuthorized(request) else {
+        // Whoever will be refused need not fill the memory first.
+        guard operations[index].content?.isState == true, access.hasToken(request), isAdmitted(request) else {
             return Pipeline.standardBodyLimit
         }
         return emulator.stateLimit
@@ -56,23 +57,26 @@ struct ControlAPI: Sendable {
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
 
-    /// The answer to a control call.
-    func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
+    /// The answer to a control call in the sandbox of that name, which is made when a call needs it that nothing refuses.
+    func answer(_ request: Request, in sandbox: String) -> Answer {
+        do throws(ControlProblem) {
+            try access.check(request)
+        } catch {
+            return counted(ExchangeLabel.none, .ready(error.response), in: sandbox)
+        }
         switch table?.match(request.method, request.path) {
         case .route(_, let index, let parameters):
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
-                return counted(ExchangeLabel.none, Self.methodNotAllowed(methods))
+                return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
-            let operation = operations[index]
-            let answer = masked(perform(operation, request, parameters, in: sandbox), of: operation, in: sandbox)
-            return counted(index, answer, in: sandbox)
+            return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
         case .otherMethods(_, let methods):
-            return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods))
+            return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned, nil:
             let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
-            return counted(ExchangeLabel.none, .ready(problem.response))
+            return counted(ExchangeLabel.none, .ready(problem.response), in: sandbox)
         }
     }
 
@@ -91,57 +95,58 @@ struct ControlAPI: Sendable {
     }
 
     private func perform(
-        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in sandbox: Sandbox
+        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in name: String
     ) -> Answer {
         do throws(ControlProblem) {
-            guard operation.isOpen || isAuthorized(request) else {
+            guard operation.isOpen || access.hasToken(request) else {
                 throw ControlProblem(
                     .unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
             }
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
+            let sandbox = SelectedSandbox(name, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.
-            if !operation.isOpen { sandbox.touch() }
-            return try operation.handler(
-                ControlCall(request, at: operation, parameters, in: sandbox, of: emulator, with: operations))
+            if !operation.isOpen { sandbox.existing?.touch() }
+            let call = try ControlCall(
+                request, at: operation, parameters, in: sandbox, of: emulator, with: operations)
+            let answer = try operation.handler(call)
+            guard case .deferred(let work) = answer else { return answer }
+            // Here and not where the work begins: until then it could grow old.
+            let pinned = call.sandbox
+            return .deferred { await pinned.whileUsed(work) }
         } catch {
             return .ready(error.response)
         }
     }
 
-    /// The answer without secrets, whatever it repeats of what it was asked or of what clients have sent.
-    private func masked(_ answer: Answer, of operation: ControlOperation, in sandbox: Sandbox) -> Answer {
-        let mask = { @Sendable (response: Response) in
-            operation.givesSecrets && response.status.kind == .successful
-                ? response : response.masked(by: sandbox.redactor)
-        }
+    /// The answer with what each carries and without secrets, which is counted as soon as it is there.
+    private func counted(_ operation: Int, _ answer: Answer, in sandbox: String) -> Answer {
         switch answer {
-        case .ready(let response): return .ready(mask(response))
-        case .deferred(let work): return .deferred { mask(await work()) }
+        case .ready(let response): return .ready(finished(response, operation, in: sandbox))
+        case .deferred(let work): return .deferred { finished(await work(), operation, in: sandbox) }
         }
     }
 
-    /// The answer, which is counted as soon as it is there.
-    private func counted(_ operation: Int, _ answer: Answer, in sandbox: Sandbox? = nil) -> Answer {
-        switch answer {
-        case .ready(let response):
-            emulator.metrics.countControlCall(operation, status: response.status.code)
-            return answer
-        case .deferred(let work):
-            return .deferred { [metrics = emulator.metrics] in
-                let response = if let sandbox { await sandbox.whileUsed(work) } else { await work() }
-                metrics.countControlCall(operation, status: response.status.code)
-                return response
-            }
+    private func finished(_ response: Response, _ operation: Int, in sandbox: String) -> Response {
+        emulator.metrics.countControlCall(operation, status: response.status.code)
+        var response = response
+        let isOrdered = operations.indices.contains(operation) && operations[operation].givesSecrets
+        if !isOrdered || response.status.kind != .successful {
+            // An answer repeats what it was asked, and what clients have sent; a refused call has made no sandbox.
+            let owner = emulator.sandboxes.existing(sandbox) ?? emulator.sandboxes.standard
+            response = response.masked(by: owner.redactor)
         }
+        response.closeToPages()
+        return response
     }
 
-    /// Whether the request has the control token, where one is asked for. Health stays open, so that a container's probe
-    /// needs no secret.
-    private func isAuthorized(_ request: Request) -> Bool {
-        guard let token = emulator.controlToken else { return true }
-        let words = (request.fields[.authorization] ?? "").split(separator: " ")
-        return words.count == 2 && words[0].lowercased() == "bearer" && String(words[1]).hasSameBytes(as: token)
+    private func isAdmitted(_ request: Request) -> Bool {
+        do throws(ControlProblem) {
+            try access.check(request)
+            return true
+        } catch {
+            return false
+        }
     }
 }

@@ -104,15 +104,15 @@ extension ControlAPI {
     private static func list(_ entries: [JournalEntry], _ call: ControlCall) -> Response {
         let redactor = call.sandbox.redactor
         return .json([
-            "sandbox": .string(call.sandbox.name),
+            "sandbox": .string(call.sandboxName),
             "entries": .array(entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }),
         ])
     }
 
     @Sendable static func readJournalEntry(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let id = call.parameters["id"]
-        guard let entry = Int(id).flatMap(call.sandbox.journal.entry) else {
-            throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandbox.name) has no journal entry \(id).")
+        guard let entry = call.existingSandbox.flatMap({ sandbox in Int(id).flatMap(sandbox.journal.entry) }) else {
+            throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandboxName) has no journal entry \(id).")
         }
         let masked = MaskedExchange(entry, by: call.sandbox.redactor)
         return .ready(.json(masked.json(routes: call.emulator.routes)))
