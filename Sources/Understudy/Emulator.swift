@@ -64,7 +64,7 @@ public final class Emulator: Sendable {
             throw FixtureProblem(file: "route table", message: error.description)
         }
         self.modules = modules
-        mounting = Mounting(edition)
+        mounting = Mounting(edition, hiding: controlToken.map { [$0] } ?? [])
         reloads = Reloads(edition)
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
         metrics = Metrics(vendors: edition.vendors)

@@ -74,7 +74,7 @@ public struct Pipeline: RequestHandler {
         var record = ExchangeRecord()
         record.secrets = secrets
         record.reason = problem.message
-        var response = problem.response
+        var response = problem.response.masked(by: emulator.sandboxes.standard.redactor)
         response.closeToPages()
         finish(exchange, response, record, measurement)
         return .ready(response)
@@ -169,19 +169,21 @@ public struct Pipeline: RequestHandler {
         exchange.sandbox.journal.append(entry)
         emulator.metrics.count(
             at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
-        if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }
+        if let logger = emulator.logger, logger.logLevel <= .info {
+            log(entry, MaskedExchange(entry, by: exchange.sandbox.redactor), logger)
+        }
         return response
     }
 
-    private func log(_ entry: JournalEntry, _ logger: Logger) {
+    private func log(_ entry: JournalEntry, _ masked: MaskedExchange, _ logger: Logger) {
         var metadata: Logger.Metadata = [
-            "sandbox": "\(entry.sandbox)", "method": "\(entry.request.method.rawValue)",
-            "path": "\(entry.request.path)", "status": "\(entry.response.status.code)",
+            "sandbox": "\(masked.sandbox)", "method": "\(entry.request.method.rawValue)",
+            "path": "\(masked.path)", "status": "\(entry.response.status.code)",
         ]
         metadata["vendor"] = entry.record.vendor.map { "\($0)" }
         metadata["route"] = entry.record.route.map { "\($0)" }
         metadata["failure"] = entry.record.failure.map { "\($0)" }
-        metadata["reason"] = entry.explanation.map { "\($0)" }
+        metadata["reason"] = masked.reason.map { "\($0)" }
         logger.info("exchange", metadata: metadata)
     }
 }

@@ -91,7 +91,7 @@ struct MatrixTests {
         let answer = try await world.call(
             .post, Example.events, .authorization("Token " + Example.secret), Example.body(Example.ana))
         #expect(answer.failure == "unknown-key")
-        let entry = try #require(answer.entry?.json(routes: world.emulator.routes).text)
+        let entry = world.shown(answer.entry)
         #expect(!entry.contains(Example.secret))
     }
 }

@@ -64,7 +64,7 @@ struct MaskTests {
                 fields: ["Authorization": "Bearer eyJh.eyJi.c2ln", "Cookie": "c=1"],
                 body: Array(body.utf8)),
             response: .json(["password": "p"]), record: record)
-        return (try? RouteTable([])).map { entry.json(routes: $0) }
+        return (try? RouteTable([])).map { MaskedExchange(entry, by: Redactor()).json(routes: $0) }
     }
 
     @Test("an entry hides fields, target and both bodies")

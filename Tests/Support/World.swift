@@ -49,6 +49,11 @@ public struct World: Sendable {
     /// The sandbox itself, for what only an insider can see.
     public var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
 
+    /// The entry as the journal shows it, as text; empty when there is none.
+    public func shown(_ entry: JournalEntry?) -> String {
+        entry.map { MaskedExchange($0, by: sandbox.redactor).json(routes: emulator.routes).text } ?? ""
+    }
+
     /// Sends a request in this sandbox.
     public func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""

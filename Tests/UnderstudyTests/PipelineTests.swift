@@ -25,7 +25,9 @@ struct PipelineTests {
         )
         let entry = try #require(answer.entry)
         #expect(entry.record.vendor == nil)
-        let nearest = entry.json(routes: world.emulator.routes)["nearest_routes"]?.array ?? []
+        let nearest =
+            MaskedExchange(entry, by: world.sandbox.redactor)
+            .json(routes: world.emulator.routes)["nearest_routes"]?.array ?? []
         #expect(nearest.count == 3)
         if let expected = example.nearest { #expect(nearest[0] == .string(expected)) }
     }

@@ -69,25 +69,39 @@ public struct JournalExpectation: Sendable {
     /// Whether there are so many exchanges of the kind that waiting makes nothing better: more could only be too many.
     public func isReached(by entries: [JournalEntry]) -> Bool { entries.count(where: admits) >= minimum }
 
-    /// What becomes of the expectation with these entries.
-    public func verdict(on entries: [JournalEntry]) -> JournalVerdict {
+    /// What becomes of the expectation with these entries, of which only what the redactor lets through is told.
+    public func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> JournalVerdict {
         let (admitted, others) = (entries.filter(admits), entries.filter { !admits($0) })
         if let maximum, admitted.count > maximum {
             let surplus = admitted.dropFirst(maximum).reversed()
-            return JournalVerdict(self, admitted, surplus.map { JournalVerdict.NearMiss(entry: $0, missed: []) })
+            return JournalVerdict(
+                self, admitted, surplus.prefix(JournalVerdict.shown).map { nearMiss($0, [], redactor) })
         }
         guard admitted.count < minimum else { return JournalVerdict(self, admitted, nil) }
-        let near = others.map { JournalVerdict.NearMiss(entry: $0, missed: misses(for: $0)) }
-        // What misses least comes first, of several the latest.
+        let counted = others.map { (entry: $0, misses: missCount(for: $0)) }
+        // What misses least comes first, of several the latest; only what is shown is masked.
+        let near = counted.sorted { ($0.misses, $1.entry.id) < ($1.misses, $0.entry.id) }.prefix(JournalVerdict.shown)
         return JournalVerdict(
-            self, admitted, near.sorted { ($0.missed.count, $1.entry.id) < ($1.missed.count, $0.entry.id) })
+            self, admitted, near.map { nearMiss($0.entry, misses(for: $0.entry, redactor), redactor) })
     }
 
     private func admits(_ entry: JournalEntry) -> Bool {
         filter.admits(entry) && condition.holds(for: entry.encounter)
     }
 
-    private func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
-        filter.misses(for: entry) + condition.misses(for: entry.encounter, shownAs: entry.maskedEncounter)
+    private func missCount(for entry: JournalEntry) -> Int {
+        filter.misses(for: entry).count + condition.misses(for: entry.encounter).count
+    }
+
+    private func misses(for entry: JournalEntry, _ redactor: Redactor) -> [ExchangeCondition.Miss] {
+        filter.misses(for: entry)
+            + condition.misses(for: entry.encounter, shownAs: MaskedExchange(entry, by: redactor).encounter)
+    }
+
+    private func nearMiss(
+        _ entry: JournalEntry, _ missed: [ExchangeCondition.Miss], _ redactor: Redactor
+    ) -> JournalVerdict.NearMiss {
+        JournalVerdict.NearMiss(
+            entry: entry, missed: missed, summary: MaskedExchange(entry, by: redactor).summary)
     }
 }

@@ -8,10 +8,12 @@ public struct JournalVerdict: Sendable {
         public let entry: JournalEntry
         /// The parts that it does not meet; none of one that is too many.
         public let missed: [ExchangeCondition.Miss]
+        /// The exchange in a line.
+        let summary: String
     }
 
     /// How many near misses are worth reading.
-    private static let shown = 5
+    static let shown = 5
 
     /// The bounds in words, such as `exactly 1`.
     public let expected: String
@@ -23,7 +25,7 @@ public struct JournalVerdict: Sendable {
     init(_ expectation: JournalExpectation, _ admitted: [JournalEntry], _ nearest: [NearMiss]?) {
         expected = expectation.bounds
         entries = admitted.map(\.id)
-        self.nearest = nearest.map { Array($0.prefix(Self.shown)) }
+        self.nearest = nearest
     }
 
     /// Whether the expectation holds.
@@ -35,11 +37,11 @@ public struct JournalVerdict: Sendable {
         let text = "expected \(expected) \(exchanges), found \(entries.count)"
         guard let near = nearest?.first else { return isVerified ? text : "\(text); the journal has no other" }
         guard !near.missed.isEmpty else {
-            return "\(text); one too many is entry \(near.entry.id), \(near.entry.summary)"
+            return "\(text); one too many is entry \(near.entry.id), \(near.summary)"
         }
         let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "absent"), not \($0.expected)" }
         return
-            "\(text); the nearest is entry \(near.entry.id), \(near.entry.summary): \(misses.joined(separator: "; "))"
+            "\(text); the nearest is entry \(near.entry.id), \(near.summary): \(misses.joined(separator: "; "))"
     }
 
     /// The verdict for programs.
@@ -69,7 +71,7 @@ extension JournalVerdict.NearMiss {
                 "found": JSON(miss.shortFound),
             ]
         }
-        var object: JSONObject = ["id": JSON(entry.id), "summary": .string(entry.summary), "missed": .array(missed)]
+        var object: JSONObject = ["id": JSON(entry.id), "summary": .string(summary), "missed": .array(missed)]
         object["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         return .object(object)
     }

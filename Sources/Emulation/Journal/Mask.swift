@@ -1,13 +1,11 @@
 import JSON
 import Wire
 
-/// Hides what may let somebody act as somebody else.
+/// Hides what is secret by the name that stands before it: credentials in fields and queries, members that vendors declare.
+///
+/// ``Redactor`` hides the rest, by what it is.
 enum Mask {
-    /// What stands where something is hidden.
-    static let hidden = "***"
-    private static let credentialFields: Set<String> = [
-        "authorization", "proxy-authorization", "cookie", "set-cookie",
-    ]
+    static let hidden = Redactor.hidden
     private static let credentialQueries: Set<String> = ["token", "access_token"]
 
     /// The value of a credential field without what makes it valid: scheme and token are told apart, a compact JWS loses
@@ -33,11 +31,13 @@ enum Mask {
     static func field(_ name: String, _ value: String, hiding secrets: Set<String> = []) -> String {
         let name = name.lowercased()
         if secrets.contains(name) { return hidden }
-        return credentialFields.contains(name) ? credential(value) : value
+        return SecretName.isCredential(field: name) ? credential(value) : value
     }
 
     /// A request target whose query shows no token.
-    static func target(_ target: String) -> String {
+    ///
+    /// - Parameter hidesClaims: whether nothing of a token is shown, not even what it says of itself.
+    static func target(_ target: String, hidesClaims: Bool = false) -> String {
         // Some clients escape the question mark, and names may be escaped as well: the vendors read both.
         let encoded = (target.firstRange(of: "%3F") ?? target.firstRange(of: "%3f"))?.upperBound
         let marks = [target.firstIndex(of: "?"), encoded.map { target.index(before: $0) }]
@@ -48,7 +48,8 @@ enum Mask {
                 credentialQueries.contains(
                     (PercentEncoding.decode(item[..<equals]) ?? item[..<equals]).lowercased())
             else { return String(item) }
-            return "\(item[...equals])\(credential(String(item[item.index(after: equals)...])))"
+            let value = String(item[item.index(after: equals)...])
+            return "\(item[...equals])\(hidesClaims ? hidden : credential(value))"
         }
         return target[...mark] + masked.joined(separator: "&")
     }
@@ -61,7 +62,7 @@ enum Mask {
                 JSONObject(
                     object.map { member in
                         let isSecret = names.contains(member.name)
-                        return (member.name, isSecret ? masked(member.value) : members(names, of: member.value))
+                        return (member.name, isSecret ? self.value(member.value) : members(names, of: member.value))
                     }))
         case .array(let elements): .array(elements.map { members(names, of: $0) })
         case .null, .bool, .number, .string: value
@@ -69,7 +70,7 @@ enum Mask {
     }
 
     /// A token in a body is shown as in a field; a password is nothing but hidden, whatever words it is made of.
-    private static func masked(_ value: JSON) -> JSON {
+    static func value(_ value: JSON) -> JSON {
         guard let text = value.string, let last = text.split(separator: " ").last, token(last) != hidden else {
             return .string(hidden)
         }

@@ -9,6 +9,8 @@ public struct Edition: Sendable {
     public let fingerprint: String
     /// The folders they were read from, the topmost first.
     public let layers: [FixtureLayer]
+    /// What the fixtures hold that nobody may see.
+    let secrets: FixtureSecrets
 
     /// Reads the fixtures of every vendor and makes it ready.
     ///
@@ -18,9 +20,8 @@ public struct Edition: Sendable {
         var vendors: [any MountedVendor] = []
         for reading in readings { vendors.append(try reading.get()) }
         try Self.checkScenarioNames(vendors)
-        self.vendors = vendors
-        self.fingerprint = fingerprint
-        layers = fixtures.layers(of: modules.map(\.identity.id))
+        self.init(
+            vendors: vendors, fingerprint: fingerprint, layers: fixtures.layers(of: modules.map(\.identity.id)))
     }
 
     /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
@@ -40,10 +41,11 @@ public struct Edition: Sendable {
     }
 
     /// An edition of these vendors.
-    init(vendors: [any MountedVendor], fingerprint: String) {
+    init(vendors: [any MountedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
         self.vendors = vendors
         self.fingerprint = fingerprint
-        layers = []
+        self.layers = layers
+        secrets = FixtureSecrets(of: vendors)
     }
 
     /// The scenarios of all vendors.

@@ -51,6 +51,10 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     ) throws(ActionRefusal) -> JSON
     /// The secrets that the vendor shares with those who sign.
     var sharedSecrets: [SharedSecret] { get }
+    /// The texts of the fixtures that nobody may see.
+    var secretTexts: [String] { get }
+    /// What a sandbox's state has learned since that mark that nobody may see; `nil` when it is nothing.
+    func secrets(in cell: any StateCell, since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
     /// The issuers of a sandbox that publish keys.
     func issuers(in cell: any StateCell) -> [IssuerKeys]
     /// The keys that issuers publish elsewhere, as a sandbox has them.

@@ -3,10 +3,23 @@ import Synchronization
 /// The edition that a server answers from, which another one can replace at once while it runs.
 public final class Mounting: Sendable {
     private let current: Mutex<Edition>
+    /// Secrets of the server itself.
+    private let ownSecrets: [KnownSecrets]
 
     /// A mounting of that edition.
-    public init(_ edition: Edition) {
+    ///
+    /// - Parameter secrets: what the server itself keeps secret, such as the control API's token.
+    public init(_ edition: Edition, hiding secrets: [String] = []) {
         current = Mutex(edition)
+        ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]
+    }
+
+    /// Hides what is secret in these states of the vendors, in the fixtures and in the server itself.
+    func redactor(_ index: SecretIndex, _ cells: [any StateCell]) -> Redactor {
+        let edition = edition
+        let (secrets, published) = edition.secrets.texts
+        return Redactor(
+            ownSecrets + [secrets] + index.layers(of: edition.vendors, cells), published: published)
     }
 
     /// The edition in force. Whoever needs several things of it asks once.

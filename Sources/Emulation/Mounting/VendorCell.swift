@@ -78,6 +78,18 @@ public final class VendorCell<V: Vendor>: StateCell {
         behaviour.withLock { $0 = fresh }
     }
 
+    /// The secrets that the state has learned since that mark; `nil` when there are none.
+    ///
+    /// Read under the lock: a copy of the state would have the next change copy all of it.
+    func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)? {
+        content.withLock { content in
+            let ledger = content.desk.vendor.secrets(in: content.state)
+            let now = SecretMark(era: content.live.era, number: ledger.latest)
+            if now == mark { return nil }
+            return (ledger.texts(after: mark?.era == now.era ? mark?.number ?? 0 : 0), now)
+        }
+    }
+
     /// The state with the desk it belongs to, which is that one or a later one.
     func snapshot(at desk: ExchangeDesk<V>) -> Content {
         content.withLock { content in

@@ -3,6 +3,14 @@ extension VendorMount {
     /// The secrets that the vendor shares with those who sign.
     public var sharedSecrets: [SharedSecret] { desk.vendor.sharedSecrets }
 
+    /// The texts of the fixtures that nobody may see.
+    public var secretTexts: [String] { desk.vendor.secretTexts }
+
+    /// What a sandbox's state has learned since that mark that nobody may see.
+    public func secrets(in cell: any StateCell, since mark: SecretMark?) -> (texts: [String], mark: SecretMark)? {
+        VendorCell<V>.typed(cell).secrets(since: mark)
+    }
+
     /// The issuers of a sandbox with their keys.
     public func issuers(in cell: any StateCell) -> [IssuerKeys] {
         let content = VendorCell<V>.typed(cell).snapshot(at: desk)

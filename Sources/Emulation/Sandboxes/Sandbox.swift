@@ -35,6 +35,7 @@ public final class Sandbox: Sendable {
     private let machine: @Sendable () -> Moment
     /// Whether there is a time to live: asked for every request, and the lock is not taken for it.
     private let mayExpire: Atomic<Bool>
+    private let secrets = SecretIndex()
 
     init(
         _ identity: SandboxIdentity, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
@@ -64,6 +65,9 @@ public final class Sandbox: Sendable {
 
     /// The state of the vendor at that index.
     public func cell(_ vendor: Int) -> any StateCell { cells[vendor] }
+
+    /// Hides the secrets of the fixtures and of this sandbox in whatever is shown.
+    public var redactor: Redactor { mounting.redactor(secrets, cells) }
 
     /// The moment by the sandbox's clock.
     public var now: Moment { control.withLock { $0.clock.now } }

@@ -147,6 +147,13 @@ public protocol Vendor: Sendable {
     /// The secrets that are shared with those who sign.
     var sharedSecrets: [SharedSecret] { get }
 
+    /// The texts of the fixtures that nobody may see, such as the secrets that are shared with those who sign; they are
+    /// hidden wherever something of an exchange is shown. Tokens and private keys are told by what they are.
+    var secretTexts: [String] { get }
+
+    /// What a state has come to hold that nobody may see, such as passwords. Asked under the lock, so it must be at hand.
+    func secrets(in state: State) -> SecretLedger
+
     /// Ids and public keys of the sample accounts, to be shown at the start; never a secret.
     var samples: [SampleCredential] { get }
 
@@ -219,6 +226,12 @@ extension Vendor {
 
     /// A vendor that shares no secrets.
     public var sharedSecrets: [SharedSecret] { [] }
+
+    /// A vendor whose fixtures hold no secrets but private keys.
+    public var secretTexts: [String] { [] }
+
+    /// A vendor that is told no secrets.
+    public func secrets(in state: State) -> SecretLedger { SecretLedger() }
 
     /// Keeps the state as it is.
     public func adopt(_ state: State, startedFrom old: Self) -> State { state }

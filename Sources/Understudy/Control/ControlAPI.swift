@@ -62,21 +62,21 @@ struct ControlAPI: Sendable {
         do throws(ControlProblem) {
             try access.check(request)
         } catch {
-            return counted(ExchangeLabel.none, .ready(error.response))
+            return counted(ExchangeLabel.none, .ready(error.response), in: sandbox)
         }
         switch table?.match(request.method, request.path) {
         case .route(_, let index, let parameters):
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
-                return counted(ExchangeLabel.none, Self.methodNotAllowed(methods))
+                return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
-            return counted(index, perform(operations[index], request, parameters, in: sandbox))
+            return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
         case .otherMethods(_, let methods):
-            return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods))
+            return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned, nil:
             let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
-            return counted(ExchangeLabel.none, .ready(problem.response))
+            return counted(ExchangeLabel.none, .ready(problem.response), in: sandbox)
         }
     }
 
@@ -120,17 +120,23 @@ struct ControlAPI: Sendable {
         }
     }
 
-    /// The answer with what each carries, which is counted as soon as it is there.
-    private func counted(_ operation: Int, _ answer: Answer) -> Answer {
+    /// The answer with what each carries and without secrets, which is counted as soon as it is there.
+    private func counted(_ operation: Int, _ answer: Answer, in sandbox: String) -> Answer {
         switch answer {
-        case .ready(let response): return .ready(finished(response, operation))
-        case .deferred(let work): return .deferred { finished(await work(), operation) }
+        case .ready(let response): return .ready(finished(response, operation, in: sandbox))
+        case .deferred(let work): return .deferred { finished(await work(), operation, in: sandbox) }
         }
     }
 
-    private func finished(_ response: Response, _ operation: Int) -> Response {
+    private func finished(_ response: Response, _ operation: Int, in sandbox: String) -> Response {
         emulator.metrics.countControlCall(operation, status: response.status.code)
         var response = response
+        let isOrdered = operations.indices.contains(operation) && operations[operation].givesSecrets
+        if !isOrdered || response.status.kind != .successful {
+            // An answer repeats what it was asked, and what clients have sent; a refused call has made no sandbox.
+            let owner = emulator.sandboxes.existing(sandbox) ?? emulator.sandboxes.standard
+            response = response.masked(by: owner.redactor)
+        }
         response.closeToPages()
         return response
     }

@@ -103,6 +103,9 @@ struct ControlOperation: Sendable {
         self.handler = handler
     }
 
+    /// Whether its answer is shown as it is: a token that was ordered, and the description, which nobody else has a part in.
+    var givesSecrets: Bool { id == "tokens.mint" || id == "openapi" }
+
     /// Whether it never asks for the control token, so that a container's probe needs no secret.
     var isOpen: Bool { id == "health" }
 }

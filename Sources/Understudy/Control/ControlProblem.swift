@@ -1,3 +1,4 @@
+import Emulation
 import HTTPTypes
 import JSON
 import Wire
@@ -22,5 +23,14 @@ struct ControlProblem: Error {
     /// `{"error":{"code":…,"message":…}}`.
     var response: Response {
         .json(["error": ["code": .string(code), "message": .string(message)]], status: status)
+    }
+}
+
+extension Response {
+    /// The response with the secrets in its content hidden.
+    func masked(by redactor: Redactor) -> Response {
+        var response = self
+        response.body = redactor.answer(body)
+        return response
     }
 }

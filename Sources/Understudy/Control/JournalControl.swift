@@ -102,9 +102,10 @@ extension ControlAPI {
     }
 
     private static func list(_ entries: [JournalEntry], _ call: ControlCall) -> Response {
-        .json([
+        let redactor = call.sandbox.redactor
+        return .json([
             "sandbox": .string(call.sandboxName),
-            "entries": .array(entries.map { $0.json(routes: call.emulator.routes) }),
+            "entries": .array(entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }),
         ])
     }
 
@@ -113,7 +114,8 @@ extension ControlAPI {
         guard let entry = call.existingSandbox.flatMap({ sandbox in Int(id).flatMap(sandbox.journal.entry) }) else {
             throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandboxName) has no journal entry \(id).")
         }
-        return .ready(.json(entry.json(routes: call.emulator.routes)))
+        let masked = MaskedExchange(entry, by: call.sandbox.redactor)
+        return .ready(.json(masked.json(routes: call.emulator.routes)))
     }
 
     @Sendable static func clearJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {

@@ -26,7 +26,7 @@ extension ControlAPI {
             } where: {
                 expectation.isReached(by: $0)
             }
-            return answer(expectation.verdict(on: entries), call)
+            return answer(expectation.verdict(on: entries, masking: call.sandbox.redactor), call)
         }
     }
 

@@ -117,6 +117,10 @@ extension Bloomreach {
             }
     }
 
+    var secretTexts: [String] {
+        (accounts.projects.flatMap(\.privateKeys) + accounts.streams.flatMap(\.signingKeys)).map(\.text)
+    }
+
     var samples: [SampleCredential] {
         accounts.projects.flatMap { project in
             [SampleCredential(label: "project token", value: project.token)]

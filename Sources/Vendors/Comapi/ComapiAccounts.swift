@@ -13,12 +13,14 @@ final class ComapiSpace: Sendable {
     let sharedKey: SigningKey
     /// The name of the claim that holds the user's id.
     let idClaim: String
+    /// The text of the session secret.
+    let sessionSecret: String
     /// From which the keys of session tokens are derived.
     let sessionKey: SigningKey
 
     init(
         id: ComapiID, accountID: Int, issuer: String, audience: String, sharedSecret: String, idClaim: String,
-        sharedKey: SigningKey, sessionKey: SigningKey
+        sharedKey: SigningKey, sessionSecret: String, sessionKey: SigningKey
     ) {
         self.id = id
         self.accountID = accountID
@@ -27,6 +29,7 @@ final class ComapiSpace: Sendable {
         self.sharedSecret = sharedSecret
         self.idClaim = idClaim
         self.sharedKey = sharedKey
+        self.sessionSecret = sessionSecret
         self.sessionKey = sessionKey
     }
 
@@ -34,7 +37,7 @@ final class ComapiSpace: Sendable {
     func copy(_ id: ComapiID) -> ComapiSpace {
         ComapiSpace(
             id: id, accountID: accountID, issuer: issuer, audience: audience, sharedSecret: sharedSecret,
-            idClaim: idClaim, sharedKey: sharedKey, sessionKey: sessionKey)
+            idClaim: idClaim, sharedKey: sharedKey, sessionSecret: sessionSecret, sessionKey: sessionKey)
     }
 }
 
@@ -92,11 +95,13 @@ extension ComapiSpace {
         let entry = try node.mapping(
             "id", "account_id", "issuer", "audience", "shared_secret", "id_claim", "session_secret")
         let secret = try entry.required("shared_secret")
+        let sessionSecret = try entry.required("session_secret")
         self.init(
             id: ComapiID(try entry.required("id").string()), accountID: try entry.required("account_id").int(),
             issuer: try entry.required("issuer").string(), audience: try entry.required("audience").string(),
             sharedSecret: try secret.string(), idClaim: try entry.required("id_claim").string(),
-            sharedKey: try Self.key(secret), sessionKey: try Self.key(try entry.required("session_secret")))
+            sharedKey: try Self.key(secret), sessionSecret: try sessionSecret.string(),
+            sessionKey: try Self.key(sessionSecret))
     }
 
     private static func key(_ node: FixtureNode) throws(FixtureProblem) -> SigningKey {

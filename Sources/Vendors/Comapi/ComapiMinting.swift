@@ -237,6 +237,10 @@ extension Comapi {
         accounts.spaces.map { SharedSecret(owner: "API space \($0.id.text)", algorithm: .hs256, key: $0.sharedKey) }
     }
 
+    var secretTexts: [String] {
+        (accounts.spaces + accounts.templates).flatMap { [$0.sharedSecret, $0.sessionSecret] }
+    }
+
     var samples: [SampleCredential] {
         accounts.spaces.map { SampleCredential(label: "API space of account \($0.accountID), id", value: $0.id.text) }
             + accounts.templates.map {

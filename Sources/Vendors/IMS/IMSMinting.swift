@@ -117,6 +117,10 @@ extension IMS {
         return key
     }
 
+    var secretTexts: [String] { [accounts.operatorKey] }
+
+    func secrets(in state: IMSState) -> SecretLedger { state.users.codes }
+
     var samples: [SampleCredential] {
         accounts.issuers.map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
             + accounts.users.compactMap { user in

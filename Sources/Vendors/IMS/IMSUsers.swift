@@ -19,6 +19,8 @@ struct IMSUsers: Sendable {
 
     private var users: [Int: IMSUser] = [:]
     private var numbers: [Name: Int] = [:]
+    /// The activation codes that users have, or had.
+    private(set) var codes = SecretLedger()
     /// The numbers of those who are not of the fixtures, in the order of their enrollment.
     private(set) var enrolled: [Int] = []
     /// The largest number that was given out.
@@ -135,6 +137,7 @@ extension IMSUsers {
     mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
 
     private mutating func insert(_ user: IMSUser) {
+        if let code = user.activation?.code, users[user.number]?.activation?.code != code { codes.add(code) }
         users[user.number] = user
         for name in Self.names(of: user) { numbers[name] = user.number }
         lastNumber = max(lastNumber, user.number)

@@ -1,3 +1,5 @@
+import Emulation
+
 /// The users of RUA, found by id, by customer, and by what they sign in with.
 struct RUAUsers: Sendable {
     /// What a user is known by; unique per partner.
@@ -16,6 +18,8 @@ struct RUAUsers: Sendable {
     private var users: [Int: RUAUser] = [:]
     private var idsByEntity: [String: Int] = [:]
     private var idsByName: [Name: Int] = [:]
+    /// The passwords that users have, or had.
+    private(set) var passwords = SecretLedger()
     /// The id of the user that registered last.
     private(set) var lastID = 1000
 
@@ -46,6 +50,7 @@ struct RUAUsers: Sendable {
 
     /// Stores a new or changed user.
     mutating func store(_ user: RUAUser) {
+        if let password = user.password, users[user.id]?.password != password { passwords.add(password) }
         users[user.id] = user
         idsByEntity[user.entityID] = user.id
         for name in user.names where idsByName[name] == nil { idsByName[name] = user.id }

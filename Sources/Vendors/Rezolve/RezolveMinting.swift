@@ -134,6 +134,10 @@ extension Rezolve {
         }
     }
 
+    var secretTexts: [String] { accounts.partners.compactMap(\.authKey?.text) + accounts.users.compactMap(\.password) }
+
+    func secrets(in state: RezolveState) -> SecretLedger { state.users.passwords }
+
     var samples: [SampleCredential] {
         accounts.partners.map {
             SampleCredential(

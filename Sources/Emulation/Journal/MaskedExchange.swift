@@ -1,0 +1,145 @@
+public import JSON
+import Tokens
+import Wire
+
+/// An exchange as people may see it: the one form from which the journal, `verify` and the log show anything of it.
+///
+/// Masked when it is read, piece by piece, since most entries are read by nobody.
+public struct MaskedExchange {
+    private let entry: JournalEntry
+    private let redactor: Redactor
+
+    /// The exchange of an entry, its secrets hidden.
+    public init(_ entry: JournalEntry, by redactor: Redactor) {
+        self.entry = entry
+        self.redactor = redactor
+    }
+
+    private var declared: Set<String> { entry.record.secrets }
+
+    /// The sandbox's name, which a client may have chosen.
+    public var sandbox: String { redactor.text(entry.sandbox) }
+
+    /// The request's target, without the sandbox's prefix.
+    public var target: String {
+        // A client of sockets has no other place for its token; what it says stands in the findings.
+        let isHandshake = entry.request.fields[.upgrade] != nil
+        let masked = Mask.target(entry.request.target, hidesClaims: isHandshake)
+        let path = masked.prefix { $0 != "?" }
+        return redactor.path(String(path)) + redactor.text(String(masked[path.endIndex...]))
+    }
+
+    /// The target up to its query.
+    public var path: String { redactor.path(String(entry.request.path)) }
+
+    /// Why the exchange was refused, in one line; `nil` when it was not.
+    public var reason: String? { entry.explanation.map(redactor.text) }
+
+    /// The fault or scenario that had a say in the answer.
+    public var intervention: String? { entry.record.intervention.map(redactor.text) }
+
+    /// Every check, for programs.
+    public var findings: JSON { redactor.json(.array(entry.record.findings.map(\.json))) }
+
+    /// The fields of the request, as they were sent.
+    public var requestFields: [(name: String, value: String)] {
+        fields(entry.request.fields.map { ($0.name, $0.value) })
+    }
+
+    /// The fields of the response.
+    public var responseFields: [(name: String, value: String)] {
+        fields(entry.response.fields.map { ($0.name.rawName, $0.value) })
+    }
+
+    private func fields(_ fields: [(String, String)]) -> [(name: String, value: String)] {
+        fields.map { name, value in
+            (redactor.text(name), redactor.text(Mask.field(name, value, hiding: declared)))
+        }
+    }
+
+    /// The content of the request.
+    public var requestBody: JSON { body(entry.request.body) }
+    /// The content of the response.
+    public var responseBody: JSON { body(entry.response.body) }
+
+    /// JSON bodies as JSON, texts as strings, other bytes as their number.
+    func body(_ bytes: [UInt8]) -> JSON {
+        if entry.omitsBodies { return "(too long to be kept)" }
+        if bytes.isEmpty { return .null }
+        if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
+        // What cannot be read as JSON cannot be masked by the vendor's names either.
+        guard declared.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
+            return .string("(\(bytes.count) bytes)")
+        }
+        return .string(redactor.text(text))
+    }
+}
+
+// MARK: - For programs
+
+extension MaskedExchange {
+    /// The entry as JSON.
+    ///
+    /// - Parameter routes: the table that names the nearest routes of a request that found none.
+    public func json(routes: RouteTable) -> JSON {
+        let record = entry.record
+        var json: JSONObject = [
+            "id": JSON(entry.id), "sandbox": .string(sandbox), "at": .string(entry.moment.rfc3339),
+            "vendor": JSON(record.vendor), "route": JSON(record.route),
+            "status": JSON(entry.response.status.code), "failure": JSON(record.failure), "reason": JSON(reason),
+        ]
+        json["intervention"] = intervention.map(JSON.string)
+        json["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
+        json["findings"] = findings
+        json["request"] = .object([
+            "method": .string(entry.request.method.rawValue), "target": .string(target),
+            "headers": Self.json(requestFields), "body": requestBody,
+        ])
+        json["response"] = response
+        json["socket"] = record.socket.map { redactor.json($0.json(body)) }
+        return .object(json)
+    }
+
+    private var response: JSON {
+        let json: JSON = [
+            "status": JSON(entry.response.status.code), "headers": Self.json(responseFields), "body": responseBody,
+        ]
+        guard entry.record.intervention != nil else { return json }
+        return Echoes(of: entry.request, secrets: declared).hidden(in: json)
+    }
+
+    private static func json(_ fields: [(name: String, value: String)]) -> JSON {
+        .array(fields.map { .array([.string($0.name), .string($0.value)]) })
+    }
+}
+
+// MARK: - For conditions and people
+
+extension MaskedExchange {
+    /// The exchange as conditions would see it.
+    var encounter: Encounter {
+        var request = entry.request
+        request.target = target
+        request.fields = FieldLines(requestFields.map { ($0.name, $0.value) })
+        request.body = encounterBody
+        return Encounter(
+            request: request, claims: entry.record.claims.map { redactor.json(.object($0)).object ?? [:] },
+            moment: entry.moment, reason: reason)
+    }
+
+    private var encounterBody: [UInt8] {
+        let bytes = entry.request.body
+        if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)).bytes }
+        if declared.isEmpty { return Array(redactor.text(String(decoding: bytes, as: UTF8.self)).utf8) }
+        // Which field of a form is the secret one depends on who reads it, so all are hidden.
+        let fields = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+        return Array(
+            fields.map { $0.prefix { $0 != UInt8(ascii: "=") } + Array("=***".utf8) }.joined(separator: "&".utf8))
+    }
+
+    /// The exchange in a line: what was asked, and what came of it.
+    var summary: String {
+        let failure = entry.record.failure.map { " \($0)" } ?? ""
+        return "\(entry.request.method.rawValue) \(target) → \(entry.response.status.code)\(failure)"
+    }
+}

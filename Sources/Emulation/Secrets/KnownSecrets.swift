@@ -1,0 +1,156 @@
+import Tokens
+
+/// Texts that must not be shown, found in any other text in one pass.
+///
+/// A long one is found wherever it stands, also inside other words and in base64. A short one, or one that could be a word,
+/// counts only where it is a whole value, since it stands in half of all texts by chance.
+final class KnownSecrets: Sendable {
+    /// ours: a shorter text is a secret in members that are called so, and nowhere else.
+    static let shortest = 6
+    /// ours: from here on a text is found inside others; the first bytes lead to it.
+    static let window = 8
+    /// ours: letters alone are no word any more from this length on.
+    private static let longestWord = 15
+
+    /// ours: of a longer one this many bytes are hidden, without which the rest is worth nothing.
+    private static let longest = 256
+
+    /// What is looked for inside texts, in the order of their bytes.
+    private let patterns: [[UInt8]]
+    /// For each pattern the longest other one that it begins with; -1 for none.
+    private let beginnings: [Int]
+    /// A few bits of each start, asked first: nearly all starts are none.
+    private let filter: StartFilter
+    /// What counts as a whole value only.
+    let wholes: Set<[UInt8]>
+    /// The texts themselves.
+    let texts: Set<String>
+
+    init(_ texts: some Sequence<String>) {
+        self.texts = Set(texts)
+        var (patterns, wholes): (Set<[UInt8]>, Set<[UInt8]>) = ([], [])
+        for text in self.texts {
+            let bytes = Array(text.utf8.prefix(Self.longest))
+            guard bytes.count >= Self.shortest else { continue }
+            if Self.isFoundInside(bytes) {
+                patterns.insert(bytes)
+                patterns.formUnion(Self.encodings(of: bytes))
+            } else {
+                wholes.insert(bytes)
+            }
+        }
+        self.wholes = wholes
+        self.patterns = patterns.sorted { $0.lexicographicallyPrecedes($1) }
+        beginnings = Self.beginnings(of: self.patterns)
+        filter = StartFilter(patterns.map(Self.start))
+    }
+
+    private static func beginnings(of patterns: [[UInt8]]) -> [Int] {
+        // Whatever a pattern begins with stands before it, and all between the two begin with that as well.
+        var (beginnings, open): ([Int], [Int]) = ([], [])
+        for (index, pattern) in patterns.enumerated() {
+            while let last = open.last, !pattern.starts(with: patterns[last]) { open.removeLast() }
+            beginnings.append(open.last ?? -1)
+            open.append(index)
+        }
+        return beginnings
+    }
+
+    /// How many texts there are.
+    var count: Int { texts.count }
+
+    private static func isFoundInside(_ bytes: [UInt8]) -> Bool {
+        let isWord = bytes.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
+        return bytes.count >= window && !(isWord && bytes.count <= longestWord)
+    }
+
+    private static func start(_ bytes: [UInt8]) -> UInt64 {
+        bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// The characters of base64, in both alphabets, that the text gives whatever stands before and behind it.
+    private static func encodings(of bytes: [UInt8]) -> [[UInt8]] {
+        (0..<3).flatMap { lead -> [[UInt8]] in
+            let whole = Array(Base64URL.encode([UInt8](repeating: 0, count: lead) + bytes).utf8)
+            // A character that takes bits of a neighbour is another one each time.
+            let (first, last) = ((lead * 8 + 5) / 6, (lead + bytes.count) * 8 / 6)
+            let own = Array(whole[first..<last])
+            guard own.count >= window else { return [] }
+            let standard = own.map { byte in
+                byte == UInt8(ascii: "-") ? UInt8(ascii: "+") : byte == UInt8(ascii: "_") ? UInt8(ascii: "/") : byte
+            }
+            return standard == own ? [own] : [own, standard]
+        }
+    }
+
+    /// Adds the places where a long one stands.
+    func find(in bytes: UnsafeBufferPointer<UInt8>, _ found: inout [Range<Int>]) {
+        guard !patterns.isEmpty, bytes.count >= Self.window else { return }
+        var start: UInt64 = 0
+        for (index, byte) in bytes.enumerated() {
+            start = start << 8 | UInt64(byte)
+            guard index >= Self.window - 1, filter.mayHold(start) else { continue }
+            let first = index - Self.window + 1
+            if let length = longestMatch(bytes[first...]), !isPartOfNumber(first..<(first + length), bytes) {
+                found.append(first..<(first + length))
+            }
+        }
+    }
+
+    /// The length of the longest pattern with which the text begins; `nil` when there is none.
+    ///
+    /// Searched by halves: thousands of passwords may begin alike.
+    private func longestMatch(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+        var (low, high) = (0, patterns.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if text.lexicographicallyPrecedes(patterns[middle]) { high = middle } else { low = middle + 1 }
+        }
+        guard low > 0 else { return nil }
+        let common = zip(patterns[low - 1], text).prefix { $0 == $1 }.count
+        var candidate = low - 1
+        while candidate >= 0 {
+            if patterns[candidate].count <= common { return patterns[candidate].count }
+            candidate = beginnings[candidate]
+        }
+        return nil
+    }
+
+    /// Whether digits in a row are a part of some larger number by chance.
+    private func isPartOfNumber(_ place: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard bytes[place].allSatisfy(\.isDigit) else { return false }
+        return place.lowerBound > 0 && bytes[place.lowerBound - 1].isDigit
+            || place.upperBound < bytes.count && bytes[place.upperBound].isDigit
+    }
+}
+
+/// Says of nearly every start that no pattern has it, without a look at the table.
+private struct StartFilter: Sendable {
+    private let bits: [UInt64]
+
+    init(_ starts: [UInt64]) {
+        // Sixteen bits for each start leave one start in sixteen to the table.
+        var words = 16
+        while words * 64 < starts.count * 16 { words *= 2 }
+        var bits = [UInt64](repeating: 0, count: words)
+        for start in starts {
+            let bit = Self.bit(start, of: words)
+            bits[bit >> 6] |= 1 << UInt64(bit & 63)
+        }
+        self.bits = bits
+    }
+
+    func mayHold(_ start: UInt64) -> Bool {
+        let bit = Self.bit(start, of: bits.count)
+        return bits[bit >> 6] >> UInt64(bit & 63) & 1 == 1
+    }
+
+    private static func bit(_ start: UInt64, of words: Int) -> Int {
+        Int(truncatingIfNeeded: (start &* 0x9E37_79B9_7F4A_7C15) >> 32) & (words * 64 - 1)
+    }
+}
+
+extension UInt8 {
+    /// Whether it is the ASCII character of a digit.
+    var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
+}

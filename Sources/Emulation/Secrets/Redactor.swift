@@ -1,0 +1,99 @@
+public import JSON
+import Wire
+
+/// Hides what may let somebody act as somebody else, by what it is and wherever it stands.
+///
+/// Known secrets of the fixtures and of a sandbox's state, also in percent escapes, escapes of JSON and base64; the signature
+/// of every compact token, whose header and claims stay; private keys in PEM, in base64 and in JWKs; and values of members
+/// and items whose name says that they are secret.
+public struct Redactor: Sendable {
+    /// What stands where something is hidden.
+    static let hidden = "***"
+
+    private let known: [KnownSecrets]
+    /// Ids and keys that a vendor shows to everybody.
+    private let published: Set<String>
+
+    /// One that hides these texts besides what it can tell by itself.
+    ///
+    /// - Parameter published: texts that are no secret, whatever they are called.
+    public init(hiding secrets: [String] = [], published: Set<String> = []) {
+        self.init(secrets.isEmpty ? [] : [KnownSecrets(secrets)], published: published)
+    }
+
+    init(_ known: [KnownSecrets], published: Set<String>) {
+        self.known = known
+        self.published = published
+    }
+
+    /// A text of an exchange with its secrets hidden.
+    public func text(_ text: String) -> String { hide(text, SecretFinder(known: known, published: published)) }
+
+    /// A path with its secrets hidden; a token in one of its segments ends there.
+    public func path(_ text: String) -> String {
+        hide(text, SecretFinder(known: known, isPath: true, published: published))
+    }
+
+    /// Content that the server itself wrote, in which names are an index and no reason to hide anything.
+    public func answer(_ bytes: [UInt8]) -> [UInt8] {
+        let finder = SecretFinder(known: known, mindsNames: false, published: published)
+        let places = finder.places(in: bytes)
+        if places.isEmpty { return bytes }
+        // JSON must stay JSON, whatever was found in it.
+        guard let value = try? JSON.parse(bytes) else { return Self.replace(places, in: bytes) }
+        return json(value, finder).bytes
+    }
+
+    /// A value with the secrets of its strings and names hidden, and the values of secret names.
+    public func json(_ value: JSON) -> JSON { json(value, SecretFinder(known: known, published: published)) }
+
+    private func json(_ value: JSON, _ finder: SecretFinder) -> JSON {
+        switch value {
+        case .string(let text): return .string(hide(text, finder))
+        case .number(let number):
+            let shown = hide(number.literal, finder)
+            return shown == number.literal ? value : .string(shown)
+        case .array(let elements): return .array(elements.map { json($0, finder) })
+        case .object(let object):
+            var naming = finder
+            naming.mindsWholes = false
+            let isKey = object["kty"] != nil
+            return .object(
+                JSONObject(
+                    object.map { member in
+                        let value =
+                            isKey && SecretFinder.keyMembers.contains(member.name)
+                            ? .string(Self.hidden) : self.member(member.name, member.value, finder)
+                        return (hide(member.name, naming), value)
+                    }))
+        case .null, .bool: return value
+        }
+    }
+
+    private func member(_ name: String, _ value: JSON, _ finder: SecretFinder) -> JSON {
+        guard finder.mindsNames, SecretName.isSecret(name) else { return json(value, finder) }
+        switch value {
+        case .null, .bool: return value
+        case .string(let text) where published.contains(text): return value
+        case .string, .number, .array, .object: return Mask.value(value)
+        }
+    }
+
+    private func hide(_ text: String, _ finder: SecretFinder) -> String {
+        guard text.utf8.count >= KnownSecrets.shortest else { return text }
+        let bytes = Array(text.utf8)
+        let places = finder.places(in: bytes)
+        return places.isEmpty ? text : String(decoding: Self.replace(places, in: bytes), as: UTF8.self)
+    }
+
+    private static func replace(_ places: [Range<Int>], in bytes: [UInt8]) -> [UInt8] {
+        if places.isEmpty { return bytes }
+        var (shown, end): ([UInt8], Int) = ([], 0)
+        for place in places {
+            shown += bytes[end..<place.lowerBound]
+            shown += hidden.utf8
+            end = place.upperBound
+        }
+        return shown + bytes[end...]
+    }
+}

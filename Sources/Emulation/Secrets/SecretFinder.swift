@@ -1,0 +1,80 @@
+/// Finds what must not be shown in a text, by what it is: known secrets, signatures, private keys, values of secret names.
+///
+/// It looks at the text as it stands, and at what becomes of it without percent escapes and without the escapes of JSON.
+struct SecretFinder {
+    /// Texts that are known to be secret.
+    let known: [KnownSecrets]
+    /// Whether values are hidden for the names that stand before them; not in what is prose or an index of names.
+    var mindsNames = true
+    /// Whether a text may be a secret that is found as a whole value only; a name of a member is none.
+    var mindsWholes = true
+    /// Whether `/` ends a token, as in a path.
+    var isPath = false
+    /// What is nobody's secret, whatever it is called.
+    var published: Set<String> = []
+
+    /// ours: escapes of escapes, as of JSON in a string in a form; deeper ones nobody writes.
+    private static let deepest = 3
+
+    /// The places of secrets, in order and without overlaps.
+    func places(in bytes: [UInt8]) -> [Range<Int>] {
+        bytes.count < KnownSecrets.shortest ? [] : Self.merged(places(in: bytes, depth: 0))
+    }
+
+    private func places(in bytes: [UInt8], depth: Int) -> [Range<Int>] {
+        var found: [Range<Int>] = []
+        bytes.withUnsafeBufferPointer { bytes in
+            for secrets in known { secrets.find(in: bytes, &found) }
+        }
+        if mindsWholes { findWholes(in: bytes, &found) }
+        findTokens(in: bytes, &found)
+        findKeys(in: bytes, &found)
+        if mindsNames { findNamedValues(in: bytes, &found) }
+        guard depth < Self.deepest else { return found }
+        for view in [DecodedText(percentEncoded: bytes), DecodedText(escapedInJSON: bytes)].compactMap({ $0 }) {
+            found += places(in: view.bytes, depth: depth + 1).map(view.origin)
+        }
+        return found
+    }
+
+    private static func merged(_ places: [Range<Int>]) -> [Range<Int>] {
+        var merged: [Range<Int>] = []
+        for place in places.sorted(by: { $0.lowerBound < $1.lowerBound }) where !place.isEmpty {
+            if let last = merged.last, place.lowerBound <= last.upperBound {
+                merged[merged.count - 1] = last.lowerBound..<max(last.upperBound, place.upperBound)
+            } else {
+                merged.append(place)
+            }
+        }
+        return merged
+    }
+
+    /// Adds known secrets that are too short to be looked for inside of texts: between the marks that end a value.
+    private func findWholes(in bytes: [UInt8], _ found: inout [Range<Int>]) {
+        let wholes = known.map(\.wholes).filter { !$0.isEmpty }
+        guard !wholes.isEmpty else { return }
+        var start = 0
+        for index in 0...bytes.count where index == bytes.count || Self.endsValue(bytes[index]) {
+            let length = index - start
+            // Longer ones are found inside of texts, or are no words.
+            if length >= KnownSecrets.shortest, length < 2 * KnownSecrets.window {
+                let piece = Array(bytes[start..<index])
+                let isName =
+                    index + 1 < bytes.count && bytes[index] == UInt8(ascii: "\"")
+                    && bytes[index + 1] == UInt8(ascii: ":")
+                if !isName, wholes.contains(where: { $0.contains(piece) }) { found.append(start..<index) }
+            }
+            start = index + 1
+        }
+    }
+
+    private static func endsValue(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "&"), UInt8(ascii: "="), UInt8(ascii: "/"),
+            UInt8(ascii: "?"), UInt8(ascii: ";"), UInt8(ascii: ","), UInt8(ascii: ":"), UInt8(ascii: "\r"),
+            UInt8(ascii: "\n"):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Emulation
+import Foundation
+import HTTPTypes
+import JSON
+import Logging
+import Support
+import Synchronization
+import Testing
+import Understudy
+
+/// Whatever is sent to a wrong place, nobody who reads what the server shows can act as somebody else.
+@Suite("Secrets in wrong places")
+struct SecretPlaceTests {
+    private let world: World
+    private let lines = LogLines()
+
+    init() async throws {
+        let lines = lines
+        let emulator = try Emulator(
+            fixtures: Repository.fixtures, controlToken: Self.controlToken,
+            logger: Logger(label: "test") { _ in lines })
+        world = try await World(.pipeline, on: Stage(emulator), at: nil)
+        try await control(.put, "clock", #"{"now":\#(World.exampleMoment),"freeze":true}"#)
+    }
+
+    private static let controlToken = "control-token-not-real-1"
+
+    @discardableResult
+    private func control(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") async throws
+        -> ReceivedAnswer
+    {
+        try await world.control(method, path, body, fields: [("Authorization", "Bearer " + Self.controlToken)])
+    }
+
+    @Test("more than 400 secrets in wrong places appear in nothing that can be read")
+    func places() async throws {
+        let secrets = try await secrets()
+        // Every tenth call or so goes where nobody answers.
+        let targets = routes + (0..<12).map { _ in Target(method: .post, pattern: "/nobody/owns/{x}/this") }
+        var sent = 0
+        for secret in secrets {
+            for place in SecretPlace.all {
+                let target = targets[sent % targets.count]
+                let content = place.content(secret)
+                let path = target.path(place.parameter(secret)) + content.suffix
+                _ = try await world.call(target.method, path, content.fields, content.body)
+                sent += 1
+            }
+        }
+        #expect(sent > 400)
+        #expect(sent > targets.count, "every route was called")
+        expectNone(of: secrets, in: try await shown(secrets))
+    }
+
+    private struct Target {
+        let method: HTTPRequest.Method
+        let pattern: String
+
+        func path(_ parameter: String) -> String {
+            guard pattern.contains("{") else { return pattern + "/" + parameter }
+            return pattern.split(separator: "/").map { "/" + ($0.hasPrefix("{") ? parameter : String($0)) }.joined()
+        }
+    }
+
+    private var routes: [Target] {
+        world.emulator.vendors.flatMap { $0.routes.flatMap(\.endpoints) }.map {
+            Target(method: $0.method, pattern: $0.pattern)
+        }
+    }
+
+    /// Everything that is secret in the fixtures, and what clients and the server make while it runs.
+    private func secrets() async throws -> [Secret] {
+        let texts = world.emulator.vendors.flatMap { vendor in
+            Set(vendor.secretTexts).map { Secret("a secret of \(vendor.identity.id)", $0) }
+        }
+        let folders = ["ims", "rezolve"].map { "\(Repository.root)/Fixtures/\($0)/keys" }
+        let keys = try folders.flatMap { folder in
+            try FileManager.default.contentsOfDirectory(atPath: folder).sorted().prefix(2).map { "\(folder)/\($0)" }
+        }.map(Secret.key)
+        // A word stands in half of all texts; another test has those.
+        return texts.filter { $0.text.utf8.count >= 8 } + keys + (try await made())
+            + [Secret("the control token", Self.controlToken)]
+    }
+
+    private func made() async throws -> [Secret] {
+        var made: [Secret] = []
+        for vendor in world.emulator.vendors {
+            for kind in vendor.tokenKinds {
+                let answer = try await control(.post, "tokens/\(vendor.identity.id)/\(kind.name)")
+                guard let token = answer.json["token"]?.string else { continue }
+                made.append(.token("a minted token \(kind.name)", token))
+            }
+        }
+        #expect(made.count >= 4)
+        let apiKey = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")
+        for (index, password) in ["run-time password 1", #"pass"word\with/marks-é"#].enumerated() {
+            let body: JSON = ["username": .string("u\(index)"), "password": .string(password)]
+            let answer = try await world.call(.post, "/v2/credentials/register", [apiKey], body.text)
+            #expect(answer.status == 201)
+            made.append(Secret("the password of u\(index)", password))
+        }
+        let user: JSON = ["tenant": "demo", "email": "new@example.test", "first_name": "New"]
+        let enrolled = try await world.call(
+            .post, "/ims/v1/users", [("x-ims-operator-key", "ims-operator-test-key")], user.text)
+        made.append(
+            Secret("an activation code", try #require(enrolled.json["activation_code"]?.string, "\(enrolled.text)")))
+        return made
+    }
+}
+
+// MARK: - Reading
+
+extension SecretPlaceTests {
+    /// All that can be read of the sandbox and the server, each behind the name of its call.
+    private func shown(_ secrets: [Secret]) async throws -> [UInt8] {
+        var shown = lines.bytes
+        var calls: [(HTTPRequest.Method, String, String)] = [
+            "journal", "metrics", "sandboxes", "keys", "scenarios", "faults", "settings", "clock", "tokens", "actions",
+            "health",
+        ].map { (.get, $0, "") }
+        calls += world.emulator.vendors.map { (.get, "state/\($0.identity.id)", "") }
+        calls += world.sandbox.journal.entries().suffix(10).map { (.get, "journal/\($0.id)", "") }
+        for secret in secrets { calls += Self.echoes(of: secret) }
+        for (method, path, body) in calls {
+            let name = path.prefix { $0 != "/" && $0 != "?" }
+            shown += "\n\n\(method) \(name)\n".utf8
+            shown += try await control(method, path, body).body
+        }
+        return shown
+    }
+
+    /// Calls whose answers repeat what was sent.
+    private static func echoes(of secret: Secret) -> [(HTTPRequest.Method, String, String)] {
+        let (text, segment) = (JSON.string(secret.text).text, Secret.percentEncoded(secret.text))
+        return [
+            (.post, "journal/verify", #"{"where":{"header":{"x-api-key":\#(text)},"method":"TRACE"}}"#),
+            (.post, "journal/verify", #"{"where":{"body":{"name":\#(text)},"path":\#(text)}}"#),
+            (.get, "journal?since=\(segment)", ""), (.get, "journal/\(segment)", ""), (.get, "state/\(segment)", ""),
+            (.put, "settings", #"{"profile":\#(text)}"#), (.put, "settings", #"{\#(text):1}"#),
+            (.put, "sandboxes/\(segment)", #"{"ttl":null}"#), (.put, "clock", #"{"now":\#(text)}"#),
+            (.post, "tokens/explain", #"{"token":\#(text)}"#),
+            (.post, "tokens/explain", #"{"token":"x","request":{"path":\#(text)}}"#),
+            (.put, "faults", #"{"route":\#(text)}"#), (.put, "scenarios", #"{"scenario":\#(text)}"#),
+            (.put, "faults", #"{"vendor":"ims","when":{"header":{"x-a":\#(text)}},"respond":{"body":\#(text)}}"#),
+            (.get, "faults", ""),
+        ]
+    }
+
+    private func expectNone(of secrets: [Secret], in shown: [UInt8]) {
+        for secret in secrets {
+            for form in secret.forms {
+                guard let place = shown[...].place(of: form) else { continue }
+                let around = shown[max(0, place - 600)..<min(shown.count, place + 120)]
+                Issue.record(
+                    """
+                    \(secret.about) is shown (\(String(decoding: form, as: UTF8.self).prefix(60))): \
+                    …\(String(decoding: around, as: UTF8.self))…
+                    """)
+            }
+        }
+    }
+}
+
+/// What was logged, as the lines for programs have it.
+private final class LogLines: LogHandler, Sendable {
+    private let text = Mutex<[UInt8]>([])
+
+    var bytes: [UInt8] { text.withLock { $0 } }
+
+    var metadata: Logger.Metadata {
+        get { [:] }
+        set {}
+    }
+    var logLevel: Logger.Level {
+        get { .info }
+        set {}
+    }
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { nil }
+        set {}
+    }
+
+    func log(event: LogEvent) {
+        let fields = (event.metadata ?? [:]).map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        text.withLock { $0 += "\(event.message) \(fields)\n".utf8 }
+    }
+}
