@@ -24,6 +24,8 @@ public final class Emulator: Sendable {
     /// What is counted of all that is answered.
     let metrics: Metrics
     let logger: Logger?
+    /// How many lines of the log are lost.
+    let droppedLogLines: @Sendable () -> Int
     /// Whom it believes over https when it asks for keys; read only then, since few do.
     let keyTrust: @Sendable () -> TLSTrust
     /// How often others are asked for published keys.
@@ -39,6 +41,7 @@ public final class Emulator: Sendable {
     ///   - stateLimit: the longest state that the control API takes, in bytes; reading it takes several times as much.
     ///   - limits: how many sandboxes there may be, and how long each may lie unused.
     ///   - logger: where every exchange is logged.
+    ///   - droppedLogLines: how many lines the logger's handler had to drop; the metrics tell of it.
     ///   - machine: the machine's clock, by which sandboxes grow old.
     ///   - keyTrust: whose certificates are believed when published keys are asked for over https.
     ///   - keyFetchPace: how often others are asked for them; by default all emulators of a process share one pace.
@@ -47,6 +50,7 @@ public final class Emulator: Sendable {
         fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
+        droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
@@ -69,6 +73,7 @@ public final class Emulator: Sendable {
         self.stateLimit = stateLimit
         self.machine = machine
         self.logger = logger
+        self.droppedLogLines = droppedLogLines
         self.keyTrust = keyTrust
         self.keyFetchPace = keyFetchPace
     }

@@ -9,11 +9,12 @@ enum Main {
         do {
             var command = try requestedCommand()
             try command.run()
+            Output.finish()
         } catch let error as Misuse {
             fail("understudy: \(error)", code: 2)
         } catch let answer as AnswerIsNo {
             if let message = answer.message { fail("understudy: \(message)", code: 1) }
-            exit(1)
+            end(1)
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
             guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
@@ -35,6 +36,11 @@ enum Main {
 
     private static func fail(_ message: String, code: Int32) -> Never {
         Output.complaint(message)
+        end(code)
+    }
+
+    private static func end(_ code: Int32) -> Never {
+        Output.finish()
         exit(code)
     }
 }

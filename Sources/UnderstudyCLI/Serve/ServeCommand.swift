@@ -47,6 +47,7 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup var world: WorldOptions
 
     func run() throws {
+        Descriptors.fillStandard()
         Signals.blockTermination()
         ProcessMemory.returnLargeBuffers()
         let sources = try world.sources()
@@ -54,9 +55,10 @@ struct ServeCommand: ParsableCommand {
         let secure = try secure.choice(host: listener.host, sources)
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
-        LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
+        let lines = Output.stopWaiting { LineLogHandler.notice(log, ofDropped: $0) }
+        LoggingSystem.bootstrap { _ in LineLogHandler(form: log, writer: lines) }
         let fixtures = try world.store(sources)
-        let emulator = try emulator(fixtures, sources, log)
+        let emulator = try emulator(fixtures, sources, log, lines)
         let watch = try sources.isSet("watch", flag: watch) ? FixtureWatch(emulator, over: fixtures) : nil
         let files = try state.files(sources)
         let restored = try files.restore(emulator)
@@ -107,15 +109,17 @@ struct ServeCommand: ParsableCommand {
         // Saved now and again at the end: a supervisor may lose its patience while answers are still in flight. Should it
         // fail, the second time tells why.
         _ = try? files.save(emulator)
-        // Who asks a second time does not want to wait for what is in flight.
+        // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
         Thread.detachNewThread {
-            _ = Signals.waitForTermination()
+            while Signals.waitForTermination() == .hangUp {}
             Task { await server.stop(within: .zero) }
         }
         Waiting.until { await server.stop(within: .seconds(10)) }
     }
 
-    private func emulator(_ store: FixtureStore, _ sources: OptionSources, _ log: LogForm) throws -> Emulator {
+    private func emulator(
+        _ store: FixtureStore, _ sources: OptionSources, _ log: LogForm, _ lines: LineWriter
+    ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
         var settings = try world.settings(sources)
         settings.seed = try sandboxes.seed(sources)
@@ -126,6 +130,7 @@ struct ServeCommand: ParsableCommand {
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, stateLimit: stateLimit, sandboxes: limits,
                 logger: log == .off ? nil : Logger(label: "understudy"),
+                droppedLogLines: { lines.droppedLines },
                 // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
                 keyTrust: { trust.current })
         }
