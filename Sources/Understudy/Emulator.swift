@@ -41,8 +41,8 @@ public final class Emulator: Sendable {
     ///   - stateLimit: the longest state that the control API takes, in bytes; reading it takes several times as much.
     ///   - limits: how many sandboxes there may be, and how long each may lie unused.
     ///   - logger: where every exchange is logged.
-    ///   - droppedLogLines: how many lines the logger's handler had to drop; the metrics tell of it.
     ///   - machine: the machine's clock, by which sandboxes grow old.
+    ///   - droppedLogLines: how many lines the logger's handler had to drop; the metrics tell of it.
     ///   - keyTrust: whose certificates are believed when published keys are asked for over https.
     ///   - keyFetchPace: how often others are asked for them; by default all emulators of a process share one pace.
     /// - Throws: the first thing that is wrong with the fixtures.
@@ -50,8 +50,8 @@ public final class Emulator: Sendable {
         fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
-        droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
+        droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let edition = try Edition(of: modules, fixtures: fixtures)

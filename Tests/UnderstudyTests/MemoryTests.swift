@@ -200,7 +200,7 @@ struct MemoryTests {
             Task { try await world.call(.get, "/subscriber/own", [("authorization", "Bearer " + token)]).status }
         }
         // The first entry is that of the request for keys, whose answer is on its way then.
-        _ = await world.sandbox.journal.entries(atLeast: 1, within: .seconds(60))
+        _ = await world.sandbox.journal.entries(JournalFilter(), atLeast: 1, within: .seconds(60))
         try await world.control(.delete, "sandboxes/\(world.name)")
         for reader in readers { #expect(try await reader.value == 200) }
         // Asking who made the entry has named the sandbox once more.

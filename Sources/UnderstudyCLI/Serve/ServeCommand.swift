@@ -50,6 +50,7 @@ struct ServeCommand: ParsableCommand {
         Descriptors.fillStandard()
         Signals.blockTermination()
         ProcessMemory.returnLargeBuffers()
+        ProcessMemory.reserveLess()
         let sources = try world.sources()
         let listener = try listener(sources)
         let secure = try secure.choice(host: listener.host, sources)
