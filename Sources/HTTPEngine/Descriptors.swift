@@ -20,6 +20,15 @@ public enum Descriptors {
         _ = setrlimit(kind, &limit)
     }
 
+    /// Opens standard input, output and error where the process was started without, since a socket or a file that took
+    /// such a place would get what is meant for people.
+    public static func fillStandard() {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest one that is free, which is this one.
+            _ = open("/dev/null", O_RDWR)
+        }
+    }
+
     #if canImport(Darwin)
         private static let kind = RLIMIT_NOFILE
     #else

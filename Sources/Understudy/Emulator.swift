@@ -25,6 +25,8 @@ public final class Emulator: Sendable {
     /// What is counted of all that is answered.
     let metrics: Metrics
     let logger: Logger?
+    /// How many lines of the log are lost.
+    let droppedLogLines: @Sendable () -> Int
     /// Whom it believes over https when it asks for keys; read only then, since few do.
     let keyTrust: @Sendable () -> TLSTrust
     /// How often others are asked for published keys.
@@ -43,6 +45,7 @@ public final class Emulator: Sendable {
     ///   - limits: how many sandboxes there may be, and how long each may lie unused.
     ///   - logger: where every exchange is logged.
     ///   - machine: the machine's clock, by which sandboxes grow old.
+    ///   - droppedLogLines: how many lines the logger's handler had to drop; the metrics tell of it.
     ///   - keyTrust: whose certificates are believed when published keys are asked for over https.
     ///   - keyFetchPace: how often others are asked for them; by default all emulators of a process share one pace.
     /// - Throws: the first thing that is wrong with the fixtures.
@@ -51,6 +54,7 @@ public final class Emulator: Sendable {
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
+        droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let edition = try Edition(of: modules, fixtures: fixtures)
@@ -72,6 +76,7 @@ public final class Emulator: Sendable {
         self.stateLimit = stateLimit
         self.machine = machine
         self.logger = logger
+        self.droppedLogLines = droppedLogLines
         self.keyTrust = keyTrust
         self.keyFetchPace = keyFetchPace
     }

@@ -9,19 +9,19 @@ enum Main {
         do {
             var command = try requestedCommand()
             try command.run()
-            // A server did what it was for, whatever became of its banner.
-            if !(command is ServeCommand) { Output.finish() }
+            Output.checkArrival()
+            Output.finish()
         } catch let error as Misuse {
             fail("understudy: \(error)", code: 2)
         } catch let answer as AnswerIsNo {
-            Output.finish()
+            Output.checkArrival()
             if let message = answer.message { fail("understudy: \(message)", code: 1) }
-            exit(1)
+            end(1)
         } catch {
             let message = UnderstudyCommand.fullMessage(for: error)
             guard UnderstudyCommand.exitCode(for: error) == .success else { fail(message, code: 2) }
             Output.line(message)
-            Output.finish()
+            Output.checkArrival()
         }
     }
 
@@ -39,6 +39,11 @@ enum Main {
 
     private static func fail(_ message: String, code: Int32) -> Never {
         Output.complaint(message)
+        end(code)
+    }
+
+    private static func end(_ code: Int32) -> Never {
+        Output.finish()
         exit(code)
     }
 }

@@ -1,3 +1,4 @@
+import Dispatch
 import JSON
 import Synchronization
 
@@ -9,6 +10,42 @@ import Synchronization
 
 /// How commands write.
 enum Output {
+    /// What writes for a command that nothing may hold up.
+    private struct Writers: Sendable {
+        let output: LineWriter
+        let complaints: LineWriter
+    }
+
+    private static let writers = Mutex<Writers?>(nil)
+    /// How long an end waits for a reader of what was written before. ours.
+    private static let farewell = DispatchTimeInterval.seconds(2)
+
+    /// Has nobody wait any more for those who read standard output and standard error: threads write from now on.
+    ///
+    /// - Parameter notice: the line that tells how many lines were dropped.
+    /// - Returns: the writer to standard error.
+    static func stopWaiting(_ notice: @escaping @Sendable (Int) -> String) -> LineWriter {
+        let complaints = LineWriter(STDERR_FILENO, notice: notice)
+        // Where both are one, one writer keeps the order of the lines.
+        let output = isSameFile(STDOUT_FILENO, STDERR_FILENO) ? complaints : LineWriter(STDOUT_FILENO, notice: notice)
+        writers.withLock { $0 = Writers(output: output, complaints: complaints) }
+        return complaints
+    }
+
+    /// Waits until what commands wrote has gone out, for a short time at most; to be called before the process ends.
+    static func finish() {
+        guard let writers = writers.withLock({ $0 }) else { return }
+        let deadline = DispatchTime.now() + farewell
+        writers.complaints.finish(by: deadline)
+        writers.output.finish(by: deadline)
+    }
+
+    private static func isSameFile(_ one: Int32, _ other: Int32) -> Bool {
+        var (first, second) = (stat(), stat())
+        guard fstat(one, &first) == 0, fstat(other, &second) == 0 else { return false }
+        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+    }
+
     /// Writes a line to standard output at once, also when it is a pipe.
     static func line(_ text: String = "") { write(text + "\n", to: STDOUT_FILENO) }
 
@@ -23,8 +60,9 @@ enum Output {
 
     /// Ends the command with a complaint when not all that it wrote has arrived.
     ///
-    /// A reader that has gone, such as `head`, has what it wanted.
-    static func finish() {
+    /// A reader that has gone, such as `head`, has what it wanted. What a server writes, nobody waits for, and it is not
+    /// looked at.
+    static func checkArrival() {
         let code = firstFailure.load(ordering: .relaxed)
         guard code != 0, code != EPIPE else { return }
         complaint("understudy: standard output cannot be written: \(String(cString: strerror(code))).")
@@ -61,7 +99,10 @@ enum Output {
 
     /// One write a line, so that lines of several threads never mix. A reader that has gone or a full disk loses the
     /// line, and that must not end a server.
-    private static func write(_ text: String, to descriptor: Int32) { write(Array(text.utf8)[...], to: descriptor) }
+    private static func write(_ text: String, to descriptor: Int32) {
+        guard let writers = writers.withLock({ $0 }) else { return write(Array(text.utf8)[...], to: descriptor) }
+        (descriptor == STDERR_FILENO ? writers.complaints : writers.output).write(text)
+    }
 
     private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
         var rest = bytes

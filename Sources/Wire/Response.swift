@@ -32,6 +32,14 @@ public struct Response: Sendable {
     /// The WebSocket that opens behind this response.
     public var upgrade: WebSocketUpgrade? { special?.upgrade }
 
+    /// The response as it went out, without what opens behind it: to be kept for longer than its connection lasts.
+    public var withoutUpgrade: Response {
+        guard let special, special.upgrade != nil else { return self }
+        var response = self
+        response.special = Special(special.transmission, nil)
+        return response
+    }
+
     /// Whether the response goes out at once, whole, and opens nothing.
     public var isPlain: Bool { special == nil }
 

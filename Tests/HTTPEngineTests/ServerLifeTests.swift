@@ -92,6 +92,36 @@ import Wire
         await next.stop(within: .zero)
     }
 
+    @Test func `Work that begins after the stop is told of it too`() async throws {
+        let handler = StubHandler(respond: { _ in
+            .deferred {
+                // As whoever waits for something to happen: cancelled, it answers with what there is.
+                try? await Task.sleep(for: .seconds(3600))
+                return .text("in time")
+            }
+        })
+        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler)
+        server.start()
+        let port = server.addresses[0].port
+        let client = try await onThread {
+            let client = try RawClient(port: port)
+            // The loop takes its connection, and half of its request, before that of the second one.
+            try client.send("GET / HTTP/1.1\r\nHost: a\r\n")
+            try RawClient(port: port).close()
+            return client
+        }
+        async let stop: Void = server.stop(within: .seconds(30))
+        let answer = try await onThread {
+            // Once nobody listens any more, the loop is stopping.
+            while let other = try? RawClient(port: port) { other.close() }
+            try client.send("\r\n")
+            return try client.readToEnd()
+        }
+        #expect(answer.hasSuffix("in time"))
+        client.close()
+        await stop
+    }
+
     @Test func `A stop cuts off what is not answered in time`() async throws {
         let isRequested = Signal()
         let isReleased = Signal()

@@ -44,8 +44,9 @@ def test_every_family_is_typed_and_helped(counted):
     assert {name: family.type for name, family in families.items()} == {
         "understudy_requests": "counter", "understudy_request_duration_seconds": "histogram",
         "understudy_control_calls": "counter", "understudy_open_connections": "gauge",
-        "understudy_open_websockets": "gauge", "understudy_sandboxes": "gauge", "understudy_journal_entries": "gauge",
-        "understudy_journal_bytes": "gauge", "understudy_build_info": "gauge", "process_start_time_seconds": "gauge",
+        "understudy_open_websockets": "gauge", "understudy_sandboxes": "gauge",
+        "understudy_sandboxes_in_memory": "gauge", "understudy_journal_entries": "gauge",
+        "understudy_journal_bytes": "gauge", "understudy_log_lines_dropped": "counter", "understudy_build_info": "gauge", "process_start_time_seconds": "gauge",
         **({"process_resident_memory_bytes": "gauge"} if "process_resident_memory_bytes" in families else {}),
     }
     assert all(family.documentation for family in families.values())

@@ -14,8 +14,11 @@ BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
 
 
 @contextlib.contextmanager
-def running(binary: Path, *options: str, descriptors: int | None = None):
-    """The program on free ports with further options, and with so many descriptors at most."""
+def running(binary: Path, *options: str, descriptors: int | None = None, log: str = "off", complaints=None):
+    """The program on free ports with further options, and with so many descriptors at most.
+
+    `complaints` is what `subprocess` takes for standard error.
+    """
     def limit():
         if descriptors:
             resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors))
@@ -23,11 +26,11 @@ def running(binary: Path, *options: str, descriptors: int | None = None):
     with tempfile.TemporaryDirectory(prefix="understudy-pressure-") as folder:
         port_file = Path(folder) / "ports"
         command = [
-            binary, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", "off",
+            binary, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", log,
             *options]
         environment = {"PATH": "/usr/bin:/bin", "UNDERSTUDY_CA_DIRECTORY": f"{folder}/ca"}
         child = subprocess.Popen(
-            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, preexec_fn=limit)
+            command, cwd=folder, env=environment, stdout=subprocess.DEVNULL, stderr=complaints, preexec_fn=limit)
         try:
             end = time.monotonic() + 30
             while not port_file.exists():

@@ -37,8 +37,8 @@ struct ContractRun {
     /// The routes and failures that occurred, asked for after every exchange, since a file may clear the journal.
     let occurrences: Occurrences
 
-    init(_ file: ContractFile, _ depth: Depth) async throws {
-        let world = try await World(depth, at: nil)
+    init(_ file: ContractFile, _ depth: Depth, on stage: Stage? = nil) async throws {
+        let world = try await World(depth, on: stage, at: nil)
         let seen = Seen()
         let runner = ContractRunner(isPreparation: Self.steers) { (request) throws(ContractSendingProblem) in
             let answer = try await Self.send(request, world)

@@ -2,6 +2,7 @@ import Emulation
 import HTTPTypes
 import JSON
 import Support
+import Synchronization
 import Tokens
 import Wire
 
@@ -116,9 +117,15 @@ final class Switchboard: Vendor {
     let initialState = State()
     private let motto: String
 
+    /// How many there are with each motto.
+    static let living = Mutex<[String: Int]>([:])
+
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         motto = try fixtures.document("accounts.yaml").mapping("motto").required("motto").string()
+        Self.living.withLock { [motto] in $0[motto, default: 0] += 1 }
     }
+
+    deinit { Self.living.withLock { [motto] in $0[motto, default: 0] -= 1 } }
 
     // MARK: - Sockets
 

@@ -12,13 +12,13 @@ struct SwitchboardWorld: Sendable {
     private let fixtures: TemporaryFolder
 
     init(
-        _ depth: Depth, at clock: Int? = World.exampleMoment,
+        _ depth: Depth, at clock: Int? = World.exampleMoment, limits: SandboxLimits = SandboxLimits(),
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) async throws {
         fixtures = try Switchboard.fixtures()
         emulator = try Emulator(
             fixtures: FixtureStore(layers: [fixtures.path]), modules: [VendorModule(Switchboard.self)],
-            machine: machine)
+            sandboxes: limits, machine: machine)
         world = try await World(depth, on: Stage(emulator), at: clock)
     }
 

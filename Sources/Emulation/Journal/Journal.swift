@@ -25,6 +25,8 @@ public final class Journal: Sendable {
         var changes = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
+        /// Whether nothing more is worth waiting for.
+        var isOver = false
     }
 
     private let limits: Limits
@@ -69,6 +71,15 @@ public final class Journal: Sendable {
     /// Has those look again who wait, since something was added to an entry.
     func noteChange() {
         let waiters = state.withLock { Self.change(&$0) }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    /// Lets all go who wait, and nobody wait again, since nobody can name the sandbox any more.
+    func end() {
+        let waiters = state.withLock { state in
+            state.isOver = true
+            return Self.change(&state)
+        }
         for waiter in waiters { waiter.resume() }
     }
 
@@ -163,15 +174,16 @@ extension Journal {
 
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
-    /// It is asked now, behind each new entry, and behind each message of a socket.
+    /// It is asked now, behind each new entry, and behind each message of a socket. Nobody waits when the task is cancelled,
+    /// or for a sandbox that is gone.
     public func first<Found>(
         within duration: Duration, _ read: () -> Found, where isEnough: (Found) -> Bool
     ) async -> Found {
         let deadline = ContinuousClock.now + duration
         while true {
-            let seen = state.withLock { $0.changes }
+            let (seen, isOver) = state.withLock { ($0.changes, $0.isOver) }
             let found = read()
-            if isEnough(found) || ContinuousClock.now >= deadline || Task.isCancelled { return found }
+            if isEnough(found) || isOver || ContinuousClock.now >= deadline || Task.isCancelled { return found }
             await nextAppend(after: seen, until: deadline)
         }
     }

@@ -51,7 +51,8 @@ public struct JournalEntry: Sendable {
             self.sandbox = sandbox
             self.moment = moment
             self.request = request
-            self.response = response
+            // What opens behind it leads to the sandbox, and by that to the journal that holds this entry.
+            self.response = response.withoutUpgrade
             self.record = record
             self.omitsBodies = omitsBodies
             // The room that findings could take counts as well as what they do. The target stands in the head once more.
@@ -79,7 +80,7 @@ public struct JournalEntry: Sendable {
     public var moment: Moment { content.moment }
     /// The request, its target without the sandbox's prefix.
     public var request: Request { content.request }
-    /// The response.
+    /// The response, without what opened behind it.
     public var response: Response { content.response }
     /// What became of it.
     public var record: ExchangeRecord { content.record }

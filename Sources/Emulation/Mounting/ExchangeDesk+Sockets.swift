@@ -11,7 +11,7 @@ extension ExchangeDesk {
             // The call of a vendor alone makes its orders, so another vendor's is a fault of ours.
             preconditionFailure("an opening of another vendor came from a handler of \(V.identity.id)")
         }
-        let connection = SocketConnection(opening, era: order.era, in: exchange.sandbox, cell: cell, at: self)
+        let connection = SocketConnection(opening, era: order.era, in: exchange.sandbox, cell: cell)
         var record = record
         record.socket = connection.log
         let upgrade = WebSocketUpgrade(

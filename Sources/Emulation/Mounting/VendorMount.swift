@@ -80,6 +80,15 @@ public struct VendorMount<V: Vendor>: MountedVendor {
         VendorCell<V>.typed(cell).replace(desk.vendor.stateAfterReset, madeAt: desk)
     }
 
+    /// The mount as the one of this vendor.
+    static func typed(_ vendor: any MountedVendor) -> VendorMount<V> {
+        guard let mount = vendor as? VendorMount<V> else {
+            // Every edition has the vendors of the first at the same places, so another one is a fault of ours.
+            preconditionFailure("another vendor stands in the place of \(V.identity.id)")
+        }
+        return mount
+    }
+
     /// A request that works at that moment.
     public func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
         try desk.vendor.sampleRequest(at: moment)

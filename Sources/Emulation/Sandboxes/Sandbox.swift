@@ -33,18 +33,20 @@ public final class Sandbox: Sendable {
     private let initialSettings: Settings
     private let control: Mutex<Control>
     private let machine: @Sendable () -> Moment
+    private let census: SandboxCensus
     /// Whether there is a time to live: asked for every request, and the lock is not taken for it.
     private let mayExpire: Atomic<Bool>
     private let secrets = SecretIndex()
 
     init(
         _ identity: SandboxIdentity, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
-        timer: DeadlineTimer, machine: @escaping @Sendable () -> Moment
+        timer: DeadlineTimer, census: SandboxCensus, machine: @escaping @Sendable () -> Moment
     ) {
         let alarm = Alarm(timer)
         self.identity = identity
         self.journal = journal
         self.machine = machine
+        self.census = census
         created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
@@ -55,10 +57,13 @@ public final class Sandbox: Sendable {
             Control(
                 clock: SandboxClock(seed: settings.seed), settings: settings,
                 interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
+        census.enter()
         alarm.attach(to: self)
         // A state may begin with something to come.
         passDeadlines()
     }
+
+    deinit { census.leave() }
 
     /// The sandbox's name.
     public var name: String { identity.name }
@@ -200,11 +205,17 @@ extension Sandbox {
     /// Lets the deadlines pass that are due by the clock as it is now.
     func passDeadlines() { for index in cells.indices { passDeadlines(of: index) } }
 
+    /// Moves every state on to the vendors in force, so that one which nobody uses does not keep earlier ones.
+    public func adoptEdition() { passDeadlines() }
+
     /// Lets the deadlines of the vendor at that index pass.
     func passDeadlines(of index: Int) { vendor(index).passDeadlines(in: self, cell: cells[index]) }
 
-    /// Closes all sockets, since nobody can name the sandbox any more.
-    func end() { for cell in cells { cell.end() } }
+    /// Closes all sockets and lets all go who wait for something to happen, since nobody can name the sandbox any more.
+    func end() {
+        for cell in cells { cell.end() }
+        journal.end()
+    }
 }
 
 // MARK: - Faults and scenarios

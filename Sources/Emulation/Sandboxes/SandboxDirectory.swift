@@ -12,6 +12,7 @@ public final class SandboxDirectory: Sendable {
     private let machine: @Sendable () -> Moment
     private let journals = JournalTotal()
     private let timer = DeadlineTimer()
+    private let census = SandboxCensus()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
     private let start = SandboxIdentity.drawStart()
@@ -37,7 +38,7 @@ public final class SandboxDirectory: Sendable {
         let journal = Journal(limits: journalLimits, total: journals)
         standard = Sandbox(
             SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings,
-            journal: journal, timeToLive: nil, timer: timer, machine: machine)
+            journal: journal, timeToLive: nil, timer: timer, census: census, machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
 
@@ -51,10 +52,11 @@ public final class SandboxDirectory: Sendable {
         let fresh = Sandbox(
             SandboxIdentity(name: name, start: start), mounting: mounting, settings: settings,
             journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
-            timer: timer, machine: machine)
+            timer: timer, census: census, machine: machine)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in
             let old = sandboxes[name]
-            if let old, !old.isExpired(at: machine()) { return (old, [Sandbox]()) }
+            // Somebody else was faster, and what the one made here has begun to wait for must not stay.
+            if let old, !old.isExpired(at: machine()) { return (old, [fresh]) }
             let dropped = sandboxes.count >= limits.capacity ? Self.dropOldest(&sandboxes) : []
             sandboxes[name] = fresh
             return (fresh, old.map { dropped + [$0] } ?? dropped)
@@ -78,6 +80,9 @@ public final class SandboxDirectory: Sendable {
 
     /// How many sandboxes there are.
     public var count: Int { 1 + sandboxes.withLock { $0.count } }
+
+    /// How many sandboxes memory holds: ``count``, and those gone with which somebody still works.
+    public var countInMemory: Int { census.count }
 
     /// The bytes that all journals keep together, estimated.
     public var journalBytes: Int { journals.bytes }

@@ -8,20 +8,16 @@ final class SocketConnection<V: Vendor>: WebSocketHandler {
     let era: Int
     let log = SocketLog()
     private let cell: VendorCell<V>
-    private let origin: ExchangeDesk<V>
 
-    init(
-        _ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, cell: VendorCell<V>, at desk: ExchangeDesk<V>
-    ) {
+    init(_ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, cell: VendorCell<V>) {
         self.opening = opening
         self.era = era
         self.sandbox = sandbox
         self.cell = cell
-        origin = desk
     }
 
-    /// The desk in force: a socket may outlive the fixtures under which it was opened.
-    var desk: ExchangeDesk<V> { (sandbox.vendor(cell.index) as? VendorMount<V>)?.desk ?? origin }
+    /// The desk in force: a socket may outlive the fixtures under which it was opened, and does not keep them.
+    var desk: ExchangeDesk<V> { VendorMount<V>.typed(sandbox.vendor(cell.index)).desk }
 
     func opened(_ socket: WebSocket) {
         // Pinned before it can be told anything: from here on the end comes for certain.

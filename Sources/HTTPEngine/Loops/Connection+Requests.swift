@@ -103,7 +103,11 @@ extension Connection {
         if parser.isServerWide { return send(.serverOptions, loop) }
         switch loop.handler.answer(request) {
         case .ready(let response): send(response, loop)
-        case .deferred(let work): phase = .answering(start(work, loop.mailbox))
+        case .deferred(let work):
+            let task = start(work, loop.mailbox)
+            phase = .answering(task)
+            // A request that arrives with the stop has missed that of the others.
+            if loop.isStopping { task.cancel() }
         }
     }
 

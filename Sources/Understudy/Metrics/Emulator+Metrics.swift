@@ -16,8 +16,14 @@ extension Emulator {
         }
         writeOccupancy(to: &text)
         text.gauge("understudy_sandboxes", "Sandboxes, the standard one included.", sandboxes.count)
+        text.gauge(
+            "understudy_sandboxes_in_memory", "Sandboxes, and those gone with which somebody still works.",
+            sandboxes.countInMemory)
         text.gauge("understudy_journal_entries", "Entries of all journals.", sandboxes.journalEntries)
         text.gauge("understudy_journal_bytes", "Memory that all journals keep, estimated.", sandboxes.journalBytes)
+        text.family(
+            "understudy_log_lines_dropped_total", .counter, "Lines of the log that nobody took, and that are lost.")
+        text.sample("understudy_log_lines_dropped_total", droppedLogLines(), [:])
         writeProcess(to: &text)
         return text.text
     }

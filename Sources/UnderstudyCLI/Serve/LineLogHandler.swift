@@ -9,14 +9,16 @@ enum LogForm: String {
     case off
 }
 
-/// Writes one line an event to standard error.
+/// Has one line an event written.
 struct LineLogHandler: LogHandler {
     let form: LogForm
+    let writer: LineWriter
     var metadata: Logger.Metadata = [:]
     var logLevel = Logger.Level.info
 
-    init(form: LogForm) {
+    init(form: LogForm, writer: LineWriter) {
         self.form = form
+        self.writer = writer
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -29,23 +31,24 @@ struct LineLogHandler: LogHandler {
         let time = SandboxClock.machine.rfc3339
         let line =
             switch form {
-            case .json: json(event, fields, time)
+            case .json: Self.json(event.level, event.message.description, fields, time)
             case .text, .off: text(event, fields, time)
             }
-        Output.complaint(line)
+        writer.write(line + "\n")
     }
 
     private static let order = [
         "sandbox", "vendor", "route", "method", "path", "status", "failure", "reason",
     ]
 
-    private func json(_ event: LogEvent, _ fields: [String: String], _ time: String) -> String {
+    private static func json(
+        _ level: Logger.Level, _ message: String, _ fields: [String: String], _ time: String
+    ) -> String {
         var object: JSONObject = [
-            "time": .string(time), "level": .string(event.level.rawValue),
-            "message": .string(event.message.description),
+            "time": .string(time), "level": .string(level.rawValue), "message": .string(message),
         ]
-        let known = Self.order.filter { fields[$0] != nil }
-        for name in known + fields.keys.filter({ !Self.order.contains($0) }).sorted() {
+        let known = order.filter { fields[$0] != nil }
+        for name in known + fields.keys.filter({ !order.contains($0) }).sorted() {
             object.append(name, JSON(fields[name]))
         }
         return JSON.object(object).text
@@ -58,5 +61,14 @@ struct LineLogHandler: LogHandler {
         if let sandbox = fields["sandbox"], sandbox != SandboxName.standard { words.append("~\(sandbox)") }
         if let failure = fields["failure"] { words.append("\(failure): \(fields["reason"] ?? "")") }
         return Output.printable(words.joined(separator: " "))
+    }
+    /// The line that tells how many others were dropped.
+    static func notice(_ form: LogForm, ofDropped count: Int) -> String {
+        let time = SandboxClock.machine.rfc3339
+        let message = "\(count) line\(count == 1 ? "" : "s") of the log dropped: nobody took them in time"
+        return switch form {
+        case .json: json(.warning, message, ["dropped": String(count)], time)
+        case .text, .off: "\(time) warning \(message)."
+        }
     }
 }

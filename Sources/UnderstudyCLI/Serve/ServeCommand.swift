@@ -46,17 +46,20 @@ struct ServeCommand: ParsableCommand {
     @OptionGroup var world: WorldOptions
 
     func run() throws {
+        Descriptors.fillStandard()
         Signals.blockTermination()
         ProcessMemory.returnLargeBuffers()
+        ProcessMemory.reserveLess()
         let sources = try world.sources()
         let listener = try listener(sources)
         let secure = try secure.choice(host: listener.host, sources)
         let log = try sources.value(
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
-        LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
+        let lines = Output.stopWaiting { LineLogHandler.notice(log, ofDropped: $0) }
+        LoggingSystem.bootstrap { _ in LineLogHandler(form: log, writer: lines) }
         let fixtures = try world.store(sources)
         let logger = log == .off ? nil : Logger(label: "understudy")
-        let emulator = try emulator(fixtures, listener, sources, logger)
+        let emulator = try emulator(fixtures, listener, sources, logger, lines)
         let awaited = try world.awaitedFolder(sources)
         let watch =
             try sources.isSet("watch", flag: watch)
@@ -111,9 +114,9 @@ struct ServeCommand: ParsableCommand {
         // Saved now and again at the end: a supervisor may lose its patience while answers are still in flight. Should it
         // fail, the second time tells why.
         _ = try? files.save(emulator)
-        // Who asks a second time does not want to wait for what is in flight.
+        // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
         Thread.detachNewThread {
-            _ = Signals.waitForTermination()
+            while Signals.waitForTermination() == .hangUp {}
             Task { await server.stop(within: .zero) }
         }
         Waiting.until { await server.stop(within: .seconds(10)) }
@@ -125,7 +128,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func emulator(
-        _ store: FixtureStore, _ listener: ServerConfiguration.Listener, _ sources: OptionSources, _ logger: Logger?
+        _ store: FixtureStore, _ listener: ServerConfiguration.Listener, _ sources: OptionSources, _ logger: Logger?,
+        _ lines: LineWriter
     ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
         var settings = try world.settings(sources)
@@ -137,7 +141,7 @@ struct ServeCommand: ParsableCommand {
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-                sandboxes: limits, logger: logger,
+                sandboxes: limits, logger: logger, droppedLogLines: { lines.droppedLines },
                 // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
                 keyTrust: { trust.current })
         }

@@ -1,0 +1,99 @@
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Puts whole lines on a descriptor, waits for its reader, and counts what cannot be written.
+struct LineOutput {
+    /// A pipe takes so much in one piece, also when other programs write to it, so that their lines and ours do not mix.
+    private static let pieceBytes = Int(PIPE_BUF)
+    private static let lineFeed = UInt8(ascii: "\n")
+
+    private let descriptor: Int32
+    /// Lines that are lost and of which nobody was told.
+    private var untold = 0
+    /// Whether what was written last ends in the middle of a line.
+    private var isTorn = false
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+    }
+
+    /// Writes lines, each with its end.
+    ///
+    /// - Parameter notice: the line that tells how many lines were lost; it goes before the next one that goes through.
+    /// - Returns: how many could not be written.
+    mutating func write(_ lines: [UInt8], _ notice: (Int) -> String) -> Int {
+        var (rest, lost) = (lines[...], 0)
+        while !rest.isEmpty {
+            let piece = Self.piece(of: rest)
+            rest = rest[piece.endIndex...]
+            let left = tellOfLost(notice) ? put(piece) : piece
+            let count = left.count { $0 == Self.lineFeed }
+            untold += count
+            lost += count
+        }
+        return lost
+    }
+
+    /// Tells that so many lines were dropped behind those that were written last.
+    mutating func tell(ofDropped count: Int, _ notice: (Int) -> String) {
+        untold += count
+        _ = tellOfLost(notice)
+    }
+
+    /// False when nothing can be written now.
+    private mutating func tellOfLost(_ notice: (Int) -> String) -> Bool {
+        guard untold > 0 else { return true }
+        guard put(Array((notice(untold) + "\n").utf8)[...]).isEmpty else { return false }
+        untold = 0
+        return true
+    }
+
+    /// The lines at the beginning that fit into one piece; a longer one is a piece by itself.
+    private static func piece(of lines: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        guard lines.count > pieceBytes else { return lines }
+        let end = lines.prefix(pieceBytes).lastIndex(of: lineFeed) ?? lines.firstIndex(of: lineFeed)
+        return end.map { lines[...$0] } ?? lines
+    }
+
+    /// Writes a piece; whatever was torn before it is ended first.
+    ///
+    /// - Returns: what could not be written.
+    private mutating func put(_ piece: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        if isTorn, !send([Self.lineFeed]).isEmpty { return piece }
+        return send(piece)
+    }
+
+    /// - Returns: what could not be written, since the reader has gone, the disk is full or the like.
+    private mutating func send(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = rest.withUnsafeBytes { systemWrite(descriptor, $0.baseAddress, $0.count) }
+            if written > 0 {
+                isTorn = rest[rest.startIndex + written - 1] != Self.lineFeed
+                rest = rest.dropFirst(written)
+            } else if written == 0 || !mayTryAgain {
+                return rest
+            }
+        }
+        return rest
+    }
+
+    /// Whether a write that took nothing may take something now. Somebody else may have made the descriptor non-blocking.
+    private var mayTryAgain: Bool {
+        switch errno {
+        case EINTR: return true
+        case EAGAIN:
+            var reader = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+            return poll(&reader, 1, -1) >= 0 || errno == EINTR
+        default: return false
+        }
+    }
+}
+
+/// The system's `write`, whose name a method may have too.
+private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
+    write(descriptor, bytes, count)
+}

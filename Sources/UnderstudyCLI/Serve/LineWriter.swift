@@ -1,0 +1,123 @@
+import Foundation
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Writes lines to a descriptor on a thread of its own, in their order, so that a reader who takes nothing stops nobody.
+///
+/// Lines that wait are bounded. When they are too many, the next ones are dropped until the thread has taken those that
+/// wait; how many were dropped is said in their place. The descriptor is never made non-blocking, since others have it too.
+final class LineWriter: Sendable {
+    private struct Queue {
+        /// Whole lines, each with its end.
+        var bytes: [UInt8] = []
+        /// Lines that came after those and found no room.
+        var dropped = 0
+        /// Whether the thread was woken and has not taken what there is.
+        var isAwake = false
+        /// Whether the thread writes what it has taken.
+        var isWriting = false
+        /// Who waits until nothing is left.
+        var finisher: DispatchSemaphore?
+
+        var isEmpty: Bool { bytes.isEmpty && dropped == 0 && !isWriting }
+    }
+
+    /// The bytes that may wait, and as many again that the thread has taken. ours: ten thousands of lines, which a disk takes
+    /// in a moment.
+    private static let mostBytes = 4 << 20
+    /// How long the thread lets lines gather when it is woken: waking it for each would cost a call more than writing.
+    private static let gathering: UInt32 = 1000
+
+    private let descriptor: Int32
+    private let notice: @Sendable (Int) -> String
+    private let queue = Mutex(Queue())
+    private let alarm = DispatchSemaphore(value: 0)
+    private let lost = Atomic(0)
+
+    /// A writer to a descriptor.
+    ///
+    /// - Parameter notice: the line that tells how many lines were dropped.
+    init(_ descriptor: Int32, notice: @escaping @Sendable (Int) -> String) {
+        self.descriptor = descriptor
+        self.notice = notice
+        let thread = Thread { [self] in work() }
+        thread.name = "understudy-lines"
+        thread.stackSize = 256 << 10
+        thread.start()
+    }
+
+    /// How many lines nobody will read: they found no room, or could not be written.
+    var droppedLines: Int { lost.load(ordering: .relaxed) }
+
+    /// Takes text of whole lines, each of which ends with a line feed; returns at once.
+    func write(_ text: String) {
+        let mustWake = queue.withLock { queue in
+            // What follows a line that was dropped is dropped too, so that the gap is where the notice says so.
+            guard queue.dropped == 0, queue.bytes.count + text.utf8.count <= Self.mostBytes else {
+                let count = text.utf8.count { $0 == UInt8(ascii: "\n") }
+                queue.dropped += count
+                lost.add(count, ordering: .relaxed)
+                return false
+            }
+            queue.bytes.append(contentsOf: text.utf8)
+            return Self.wake(&queue)
+        }
+        if mustWake { alarm.signal() }
+    }
+
+    /// Waits until all is written, but no longer than to that moment: a reader who takes nothing keeps nobody from ending.
+    func finish(by deadline: DispatchTime) {
+        let finisher = DispatchSemaphore(value: 0)
+        let (isEmpty, mustWake) = queue.withLock { queue in
+            if queue.isEmpty { return (true, false) }
+            queue.finisher = finisher
+            return (false, Self.wake(&queue))
+        }
+        if mustWake { alarm.signal() }
+        if !isEmpty { _ = finisher.wait(timeout: deadline) }
+    }
+
+    private static func wake(_ queue: inout Queue) -> Bool {
+        defer { queue.isAwake = true }
+        return !queue.isAwake
+    }
+
+    // MARK: - The thread
+
+    private func work() {
+        var output = LineOutput(descriptor)
+        while true {
+            alarm.wait()
+            usleep(Self.gathering)
+            let (bytes, dropped) = take()
+            lost.add(output.write(bytes, notice), ordering: .relaxed)
+            if dropped > 0 { output.tell(ofDropped: dropped, notice) }
+            rest()
+        }
+    }
+
+    private func take() -> (bytes: [UInt8], dropped: Int) {
+        queue.withLock { queue in
+            defer {
+                // The thread takes what is dropped from now on the next time.
+                (queue.bytes, queue.dropped, queue.isAwake, queue.isWriting) = ([], 0, false, true)
+            }
+            return (queue.bytes, queue.dropped)
+        }
+    }
+
+    private func rest() {
+        let finisher = queue.withLock { queue -> DispatchSemaphore? in
+            queue.isWriting = false
+            guard queue.isEmpty else { return nil }
+            defer { queue.finisher = nil }
+            return queue.finisher
+        }
+        finisher?.signal()
+    }
+}
