@@ -67,7 +67,7 @@ let tests: [Target] = [
     .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
     .target(
         name: "Support",
-        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", httpTypes],
+        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", "Contracts", httpTypes],
         path: "Tests/Support"),
     .testTarget(name: "EmulationTests", dependencies: ["Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes]),
     .testTarget(
@@ -75,6 +75,10 @@ let tests: [Target] = [
         dependencies: [
             "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", httpTypes, logging,
         ]),
+    .testTarget(
+        name: "PropertyTests",
+        dependencies: ["Understudy", "Emulation", "JSON", "Contracts", "Mutations", "Support", httpTypes],
+        path: "Tests/Property", exclude: ["run"]),
 ]
 
 let vendorTests: [Target] = vendors.map { vendor in
