@@ -74,7 +74,7 @@ let tests: [Target] = [
         name: "UnderstudyTests",
         dependencies: [
             "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", httpTypes, logging,
-        ]),
+        ], exclude: ["States"]),
     .testTarget(
         name: "PropertyTests",
         dependencies: ["Understudy", "Emulation", "JSON", "Contracts", "Mutations", "Support", httpTypes],

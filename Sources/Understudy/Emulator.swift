@@ -16,6 +16,8 @@ public final class Emulator: Sendable {
     let modules: [VendorModule]
     /// How reading the fixtures anew went.
     let reloads: Reloads
+    /// What of a state file could not be read.
+    let setAside: SetAsideParts
     let controlToken: String?
     /// The longest state that the control API takes, in bytes.
     let stateLimit: Int
@@ -63,6 +65,7 @@ public final class Emulator: Sendable {
         self.modules = modules
         mounting = Mounting(edition)
         reloads = Reloads(edition)
+        setAside = SetAsideParts(telling: reloads)
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
         metrics = Metrics(vendors: edition.vendors)
         self.controlToken = controlToken

@@ -16,12 +16,13 @@ struct Restart {
 
     /// What is not as before; `nil` when all is.
     func difference(_ steps: [Step]) async throws -> String? {
-        prepare()
+        try await prepare()
         let exported = StateDocument.entry(of: before)
         let text = StateDocument.of(exported, sandbox: before.name).prettyText
         do {
             let document = try JSON.parse(Array(text.utf8), maximumDepth: Emulator.documentDepth)
-            try after.emulator.importState(FixtureNode(document, from: "the exported file"))
+            let parts = try after.emulator.restoreState(document, from: "the exported file").setAside
+            if let part = parts.first { return "what was exported cannot be read: \(part)" }
         } catch {
             return "what was exported cannot be read: \(error)"
         }
@@ -31,6 +32,8 @@ struct Restart {
         for vendor in before.emulator.vendors.map(\.identity.id) {
             if let difference = try await wholeDifference(vendor) { return difference }
         }
+        // Without a seed the two would draw other ids.
+        for world in [before, after] { world.sandbox.identifiers.resume(at: 1) }
         for step in steps.filter(\.isRead).suffix(12) {
             if let difference = try await readDifference(step) { return difference }
         }
@@ -38,7 +41,8 @@ struct Restart {
     }
 
     /// Clocks and settings are not in the file: they come from the flags of a start.
-    private func prepare() {
+    private func prepare() async throws {
+        for call in ["faults", "scenarios"] { try await before.control(.delete, call) }
         _ = before.sandbox.adjustClock { $0.freeze() }
         let (now, settings) = (before.sandbox.now, before.sandbox.settings)
         _ = after.sandbox.adjustSettings { $0 = settings }

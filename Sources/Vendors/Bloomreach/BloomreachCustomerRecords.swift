@@ -7,7 +7,7 @@ extension BloomreachCustomers {
     init(fixture node: FixtureNode) throws(FixtureProblem) {
         self.init()
         guard let list = try node.members().first(where: { $0.name == "customers" })?.value else { return }
-        for node in try list.elements() { try add(node, isOfFixtures: { _ in true }) }
+        try list.forEachRecord { (node) throws(FixtureProblem) in try add(node, isOfFixtures: { _ in true }) }
     }
 
     /// Reads a customer.
@@ -54,7 +54,7 @@ extension BloomreachCustomers {
     ) throws(FixtureProblem) -> BloomreachEventLog {
         var log = BloomreachEventLog(forgotten: forgotten)
         var last = lastSequence
-        for node in try node?.elements() ?? [] {
+        try node?.forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping("type", "timestamp", "properties", "sequence")
             last = try entry["sequence"].map { node throws(FixtureProblem) in try node.ordinal() } ?? last + 1
             let properties = try entry["properties"]?.jsonObject() ?? [:]
@@ -102,9 +102,9 @@ extension FixtureNode {
         return text
     }
 
-    /// The object here.
+    /// The object here, as a client sent it.
     func jsonObject() throws(FixtureProblem) -> JSONObject {
-        guard let object = try json().object else { throw problem("expected a mapping") }
+        guard let object = try verbatim().object else { throw problem("expected a mapping") }
         return object
     }
 }

@@ -49,9 +49,6 @@ struct BloomreachLatest: Sendable {
 }
 
 extension JSON {
-    /// How deep what is kept may be: an import may nest deeper than a request, since it holds what requests brought.
-    static let keptDepth = 2 * defaultMaximumDepth
-
     /// What was kept as text.
     init?(kept text: some Collection<UInt8>) {
         guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }

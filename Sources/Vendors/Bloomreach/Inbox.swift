@@ -94,7 +94,7 @@ struct Inbox: Sendable, Hashable {
 extension Inbox {
     /// Reads messages, the first of which came first.
     init(_ list: FixtureNode) throws(FixtureProblem) {
-        for node in try list.elements() {
+        try list.forEachRecord { (node) throws(FixtureProblem) in
             let message = try InboxMessage(node, from: .fixture)
             try check(message, at: node)
             add(message)
@@ -106,7 +106,7 @@ extension Inbox {
         epoch = try entry.required("epoch").count()
         counter = try entry.required("counter").count()
         guard epoch > 0 else { throw entry.node.problem("the epoch is 0; the first one is 1") }
-        for node in try entry.required("messages").elements() {
+        try entry.required("messages").forEachRecord { (node) throws(FixtureProblem) in
             let message = try InboxMessage(node, from: .export)
             try check(message, at: node)
             guard message.stamp <= counter else {

@@ -76,7 +76,7 @@ extension InboxMessage {
         isRead = try entry["is_read"]?.bool() ?? false
         createTime = try Self.time("create_time", of: entry, from: source, later: 0)
         expireTime = try Self.time("expire_time", of: entry, from: source, later: InboxMessageSource.usualLifeInSeconds)
-        content = try entry.required("content").json()
+        content = try entry.required("content").verbatim()
         stamp = try entry["stamp"]?.count() ?? 0
         byteCount = content.bytes.count + id.utf8.count + (applicationID?.utf8.count ?? 0) + 64
         if case .export = source { _ = try entry.required("stamp") }

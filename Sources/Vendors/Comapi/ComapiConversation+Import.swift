@@ -9,19 +9,19 @@ extension ComapiConversation {
             "revision", "deleted", "last_event", "events")
         self.init(
             id: ComapiID(try entry.required("id").string()), by: ComapiID(try entry.required("creator").string()),
-            at: try entry.required("created").moment())
+            at: try entry.required("created").instant())
         name = try entry["name"]?.string()
         about = try entry["description"]?.string()
         isPublic = try entry["public"]?.bool() ?? false
-        updated = try entry["updated"]?.moment() ?? created
+        updated = try entry["updated"]?.instant() ?? created
         updater = try entry["updater"].map { node throws(FixtureProblem) in ComapiID(try node.string()) } ?? creator
         revision = try entry["revision"]?.int() ?? 1
-        deleted = try entry["deleted"]?.moment()
+        deleted = try entry["deleted"]?.instant()
         for (name, value) in try entry["roles"]?.mapping(ComapiRole.allCases.map(\.rawValue)).members ?? [] {
             guard let role = ComapiRole(rawValue: name) else { continue }
             rights[role] = try ComapiRights(value)
         }
-        for node in try entry["participants"]?.elements() ?? [] {
+        try entry["participants"]?.forEachRecord { (node) throws(FixtureProblem) in
             let member = try node.mapping("id", "role")
             let role = try member["role"]?.choice(of: ComapiRole.self) ?? .participant
             join(ComapiParticipant(id: ComapiID(try member.required("id").string()), role: role))
@@ -31,7 +31,7 @@ extension ComapiConversation {
 
     private mutating func readLog(_ entry: FixtureMapping) throws(FixtureProblem) {
         var (events, messages): ([ComapiEvent], [String: ComapiMessage]) = ([], [:])
-        for node in try entry["events"]?.elements() ?? [] {
+        try entry["events"]?.forEachRecord { (node) throws(FixtureProblem) in
             let event = try ComapiEvent(node)
             if let last = events.last, event.id != last.id + 1 {
                 throw node.problem("event \(event.id) follows event \(last.id); events have no gaps")
@@ -72,7 +72,7 @@ extension ComapiEvent {
         let name = try entry.required("kind").string()
         let kind: Kind
         if let status = ComapiMessageStatus(rawValue: name) {
-            kind = .status(status, on: try entry.required("on").moment())
+            kind = .status(status, on: try entry.required("on").instant())
         } else if name == "sent" {
             kind = .sent
         } else {
@@ -80,7 +80,7 @@ extension ComapiEvent {
         }
         self.init(
             id: try entry.required("id").int(), eventID: try entry.required("event").string(),
-            actor: ComapiID(try entry.required("actor").string()), moment: try entry.required("at").moment(),
+            actor: ComapiID(try entry.required("actor").string()), moment: try entry.required("at").instant(),
             messageID: try entry.required("message").string(), kind: kind)
     }
 }
@@ -90,14 +90,14 @@ extension ComapiMessage {
         var values: [String: JSON] = [:]
         var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
         for (name, value) in try node.members() where ["from", "metadata", "parts", "alert"].contains(name) {
-            values[name] = try value.json()
+            values[name] = try value.verbatim()
         }
         for (name, value) in try node.members() where name == "statuses" {
-            for node in try value.elements() {
+            try value.forEachRecord { (node) throws(FixtureProblem) in
                 let entry = try node.mapping("profile", "status", "on")
                 let profile = ComapiID(try entry.required("profile").string())
                 let status = try entry.required("status").choice(of: ComapiMessageStatus.self)
-                statuses[profile] = (status, try entry.required("on").moment())
+                statuses[profile] = (status, try entry.required("on").instant())
             }
         }
         guard let parts = values["parts"], parts.array != nil else { throw node.problem("a message has parts") }
