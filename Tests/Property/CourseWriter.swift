@@ -1,9 +1,10 @@
-@testable import Contracts
 import HTTPTypes
 import JSON
 import Mutations
 import Support
 import Understudy
+
+@testable import Contracts
 
 /// Makes up a course of calls and does it at once, since what comes next needs the tokens and ids of what came before.
 ///
@@ -65,7 +66,8 @@ struct CourseWriter {
         switch option {
         case .skip: break
         case .variable(let name, .constant(let value), _): variables[name] = value
-        case .variable(let name, .text(let template), _): variables[name] = (try? variables.text(template)).map(JSON.string)
+        case .variable(let name, .text(let template), _):
+            variables[name] = (try? variables.text(template)).map(JSON.string)
         }
     }
 
@@ -95,7 +97,9 @@ struct CourseWriter {
         } else if happens(50, &random) {
             var bytes = Array(target.utf8)
             Mutation.apply(to: &bytes, using: &random)
-            target = "/" + String(decoding: bytes.filter { (0x21...0x7E).contains($0) && $0 != 0x23 }.dropFirst(), as: UTF8.self)
+            target =
+                "/"
+                + String(decoding: bytes.filter { (0x21...0x7E).contains($0) && $0 != 0x23 }.dropFirst(), as: UTF8.self)
         }
         try await perform(request.method, target, body, request.fields.map { ($0.name.rawName, $0.value) })
     }

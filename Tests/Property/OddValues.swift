@@ -13,7 +13,8 @@ enum OddValues {
         "", " ", "\u{0}", "a\u{0}b", "\u{1F600}", "e\u{301}", "\u{E9}", "\u{FEFF}", "\u{2028}", "id", "_x", "__proto__",
         "9999-12-31T22:30:00-02:00", "9999-12-31T23:59:59.999Z", "0000-01-01T00:00:00+23:59", "1970-01-01T00:00:00Z",
         "9223372036854775807", "usr-9223372036854775807", "inv-1", "usr-1", "-1", "null", "{{clock.now}}", "a.b[0]\"'",
-        String(repeating: "x", count: 255), String(repeating: "y", count: 256), String(repeating: "\u{E9}", count: 3000),
+        String(repeating: "x", count: 255), String(repeating: "y", count: 256),
+        String(repeating: "\u{E9}", count: 3000),
     ]
 
     /// A value that few expect.

@@ -182,7 +182,8 @@ public struct FixtureNode {
             try read(self)
         } catch {
             // What was set aside inside of it goes with it.
-            salvage.setAside(Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
+            salvage.setAside(
+                Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
         }
     }
 

@@ -1,3 +1,4 @@
+import Emulation
 import JSON
 
 /// The latest of something that requests brought, kept as text: as values it would take several times the memory.
@@ -41,11 +42,13 @@ struct BloomreachLatest: Sendable {
             dropped += 1
         }
         texts.removeFirst(dropped)
-        forgottenCount += dropped
+        forgottenCount = Ordinal.sum(forgottenCount, dropped)
     }
 
     /// Counts those that had made room before.
-    mutating func count(forgotten: Int) { forgottenCount += forgotten }
+    mutating func count(forgotten: Int) {
+        forgottenCount = Ordinal.sum(forgottenCount, forgotten)
+    }
 }
 
 extension JSON {

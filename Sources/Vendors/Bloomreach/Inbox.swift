@@ -8,6 +8,8 @@ import JSON
 struct Inbox: Sendable, Hashable {
     /// ours: bounds, so that a scenario that adds a message at each call cannot fill the machine.
     static let capacity = 200
+    /// The largest number of a change, and of an epoch. ours.
+    static let mostChanges = 1_000_000_000
     /// ours.
     static let messageByteLimit = 64 * 1024
 
@@ -72,17 +74,17 @@ struct Inbox: Sendable, Hashable {
     mutating func remove(_ id: String) {
         guard let index = index(of: id) else { return }
         messages.remove(at: index)
-        epoch += 1
+        epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
     }
 
     /// Takes all messages out, also when there are none: whoever resets an inbox wants clients to fetch in full.
     mutating func clear() {
         messages = []
-        epoch += 1
+        epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
     }
 
     private mutating func nextChange() -> Int {
-        counter += 1
+        counter = Ordinal.next(after: counter, upTo: Self.mostChanges)
         return counter
     }
 

@@ -15,7 +15,7 @@ extension ComapiConversation {
         isPublic = try entry["public"]?.bool() ?? false
         updated = try entry["updated"]?.instant() ?? created
         updater = try entry["updater"].map { node throws(FixtureProblem) in ComapiID(try node.string()) } ?? creator
-        revision = try entry["revision"]?.int() ?? 1
+        revision = try entry["revision"]?.int(in: 1...Ordinal.largest) ?? 1
         deleted = try entry["deleted"]?.instant()
         for (name, value) in try entry["roles"]?.mapping(ComapiRole.allCases.map(\.rawValue)).members ?? [] {
             guard let role = ComapiRole(rawValue: name) else { continue }
@@ -36,16 +36,16 @@ extension ComapiConversation {
             if let last = events.last, event.id != last.id + 1 {
                 throw node.problem("event \(event.id) follows event \(last.id); events have no gaps")
             }
-            guard event.id > 0, events.count < ComapiEventLog.capacity else {
-                throw node.problem("an event's id is positive, and a log has \(ComapiEventLog.capacity) events at most")
+            guard events.count < ComapiEventLog.capacity else {
+                throw node.problem("a log has \(ComapiEventLog.capacity) events at most")
             }
             if event.isSent, messages.updateValue(try ComapiMessage(node, event), forKey: event.messageID) != nil {
                 throw node.problem("another message has the id \(event.messageID)")
             }
             events.append(event)
         }
-        let last = try entry["last_event"]?.int() ?? events.last?.id ?? 0
-        guard last >= events.last?.id ?? 0, events.isEmpty || last == events.last?.id, last < 1 << 40 else {
+        let last = try entry["last_event"]?.int(in: 0...ComapiEventLog.largestID) ?? events.last?.id ?? 0
+        guard last >= events.last?.id ?? 0, events.isEmpty || last == events.last?.id else {
             throw entry.node.problem("last_event is \(last), and the last event listed is \(events.last?.id ?? 0)")
         }
         log.restore(events, messages, lastID: last)
@@ -79,7 +79,8 @@ extension ComapiEvent {
             throw try entry.required("kind").problem("“\(name)” is none of sent, delivered, read")
         }
         self.init(
-            id: try entry.required("id").int(), eventID: try entry.required("event").string(),
+            id: try entry.required("id").int(in: 1...ComapiEventLog.largestID),
+            eventID: try entry.required("event").string(),
             actor: ComapiID(try entry.required("actor").string()), moment: try entry.required("at").instant(),
             messageID: try entry.required("message").string(), kind: kind)
     }

@@ -28,7 +28,9 @@ extension Comapi {
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }
         try document["spaces"]?.forEachRecord { (node) throws(FixtureProblem) in try state.read(space: node) }
-        try document["contents"]?.forEachRecord { (node) throws(FixtureProblem) in state.contents.add(try ComapiContent(node)) }
+        try document["contents"]?.forEachRecord { (node) throws(FixtureProblem) in
+            state.contents.add(try ComapiContent(node))
+        }
         return state
     }
 }
@@ -119,7 +121,8 @@ extension ComapiProfile {
         }
         self.init(
             id: ComapiID(try entry.required("id").string()), members: members, created: created,
-            updated: try entry["updated"]?.instant() ?? created, revision: try entry["revision"]?.int() ?? 1)
+            updated: try entry["updated"]?.instant() ?? created,
+            revision: try entry["revision"]?.int(in: 1...Ordinal.largest) ?? 1)
     }
 }
 

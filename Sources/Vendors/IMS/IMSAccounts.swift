@@ -94,7 +94,8 @@ extension IMSDevIssuer {
     fileprivate convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let entry = try node.mapping("name", "key", "spares", "cache_control")
         var spares: [KeyFile] = []
-        try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try KeyFile(node, fixtures)) }
+        try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try KeyFile(node, fixtures))
+        }
         self.init(
             name: try entry.required("name").string(), key: try KeyFile(try entry.required("key"), fixtures),
             spares: spares, cacheControl: try entry["cache_control"]?.string() ?? "public, max-age=600")

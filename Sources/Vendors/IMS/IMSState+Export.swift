@@ -90,11 +90,19 @@ extension IMSChanges {
         try document["issuer_order"]?.forEachRecord { (node) throws(FixtureProblem) in
             issuerOrder.append(try node.string())
         }
-        try document["removed_issuers"]?.forEachRecord { (node) throws(FixtureProblem) in removedIssuers.append(try node.string()) }
-        try document["removed_users"]?.forEachRecord { (node) throws(FixtureProblem) in removedUsers.append(try node.int()) }
+        try document["removed_issuers"]?.forEachRecord { (node) throws(FixtureProblem) in
+            removedIssuers.append(try node.string())
+        }
+        try document["removed_users"]?.forEachRecord { (node) throws(FixtureProblem) in
+            removedUsers.append(try node.int())
+        }
         try document["trips"]?.forEachRecord { (node) throws(FixtureProblem) in trips.append(try IMSTrip.record(node)) }
-        try document["invitations"]?.forEachRecord { (node) throws(FixtureProblem) in invitations.append(try IMSInvitation.record(node)) }
-        try document["token_uses"]?.forEachRecord { (node) throws(FixtureProblem) in tokenUses.append(try IMSTokenUses.record(node)) }
+        try document["invitations"]?.forEachRecord { (node) throws(FixtureProblem) in
+            invitations.append(try IMSInvitation.record(node))
+        }
+        try document["token_uses"]?.forEachRecord { (node) throws(FixtureProblem) in
+            tokenUses.append(try IMSTokenUses.record(node))
+        }
         try document["dev_keys"]?.forEachRecord { (node) throws(FixtureProblem) in
             devKeys.append(try Self.keys(node, extent, vendor, current))
         }

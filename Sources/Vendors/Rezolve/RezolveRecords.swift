@@ -13,7 +13,7 @@ enum RezolveRecordSource {
     var largestUserID: Int {
         switch self {
         case .accounts: 1_000_000_000
-        case .export: 2_000_000_000
+        case .export: RUAUsers.largestID
         }
     }
 }
@@ -215,8 +215,9 @@ extension RUAUser {
             created: try entry["created"]?.moment() ?? customer.created)
         self.isGuest = isGuest
         isConfirmed = try entry["confirmed"]?.bool() ?? false
-        timesLoggedIn = try entry["times_logged_in"]?.count()
-        try entry["logged_out_devices"]?.forEachRecord { (node) throws(FixtureProblem) in logOut(on: try node.string()) }
+        timesLoggedIn = try entry["times_logged_in"]?.int(in: 0...RUAUser.mostLogins)
+        try entry["logged_out_devices"]?.forEachRecord { (node) throws(FixtureProblem) in logOut(on: try node.string())
+        }
         guard password == nil, !isGuest else { return }
         switch source {
         case .accounts: throw entry.node.problem("member “password” is missing")
@@ -231,10 +232,4 @@ extension RUAUser {
 }
 
 extension FixtureNode {
-    /// The number of times here.
-    fileprivate func count() throws(FixtureProblem) -> Int {
-        let count = try int()
-        guard (0...1_000_000_000).contains(count) else { throw problem("\(count) is not between 0 and 1000000000") }
-        return count
-    }
 }

@@ -87,7 +87,8 @@ extension NamedSchema {
                             of: Schema.answer(
                                 "A part.",
                                 [
-                                    "sandbox": Schema.nullable(Schema.string("The sandbox, if its name could be read.")),
+                                    "sandbox": Schema.nullable(
+                                        Schema.string("The sandbox, if its name could be read.")),
                                     "vendor": Schema.nullable(Schema.string("The vendor; null for the whole sandbox.")),
                                     "record": Schema.string("Where in the vendor's state; empty for all of it."),
                                     "problem": Schema.string("What was found, and what would be right."),
