@@ -80,7 +80,7 @@ enum PropertyLog {
 
     static func begin(seed: UInt64) {
         guard let path else { return }
-        FileManager.default.createFile(atPath: path, contents: Data("seed \(seed)\n".utf8))
+        _ = FileManager.default.createFile(atPath: path, contents: Data("seed \(seed)\n".utf8))
     }
 
     static func note(_ step: Step) {

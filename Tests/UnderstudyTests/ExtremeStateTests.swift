@@ -141,7 +141,7 @@ struct ExtremeStateTests {
             .replacing(#""epoch":1"#, with: #""epoch":1000000000"#)
         #expect(try await world.control(.put, "state/bloomreach", state).status == 200)
         let action = try await world.control(
-            .post, "state/bloomreach/reset-inbox",
+            .post, "state/bloomreach/clear-inbox",
             #"{"project":"demo-project-1","customer":{"registered":"ana@example.test"}}"#)
         #expect(action.status == 200, "\(action.text)")
         #expect(try await world.control(.post, "keys/ims/rotating/break").status < 300)

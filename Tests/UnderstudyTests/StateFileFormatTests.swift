@@ -137,7 +137,7 @@ struct StateFileFormatTests {
     func health() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))
         let text = Self.formatOne.replacing(#""password": "qa-pass-1""#, with: #""password": 4711"#)
-        try stage.emulator.restoreState(try Self.parsed(text), from: "state.json")
+        _ = try stage.emulator.restoreState(try Self.parsed(text), from: "state.json")
         let health = try await World(on: stage, at: nil).control(.get, "health")
         #expect(
             health.json["set_aside"] == [

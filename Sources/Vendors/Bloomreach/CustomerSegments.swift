@@ -31,7 +31,10 @@ struct CustomerSegments: Sendable, Hashable {
         guard length <= Self.byteLimit else {
             throw node.problem("the segments have \(length) bytes; expected at most \(Self.byteLimit)")
         }
-        for (category, list) in try node.members() { segments[category] = try list.verbatim().array ?? [] }
+        for (category, list) in try node.members() {
+            // None of a category is the same whether it is said or not.
+            if let list = try list.verbatim().array, !list.isEmpty { segments[category] = list }
+        }
     }
 
     /// Source: Android decodes string values only.

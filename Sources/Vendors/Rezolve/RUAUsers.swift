@@ -1,3 +1,5 @@
+import Emulation
+
 /// The users of RUA, found by id, by customer, and by what they sign in with.
 struct RUAUsers: Sendable {
     /// What a user is known by; unique per partner.

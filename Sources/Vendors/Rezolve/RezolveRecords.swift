@@ -230,6 +230,3 @@ extension RUAUser {
         entityID == other.entityID && partnerID == other.partnerID && username == other.username
     }
 }
-
-extension FixtureNode {
-}
