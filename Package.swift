@@ -68,14 +68,18 @@ let tests: [Target] = [
     .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
     .target(
         name: "Support",
-        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", httpTypes],
+        dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", "Contracts", httpTypes],
         path: "Tests/Support"),
     .testTarget(name: "EmulationTests", dependencies: ["Emulation", "JSON", "Wire", "Tokens", "Support", httpTypes]),
     .testTarget(
         name: "UnderstudyTests",
         dependencies: [
             "Understudy", "Emulation", "JSON", "Wire", "Tokens", "Contracts", "Support", httpTypes, logging,
-        ]),
+        ], exclude: ["States"]),
+    .testTarget(
+        name: "PropertyTests",
+        dependencies: ["Understudy", "Emulation", "JSON", "Contracts", "Mutations", "Support", httpTypes],
+        path: "Tests/Property", exclude: ["run"]),
 ]
 
 let vendorTests: [Target] = vendors.map { vendor in

@@ -2,6 +2,9 @@ extension JSON {
     /// Arrays and objects may lie this deep inside each other unless a caller says otherwise.
     public static let defaultMaximumDepth = 64
 
+    /// How deep what is kept may be: an import may nest deeper than a request, since it holds what requests brought.
+    public static let keptDepth = 2 * defaultMaximumDepth
+
     /// Reads exactly one value as RFC 8259 defines it: UTF-8 without byte-order mark, white space around it allowed.
     ///
     /// Repeated member names are kept, since RFC 8259 section 4 leaves them to the reader; see

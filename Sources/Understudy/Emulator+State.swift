@@ -9,22 +9,25 @@ extension Emulator {
     public static let standardStateLimit = 64 << 20
 
     /// How deep a state may be: it holds what requests brought, deeper inside than it was there.
-    public static let stateDepth = 2 * JSON.defaultMaximumDepth
+    public static let stateDepth = JSON.keptDepth
 
     /// How deep a document of states may be: around a vendor's state lie the document, the sandboxes, and one of them.
     public static let documentDepth = stateDepth + 4
 
-    /// The form of the document; another one gets another number.
-    private static let stateFormat = 1
+    /// The form of the document; another one gets another number, and those before it can still be read.
+    static let stateFormat = 2
 
     /// What requests made or changed in all sandboxes, secrets included.
     public func exportState() -> JSON {
         let vendors = vendors
-        return [
+        var document: JSONObject = [
             "understudy_state": JSON(Self.stateFormat), "version": .string(Self.version),
             "saved_at": .string(machine().rfc3339),
             "sandboxes": .array(sandboxes.all.compactMap { Self.entry(of: $0, vendors) }),
         ]
+        let parts = setAside.parts
+        if !parts.isEmpty { document["set_aside"] = .array(parts) }
+        return .object(document)
     }
 
     private static func entry(of sandbox: Sandbox, _ vendors: [any MountedVendor]) -> JSON? {
@@ -48,11 +51,12 @@ extension Emulator {
     /// - Throws: the first thing that is wrong with it; no sandbox has another state then.
     @discardableResult
     public func importState(_ node: FixtureNode) throws(FixtureProblem) -> Int {
-        let document = try node.mapping("understudy_state", "version", "saved_at", "sandboxes")
+        let document = try node.mapping("understudy_state", "version", "saved_at", "sandboxes", "set_aside")
         let format = try document.required("understudy_state")
-        guard try format.int() == Self.stateFormat else {
-            throw format.problem("the file has another form than \(Self.stateFormat), which this release reads")
+        guard (1...Self.stateFormat).contains(try format.int()) else {
+            throw format.problem("the file has another form than 1 to \(Self.stateFormat), which this release reads")
         }
+        let parts = try document["set_aside"]?.elements().map { (node) throws(FixtureProblem) in try node.verbatim() }
         var names: Set<String> = []
         var installations: [@Sendable () -> Void] = []
         let list = try document.required("sandboxes")
@@ -62,7 +66,7 @@ extension Emulator {
                 "the file holds \(count) sandboxes, and there may be \(sandboxes.capacity); allow more with --sandboxes"
             )
         }
-        for node in try list.elements() {
+        try list.forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping("name", "ids", "state")
             let name = try entry.required("name").string()
             guard SandboxName.isValid(name), names.insert(name).inserted else {
@@ -75,17 +79,39 @@ extension Emulator {
             }
         }
         for install in installations { install() }
+        if let parts { setAside.add(parts) }
         return names.count
     }
+
+    /// Lays a saved document over what the fixtures give, and sets aside what of it cannot be read: a sandbox, a vendor's
+    /// state or a record costs no other.
+    ///
+    /// What is set aside goes into the next export as it stands, and `health` names it.
+    ///
+    /// - Returns: how many sandboxes were read, and what was set aside, now and before.
+    /// - Throws: what is wrong with the document itself; no sandbox has another state then.
+    public func restoreState(
+        _ document: JSON, from source: String
+    ) throws(FixtureProblem) -> (sandboxes: Int, setAside: [SetAsidePart]) {
+        let salvage = Salvage()
+        let count = try importState(FixtureNode(document, from: source, settingAside: salvage))
+        setAside.add(salvage.parts.map { SetAsidePart($0, of: document, secrets: secrets).json })
+        return (count, setAside.parts.map(SetAsidePart.init))
+    }
+
+    /// Members that hold a secret in the state of some vendor.
+    private var secrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
 
     private func read(_ node: FixtureNode, for sandbox: Sandbox) throws(FixtureProblem) -> [@Sendable () -> Void] {
         var installations: [@Sendable () -> Void] = []
         for (id, state) in try node.members() {
-            guard let index = vendor(id) else {
-                throw state.nameProblem(
-                    "no vendor is called \(id)\(Nearest.hint(to: id, among: vendors.map(\.identity.id)))")
+            try state.readRecord { (state) throws(FixtureProblem) in
+                guard let index = vendor(id) else {
+                    throw state.nameProblem(
+                        "no vendor is called \(id)\(Nearest.hint(to: id, among: vendors.map(\.identity.id)))")
+                }
+                installations.append(try mounting.vendor(index).read(state, .changes, for: sandbox.cell(index)))
             }
-            installations.append(try mounting.vendor(index).read(state, .changes, for: sandbox.cell(index)))
         }
         return installations
     }

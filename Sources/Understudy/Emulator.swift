@@ -16,6 +16,8 @@ public final class Emulator: Sendable {
     let modules: [VendorModule]
     /// How reading the fixtures anew went.
     let reloads: Reloads
+    /// What of a state file could not be read.
+    let setAside: SetAsideParts
     /// Who may make control calls.
     let controlAccess: ControlAccess
     /// The longest state that the control API takes, in bytes.
@@ -70,6 +72,7 @@ public final class Emulator: Sendable {
         self.modules = modules
         mounting = Mounting(edition, hiding: controlToken.map { [$0] } ?? [])
         reloads = Reloads(edition)
+        setAside = SetAsideParts(telling: reloads)
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
         metrics = Metrics(vendors: edition.vendors)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)

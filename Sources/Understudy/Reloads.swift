@@ -12,6 +12,8 @@ final class Reloads: Sendable {
         var count = 0
         var latest: Moment?
         var problem: String?
+        /// What of a state file could not be read.
+        var setAside: JSON = ["count": 0, "parts": []]
         var edition: Edition
         var response: Response
     }
@@ -42,6 +44,9 @@ final class Reloads: Sendable {
         }
     }
 
+    /// Notes what of a state file could not be read.
+    func tell(setAside: JSON) { change { $0.setAside = setAside } }
+
     /// Notes that the files hold again what is in force.
     func clearProblem() { change { $0.problem = nil } }
 
@@ -70,6 +75,7 @@ final class Reloads: Sendable {
                 "watching": .bool(content.isWatching), "count": JSON(content.count),
                 "at": JSON(content.latest?.rfc3339), "problem": JSON(content.problem),
             ],
+            "set_aside": content.setAside,
         ])
     }
 }

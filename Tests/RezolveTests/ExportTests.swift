@@ -278,7 +278,7 @@ struct ExportTests {
         "a damaged file is refused by its place",
         arguments: [
             ("{}", "file: member “understudy_state” is missing"),
-            (#"{"understudy_state":2,"sandboxes":[]}"#, "file: understudy_state: the file has another form than 1"),
+            (#"{"understudy_state":3,"sandboxes":[]}"#, "file: understudy_state: the file has another form than 1"),
             (
                 #"{"understudy_state":1,"sandboxes":[{"name":"A","state":{}}]}"#,
                 "file: sandboxes[0]: “A” is no name of a sandbox"

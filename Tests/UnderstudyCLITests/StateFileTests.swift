@@ -194,20 +194,44 @@ struct StateFileTests {
             ),
             (
                 ["--import", "wrong.json"],
-                "wrong.json: sandboxes[0].state.rezolve.customers: the number 7 stands where a list is expected"
+                "wrong.json: sandboxes: the number 7 stands where a list is expected"
             ),
         ])
     func refused(_ options: [String], _ complaint: String) throws {
         let folder = TemporaryFolder()
         try folder.write("{\"understudy_state\":1,\n", to: "broken.json")
         try folder.write(
-            #"{"understudy_state":1,"sandboxes":[{"name":"default","state":{"rezolve":{"customers":7,"owners":[],"users":[],"key_pairs":[],"last_user_id":1}}}]}"#,
-            to: "wrong.json")
+            #"{"understudy_state":1,"sandboxes":7}"#, to: "wrong.json")
         let run = try Program.run(["serve", "--port", "0"] + options, in: folder)
         #expect(run.status == 2)
         #expect(run.complaint.hasPrefix("understudy: " + complaint), "\(run.complaint)")
         #expect(try folder.read("broken.json") == "{\"understudy_state\":1,\n")
         #expect(try leftovers(folder) == [])
+    }
+
+    @Test("what cannot be read is told at the start, and stands in the file at the end as it stood there before")
+    func setAside() async throws {
+        let folder = TemporaryFolder()
+        let state = #"{"rezolve":{"customers":7,"users":[]},"ims":{"issuers":[],"users":[],"last_user":77}}"#
+        try folder.write(
+            #"{"understudy_state":1,"sandboxes":[{"name":"default","state":\#(state)}]}"#, to: "state.json")
+        for _ in 0..<2 {
+            let server = try await RunningServer(Self.options, in: folder)
+            let end = end(server, by: SIGTERM)
+            #expect(end.status == 0)
+            #expect(
+                end.output.contains(
+                    """
+                    1 part of it cannot be read and was set aside. The next export keeps them as they are, in “set_aside”.
+                      sandbox default, rezolve: sandboxes[0].state.rezolve: member “owners” is missing
+
+                    """), "\(end.output)")
+            let saved = try JSON.parse(Array(try folder.read("state.json").utf8))
+            #expect(saved["set_aside"]?[0]?["value"] == (try JSON.parse(Array(state.utf8)))["rezolve"])
+            #expect(saved["sandboxes"]?[0]?["state"]?["ims"]?["last_user"] == 77)
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/state.json")
+            #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == 0o600)
+        }
     }
 
     @Test("environment and configuration file name the files as well, and a link stays a link")

@@ -5,26 +5,6 @@ import Support
 import Synchronization
 import Testing
 
-/// A file of contract cases of a vendor.
-struct ContractFile: Sendable, CustomStringConvertible {
-    let vendor: String
-    let name: String
-
-    var description: String { "\(vendor)/contract/\(name)" }
-
-    func read() throws -> HurlFile {
-        try HurlFile(name: description, bytes: Repository.fixtures.file(description).bytes)
-    }
-
-    /// The files of all vendors that are mounted.
-    static let all: [ContractFile] = {
-        let vendors = (try? Stage.shared().emulator.vendors) ?? []
-        return vendors.map(\.identity.id).flatMap { vendor in
-            Repository.fixtures.names(in: vendor + "/contract").map { ContractFile(vendor: vendor, name: $0) }
-        }
-    }()
-}
-
 /// What the journal says of the exchanges of a run.
 struct Occurrences: Sendable {
     var routes: Set<String> = []

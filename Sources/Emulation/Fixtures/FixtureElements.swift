@@ -10,14 +10,16 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
 
     private let file: String
     private let content: Content
+    private var salvage: Salvage?
 
     init(file: String, _ elements: [YAMLNode]) {
         self.file = file
         content = .yaml(elements)
     }
 
-    init(file: String, _ elements: [JSON], at path: FixturePath) {
+    init(file: String, _ elements: [JSON], at path: FixturePath, _ salvage: Salvage?) {
         self.file = file
+        self.salvage = salvage
         content = .json(elements, path)
     }
 
@@ -44,7 +46,7 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
         switch content {
         case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))
         case .json(let elements, let path):
-            FixtureNode(file: file, .json(elements[position], .element(position, of: path)))
+            FixtureNode(file: file, .json(elements[position], .element(position, of: path)), salvage)
         case .places(let elements): elements[position]
         }
     }

@@ -16,19 +16,24 @@ public struct FixtureNode {
 
     private let file: String
     private let content: Content
+    /// Where records go that cannot be read; `nil` where the first problem ends the reading.
+    private let salvage: Salvage?
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
         self.init(file: file.path, .yaml(try YAMLReader.root(of: file), name: nil))
     }
 
     /// JSON read as if it stood in a fixture; its problems name a path such as `users[3].id` instead of a line.
-    public init(_ json: JSON, from source: String) {
-        self.init(file: source, .json(json, .root))
+    ///
+    /// - Parameter salvage: where records go that cannot be read; see ``forEachRecord(_:)``.
+    public init(_ json: JSON, from source: String, settingAside salvage: Salvage? = nil) {
+        self.init(file: source, .json(json, .root), salvage)
     }
 
-    init(file: String, _ content: Content) {
+    init(file: String, _ content: Content, _ salvage: Salvage? = nil) {
         self.file = file
         self.content = content
+        self.salvage = salvage
     }
 
     /// A problem at this place.
@@ -49,7 +54,14 @@ public struct FixtureNode {
         FixtureProblem(file: file, line: node.line, column: node.column, message: message)
     }
 
-    /// The value as JSON, members in order.
+    /// What a client sent, as it was kept: repeated names stay, since a client may send them and nobody refuses it.
+    ///
+    /// Whoever looks for members in it finds what the routes find.
+    public func verbatim() throws(FixtureProblem) -> JSON {
+        if case .json(let json, _) = content { json } else { try json() }
+    }
+
+    /// The value as JSON, members in order and each name once.
     public func json() throws(FixtureProblem) -> JSON {
         switch content {
         case .json(let json, _):
@@ -115,7 +127,9 @@ public struct FixtureNode {
         if object.repeatsName, let repeated = object.duplicateNames.first {
             throw problem("the member \(repeated) stands there twice")
         }
-        return object.members.map { ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)))) }
+        return object.members.map {
+            ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)), salvage))
+        }
     }
 
     /// The mapping here, which may have these members and no other.
@@ -147,8 +161,29 @@ public struct FixtureNode {
             guard case .sequence(let sequence) = node.content else { throw expected("a list") }
             return FixtureElements(file: file, sequence)
         case .json(.array(let elements), let path):
-            return FixtureElements(file: file, elements, at: path)
+            return FixtureElements(file: file, elements, at: path, salvage)
         case .json: throw expected("a list")
+        }
+    }
+
+    /// Reads each element of the list here as a record of its own.
+    ///
+    /// Where records are set aside, one that cannot be read costs no other. What is read must change nothing before it
+    /// was found right.
+    public func forEachRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
+        for element in try elements() { try element.readRecord(read) }
+    }
+
+    /// Reads the record here, or sets it aside where that is wanted.
+    public func readRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
+        guard let salvage, case .json(let value, let path) = content else { return try read(self) }
+        let count = salvage.parts.count
+        do {
+            try read(self)
+        } catch {
+            // What was set aside inside of it goes with it.
+            salvage.setAside(
+                Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
         }
     }
 
@@ -167,6 +202,29 @@ public struct FixtureNode {
     /// The number here, which may have a fraction.
     public func number() throws(FixtureProblem) -> Double {
         guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
+        return number
+    }
+
+    /// The moment here, which a clock could show, in Unix seconds.
+    public func moment() throws(FixtureProblem) -> Moment {
+        let moment = Moment(unixSeconds: try number())
+        guard Moment.representable.contains(moment) else {
+            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
+        }
+        return moment
+    }
+
+    /// The moment here, in Unix seconds, as an export has it.
+    ///
+    /// It may lie beyond what a clock shows: what begins on the last day of 9999 ends after it.
+    public func keptMoment() throws(FixtureProblem) -> Moment { Moment(unixSeconds: try number()) }
+
+    /// The whole number here, which lies in a range.
+    public func int(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
+        let number = try int()
+        guard range.contains(number) else {
+            throw problem("\(number) is not between \(range.lowerBound) and \(range.upperBound)")
+        }
         return number
     }
 

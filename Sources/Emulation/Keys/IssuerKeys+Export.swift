@@ -39,7 +39,7 @@ extension IssuerKeys {
         var keys = self
         try keys.replace(
             signing: signing, next: next, old: old, isBroken: record["broken"]?.bool() ?? isBroken,
-            fetchCount: record["fetches"]?.int() ?? fetchCount)
+            fetchCount: record["fetches"]?.int(in: 0...Ordinal.largest) ?? fetchCount)
         return keys
     }
 

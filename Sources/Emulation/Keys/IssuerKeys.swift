@@ -73,7 +73,7 @@ public struct IssuerKeys: Sendable {
     ///
     /// - Returns: the JWKS; `nil` while it is broken, and the vendor answers its error.
     public mutating func fetch() -> JSON? {
-        fetchCount += 1
+        fetchCount = Ordinal.next(after: fetchCount)
         if isBroken { return nil }
         return keySet
     }
@@ -113,7 +113,7 @@ extension IssuerKeys {
     mutating func replace(
         signing: SigningKey, next: SigningKey?, old: [SigningKey], isBroken: Bool, fetchCount: Int
     ) {
-        (self.signing, self.next, self.isBroken, self.fetchCount) = (signing, next, isBroken, max(0, fetchCount))
+        (self.signing, self.next, self.isBroken, self.fetchCount) = (signing, next, isBroken, fetchCount)
         self.old = Array(old.prefix(Self.mostOld))
     }
 

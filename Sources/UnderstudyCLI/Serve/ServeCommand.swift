@@ -78,7 +78,7 @@ struct ServeCommand: ParsableCommand {
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, to: portFile) }
         let token = try control.token(sources)
-        if let restored { Output.line(restored) }
+        for line in restored { Output.line(line) }
         Banner(
             emulator: emulator, addresses: server.addresses, authorityPath: secure?.authorityPath,
             asksForToken: token != nil

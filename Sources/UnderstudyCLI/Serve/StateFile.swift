@@ -46,7 +46,7 @@ struct StateFile {
     }
 
     /// Reads the document.
-    func read() throws -> FixtureNode {
+    func read() throws -> JSON {
         let bytes: [UInt8]
         do {
             bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
@@ -54,7 +54,7 @@ struct StateFile {
             throw Misuse("\(name) cannot be read; is it a file, and may it be read?")
         }
         do {
-            return FixtureNode(try JSON.parse(bytes, maximumDepth: Emulator.documentDepth), from: name)
+            return try JSON.parse(bytes, maximumDepth: Emulator.documentDepth)
         } catch {
             throw Misuse(
                 "\(FixtureProblem(file: name, line: error.line, column: error.column, message: "not JSON: \(error.reason)"))."

@@ -51,13 +51,30 @@ struct StateFiles {
 
     /// Lays the imported state over what the fixtures give.
     ///
-    /// - Returns: what to tell of it; `nil` when nothing was to be imported.
-    func restore(_ emulator: Emulator) throws -> String? {
-        guard let source else { return nil }
-        guard source.exists else { return "There is no \(source.name) yet; it starts with the fixtures alone." }
-        let node = try source.read()
-        let count = try Misuse.rephrase { () throws(FixtureProblem) in try emulator.importState(node) }
-        return "The state of \(Self.sandboxes(count)) was read from \(source.name)."
+    /// - Returns: what to tell of it, in lines; none when nothing was to be imported.
+    func restore(_ emulator: Emulator) throws -> [String] {
+        guard let source else { return [] }
+        guard source.exists else { return ["There is no \(source.name) yet; it starts with the fixtures alone."] }
+        let document = try source.read()
+        let (count, setAside) = try Misuse.rephrase { () throws(FixtureProblem) in
+            try emulator.restoreState(document, from: source.name)
+        }
+        return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + told(setAside, of: source)
+    }
+
+    /// How many parts are named one by one.
+    private static let mostTold = 20
+
+    private func told(_ parts: [SetAsidePart], of source: StateFile) -> [String] {
+        if parts.isEmpty { return [] }
+        let count = "\(parts.count) part\(parts.count == 1 ? "" : "s")"
+        let fate =
+            target == nil
+            ? "Without --export-on-exit nothing is written, and \(source.name) stays as it is."
+            : "The next export keeps them as they are, in “set_aside”."
+        let rest = parts.count - Self.mostTold
+        return ["\(count) of it cannot be read and \(parts.count == 1 ? "was" : "were") set aside. \(fate)"]
+            + parts.prefix(Self.mostTold).map { "  \($0)" } + (rest > 0 ? ["  and \(rest) more"] : [])
     }
 
     /// Saves the state, if it is to be.

@@ -69,8 +69,9 @@ extension BloomreachCustomers {
             if changes.numbers[customer.name ?? BloomreachID(name: "", value: "")] == nil,
                 !taken.insert(number).inserted
             {
-                fresh += 1
+                fresh = Ordinal.free(after: fresh, taken.contains)
                 number = fresh
+                taken.insert(number)
             }
             customers.put(customer.numbered(number), eventTypes, isOfFixtures: true)
         }

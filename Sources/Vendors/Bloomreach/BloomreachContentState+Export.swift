@@ -34,20 +34,23 @@ extension BloomreachContentState {
         _ node: FixtureNode, customer: (String, BloomreachID) -> BloomreachCustomerKey?
     ) throws(FixtureProblem) {
         let document = try node.mapping("inboxes", "segments", "consents", "started_at")
-        if let began = document["started_at"] { start = try began.moment() }
-        for node in try document["inboxes"]?.elements() ?? [] {
+        if let began = document["started_at"] { start = try began.keptMoment() }
+        try document["inboxes"]?.forEachRecord { (node) throws(FixtureProblem) in
             let (customer, entry) = try Self.entry(node, ["epoch", "counter", "messages"], customer)
+            let old = self
             setInbox(try Inbox(exported: entry), of: customer)
+            let byteCount = byteCount
             guard byteCount <= Self.byteLimit else {
+                self = old
                 throw node.problem(
                     "the messages up to here have \(byteCount) bytes; expected at most \(Self.byteLimit)")
             }
         }
-        for node in try document["segments"]?.elements() ?? [] {
+        try document["segments"]?.forEachRecord { (node) throws(FixtureProblem) in
             let (customer, entry) = try Self.entry(node, ["segments"], customer)
             setSegments(try CustomerSegments(try entry.required("segments")), of: customer)
         }
-        for node in try document["consents"]?.elements() ?? [] {
+        try document["consents"]?.forEachRecord { (node) throws(FixtureProblem) in
             let (customer, entry) = try Self.entry(node, ["consents"], customer)
             var consents: [String: Bool] = [:]
             for (category, value) in try entry.required("consents").members() { consents[category] = try value.bool() }
@@ -99,8 +102,9 @@ extension BloomreachContentState {
     private static func changed<Value: Equatable>(
         _ values: [BloomreachCustomerKey: Value], since start: [BloomreachCustomerKey: Value], otherwise none: Value
     ) -> [(BloomreachCustomerKey, Value)] {
-        let gone = start.keys.filter { values[$0] == nil }.map { ($0, none) }
-        return (values.filter { start[$0.key] != $0.value }.map { ($0.key, $0.value) } + gone)
+        // Nothing of anybody is the same whether it is kept or not.
+        let gone = start.filter { values[$0.key] == nil && $0.value != none }.map { ($0.key, none) }
+        return (values.filter { start[$0.key] ?? none != $0.value }.map { ($0.key, $0.value) } + gone)
             .sorted { ($0.0.project, $0.0.number) < ($1.0.project, $1.0.number) }
     }
 

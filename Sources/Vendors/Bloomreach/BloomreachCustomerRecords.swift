@@ -7,7 +7,7 @@ extension BloomreachCustomers {
     init(fixture node: FixtureNode) throws(FixtureProblem) {
         self.init()
         guard let list = try node.members().first(where: { $0.name == "customers" })?.value else { return }
-        for node in try list.elements() { try add(node, isOfFixtures: { _ in true }) }
+        try list.forEachRecord { (node) throws(FixtureProblem) in try add(node, isOfFixtures: { _ in true }) }
     }
 
     /// Reads a customer.
@@ -19,7 +19,7 @@ extension BloomreachCustomers {
         _ node: FixtureNode, isOfFixtures: (BloomreachCustomer) -> Bool
     ) throws(FixtureProblem) -> BloomreachID? {
         let entry = try node.mapping("number", "ids", "cookies", "properties", "events", "forgotten_events", "of")
-        let number = try entry["number"].map { node throws(FixtureProblem) in try node.ordinal() } ?? lastNumber + 1
+        let number = try entry["number"].map { node throws(FixtureProblem) in try node.ordinal() } ?? nextNumber
         guard self[number] == nil else { throw node.problem("another customer has the number \(number)") }
         var customer = BloomreachCustomer(number: number)
         for (name, value) in try entry["ids"]?.members() ?? [] {
@@ -54,9 +54,11 @@ extension BloomreachCustomers {
     ) throws(FixtureProblem) -> BloomreachEventLog {
         var log = BloomreachEventLog(forgotten: forgotten)
         var last = lastSequence
-        for node in try node?.elements() ?? [] {
+        try node?.forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping("type", "timestamp", "properties", "sequence")
-            last = try entry["sequence"].map { node throws(FixtureProblem) in try node.ordinal() } ?? last + 1
+            last =
+                try entry["sequence"].map { node throws(FixtureProblem) in try node.ordinal() }
+                ?? Ordinal.next(after: last)
             let properties = try entry["properties"]?.jsonObject() ?? [:]
             log.append(
                 type: types.code(of: try entry.required("type").string()), sequence: last,
@@ -90,9 +92,7 @@ extension BloomreachCustomers {
 extension FixtureNode {
     /// A number that could be a customer's or an event's.
     func ordinal() throws(FixtureProblem) -> Int {
-        let value = try int()
-        guard (0...1 << 52).contains(value) else { throw problem("\(value) is not between 0 and \(1 << 52)") }
-        return value
+        try int(in: 0...Ordinal.largest)
     }
 
     /// The value of an id: a text that is not empty.
@@ -102,9 +102,9 @@ extension FixtureNode {
         return text
     }
 
-    /// The object here.
+    /// The object here, as a client sent it.
     func jsonObject() throws(FixtureProblem) -> JSONObject {
-        guard let object = try json().object else { throw problem("expected a mapping") }
+        guard let object = try verbatim().object else { throw problem("expected a mapping") }
         return object
     }
 }

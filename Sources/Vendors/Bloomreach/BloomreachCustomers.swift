@@ -115,14 +115,18 @@ struct BloomreachCustomers: Sendable {
 
     // MARK: - Changing
 
+    /// The number of the next customer.
+    var nextNumber: Int { Ordinal.free(after: lastNumber) { byNumber[$0] != nil } }
+
     /// Makes a customer who has nothing yet.
     mutating func make(isOfFixtures: Bool = false) -> Int {
-        lastNumber += 1
-        let customer = BloomreachCustomer(number: lastNumber)
-        byNumber[lastNumber] = customer
+        let number = nextNumber
+        lastNumber = max(lastNumber, number)
+        let customer = BloomreachCustomer(number: number)
+        byNumber[number] = customer
         byteCount += customer.byteCount
-        if !isOfFixtures { made.append(lastNumber) }
-        return lastNumber
+        if !isOfFixtures { made.append(number) }
+        return number
     }
 
     /// Changes a customer, and keeps count of the memory.
@@ -132,7 +136,7 @@ struct BloomreachCustomers: Sendable {
         change(&byNumber[number, default: BloomreachCustomer(number: number)])
         guard let after = byNumber[number].map({ ($0.byteCount, $0.events.forgottenCount) }) else { return }
         byteCount += after.0 - before.0
-        forgotten.events += after.1 - before.1
+        forgotten.events = Ordinal.sum(forgotten.events, after.1 - before.1)
     }
 
     /// Gives a customer hard ids, all in one change.
@@ -168,7 +172,7 @@ struct BloomreachCustomers: Sendable {
 
     /// Adds an event to a customer's.
     mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
-        lastSequence += 1
+        lastSequence = Ordinal.next(after: lastSequence)
         let (code, sequence) = (eventTypes.code(of: type), lastSequence)
         let bytes = JSON.object(properties).bytes
         change(number) {
@@ -185,7 +189,7 @@ struct BloomreachCustomers: Sendable {
             customer.events.merge(gone.events)
         }
         // They were counted when they went.
-        forgotten.events -= gone.events.forgottenCount
+        forgotten.events = max(0, forgotten.events - gone.events.forgottenCount)
         for cookie in gone.cookies { give(cookie: cookie, to: other) }
     }
 
@@ -225,11 +229,11 @@ struct BloomreachCustomers: Sendable {
         let enough = max(1, made.count / 100)
         for candidate in made where candidate != number {
             if gone.count >= enough, byteCount <= Self.maximumBytes { break }
-            forgotten.events += byNumber[candidate]?.events.count ?? 0
+            forgotten.events = Ordinal.sum(forgotten.events, byNumber[candidate]?.events.count ?? 0)
             forget(candidate)
             gone.append(candidate)
         }
-        forgotten.customers += gone.count
+        forgotten.customers = Ordinal.sum(forgotten.customers, gone.count)
         let goneNumbers = Set(gone)
         made.removeAll { goneNumbers.contains($0) }
         return gone

@@ -1,3 +1,4 @@
+import Emulation
 import JSON
 
 /// The latest of something that requests brought, kept as text: as values it would take several times the memory.
@@ -41,17 +42,16 @@ struct BloomreachLatest: Sendable {
             dropped += 1
         }
         texts.removeFirst(dropped)
-        forgottenCount += dropped
+        forgottenCount = Ordinal.sum(forgottenCount, dropped)
     }
 
     /// Counts those that had made room before.
-    mutating func count(forgotten: Int) { forgottenCount += forgotten }
+    mutating func count(forgotten: Int) {
+        forgottenCount = Ordinal.sum(forgottenCount, forgotten)
+    }
 }
 
 extension JSON {
-    /// How deep what is kept may be: an import may nest deeper than a request, since it holds what requests brought.
-    static let keptDepth = 2 * defaultMaximumDepth
-
     /// What was kept as text.
     init?(kept text: some Collection<UInt8>) {
         guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }

@@ -29,7 +29,7 @@ extension Bloomreach {
         var state = current
         if extent == .whole { state.projects = [:] }
         var seen: Set<String> = []
-        for node in try document.required("projects").elements() {
+        try document.required("projects").forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping(
                 "token", "customers", "removed", "clicks", "self_checks", "last_number", "last_sequence", "forgotten")
             let token = try entry.required("token").string()
@@ -98,14 +98,16 @@ extension BloomreachRecords {
 
     /// Reads what is no customer.
     fileprivate mutating func read(_ entry: FixtureMapping) throws(FixtureProblem) {
-        for node in try entry["clicks"]?.elements() ?? [] {
+        try entry["clicks"]?.forEachRecord { (node) throws(FixtureProblem) in
             let click = try node.mapping("type", "timestamp", "properties")
             let event = TrackedEntry(
                 properties: try click["properties"]?.jsonObject() ?? [:],
                 timestamp: try click.required("timestamp").number())
             add(click: try click.required("type").string(), event)
         }
-        for node in try entry["self_checks"]?.elements() ?? [] { add(selfCheck: .object(try node.jsonObject())) }
+        try entry["self_checks"]?.forEachRecord { (node) throws(FixtureProblem) in
+            add(selfCheck: .object(try node.jsonObject()))
+        }
         count(try BloomreachForgotten(entry["forgotten"]))
     }
 }
@@ -116,7 +118,7 @@ extension BloomreachChanges {
         self.init()
         var customers = BloomreachCustomers()
         var names: [Int: BloomreachID] = [:]
-        for node in try entry.required("customers").elements() {
+        try entry.required("customers").forEachRecord { (node) throws(FixtureProblem) in
             var number = 0
             let name = try customers.add(node) {
                 number = $0.number
@@ -126,7 +128,7 @@ extension BloomreachChanges {
         }
         types = customers.eventTypes
         self.customers = customers.all.map { Changed(customer: $0, name: names[$0.number]) }
-        for node in try entry["removed"]?.elements() ?? [] {
+        try entry["removed"]?.forEachRecord { (node) throws(FixtureProblem) in
             for (name, value) in try node.members() {
                 removed.append(BloomreachID(name: name, value: try value.string()))
             }

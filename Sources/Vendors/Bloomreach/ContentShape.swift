@@ -105,14 +105,3 @@ struct ContentField: Sendable {
         names.map { .optional($0, shape) }
     }
 }
-
-extension FixtureNode {
-    /// The Unix seconds here, which a clock could show.
-    func moment() throws(FixtureProblem) -> Moment {
-        let moment = Moment(unixSeconds: try number())
-        guard Moment.representable.contains(moment) else {
-            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
-        }
-        return moment
-    }
-}

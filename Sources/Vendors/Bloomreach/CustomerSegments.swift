@@ -27,11 +27,14 @@ struct CustomerSegments: Sendable, Hashable {
     /// Reads the member `segments`, from fixtures, an action or an export.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         try Self.shape.check(node)
-        let length = try node.json().bytes.count
+        let length = try node.verbatim().bytes.count
         guard length <= Self.byteLimit else {
             throw node.problem("the segments have \(length) bytes; expected at most \(Self.byteLimit)")
         }
-        for (category, list) in try node.members() { segments[category] = try list.json().array ?? [] }
+        for (category, list) in try node.members() {
+            // None of a category is the same whether it is said or not.
+            if let list = try list.verbatim().array, !list.isEmpty { segments[category] = list }
+        }
     }
 
     /// Source: Android decodes string values only.

@@ -8,6 +8,8 @@ import JSON
 struct Inbox: Sendable, Hashable {
     /// ours: bounds, so that a scenario that adds a message at each call cannot fill the machine.
     static let capacity = 200
+    /// The largest number of a change, and of an epoch. ours.
+    static let mostChanges = 1_000_000_000
     /// ours.
     static let messageByteLimit = 64 * 1024
 
@@ -72,17 +74,17 @@ struct Inbox: Sendable, Hashable {
     mutating func remove(_ id: String) {
         guard let index = index(of: id) else { return }
         messages.remove(at: index)
-        epoch += 1
+        epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
     }
 
     /// Takes all messages out, also when there are none: whoever resets an inbox wants clients to fetch in full.
     mutating func clear() {
         messages = []
-        epoch += 1
+        epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
     }
 
     private mutating func nextChange() -> Int {
-        counter += 1
+        counter = Ordinal.next(after: counter, upTo: Self.mostChanges)
         return counter
     }
 
@@ -94,7 +96,7 @@ struct Inbox: Sendable, Hashable {
 extension Inbox {
     /// Reads messages, the first of which came first.
     init(_ list: FixtureNode) throws(FixtureProblem) {
-        for node in try list.elements() {
+        try list.forEachRecord { (node) throws(FixtureProblem) in
             let message = try InboxMessage(node, from: .fixture)
             try check(message, at: node)
             add(message)
@@ -106,7 +108,7 @@ extension Inbox {
         epoch = try entry.required("epoch").count()
         counter = try entry.required("counter").count()
         guard epoch > 0 else { throw entry.node.problem("the epoch is 0; the first one is 1") }
-        for node in try entry.required("messages").elements() {
+        try entry.required("messages").forEachRecord { (node) throws(FixtureProblem) in
             let message = try InboxMessage(node, from: .export)
             try check(message, at: node)
             guard message.stamp <= counter else {

@@ -60,6 +60,12 @@ struct ComapiEventLog: Sendable {
     private(set) var lastID = 0
     private(set) var latestSentID: Int?
 
+    /// The largest number of an event; a log that an import has brought there takes no more. ours.
+    static let largestID = 1 << 40
+
+    /// Whether there is a number for one more event.
+    var hasRoom: Bool { lastID < Self.largestID }
+
     /// The number that the next event will have.
     var nextID: Int { lastID + 1 }
 

@@ -51,6 +51,7 @@ struct ComapiProfile: Sendable {
     /// The profile with other members, a revision later; `nil` when nothing changes.
     func changed(to members: JSONObject, at moment: Moment) -> ComapiProfile? {
         if JSON.object(members).isEquivalent(to: .object(self.members)) { return nil }
-        return ComapiProfile(id: id, members: members, created: created, updated: moment, revision: revision + 1)
+        return ComapiProfile(
+            id: id, members: members, created: created, updated: moment, revision: Ordinal.next(after: revision))
     }
 }

@@ -26,7 +26,7 @@ extension ComapiState {
     /// Whether nothing has happened.
     fileprivate var isUntouched: Bool {
         spaces.isEmpty && challenges.count == 0 && sessions.all.isEmpty && sessions.endedOrder.isEmpty
-            && contents.all.isEmpty && adoptsEarlierSessions
+            && contents.all.isEmpty && adoptsEarlierSessions && mintMark == ComapiState().mintMark
     }
 
     fileprivate var record: JSON {

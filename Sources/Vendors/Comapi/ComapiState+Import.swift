@@ -14,21 +14,23 @@ extension Comapi {
         state.adoptsEarlierSessions =
             try document["adopts_earlier_sessions"]?.bool() ?? current.adoptsEarlierSessions
         state.mintMark = try document["mint_mark"]?.string() ?? current.mintMark
-        for node in try document["challenges"]?.elements() ?? [] {
+        try document["challenges"]?.forEachRecord { (node) throws(FixtureProblem) in
             state.challenges.add(try ComapiChallenge(node), at: Moment(unixSeconds: 0))
         }
-        for node in try document["sessions"]?.elements() ?? [] {
+        try document["sessions"]?.forEachRecord { (node) throws(FixtureProblem) in
             let session = try ComapiSession(node)
             guard state.sessions[session.id] == nil else {
                 throw node.problem("session \(session.id.text) stands there twice")
             }
             state.sessions.add(session)
         }
-        for node in try document["ended_sessions"]?.elements() ?? [] {
+        try document["ended_sessions"]?.forEachRecord { (node) throws(FixtureProblem) in
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }
-        for node in try document["spaces"]?.elements() ?? [] { try state.read(space: node) }
-        for node in try document["contents"]?.elements() ?? [] { state.contents.add(try ComapiContent(node)) }
+        try document["spaces"]?.forEachRecord { (node) throws(FixtureProblem) in try state.read(space: node) }
+        try document["contents"]?.forEachRecord { (node) throws(FixtureProblem) in
+            state.contents.add(try ComapiContent(node))
+        }
         return state
     }
 }
@@ -37,27 +39,29 @@ extension ComapiState {
     fileprivate mutating func read(space node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("id", "profiles", "conversations", "pushes")
         let id = ComapiID(try entry.required("id").string())
+        let old = self
         guard spaces[id] == nil else { throw node.problem("another space has the id \(id.text)") }
         var space = ComapiSpaceState()
-        for node in try entry["profiles"]?.elements() ?? [] {
+        try entry["profiles"]?.forEachRecord { (node) throws(FixtureProblem) in
             let profile = try ComapiProfile(node)
             guard space.profiles.updateValue(profile, forKey: profile.id) == nil else {
                 throw node.problem("another profile has the id \(profile.id.text)")
             }
             count(bytes: profile.byteCount, records: 1)
         }
-        for node in try entry["conversations"]?.elements() ?? [] {
+        try entry["conversations"]?.forEachRecord { (node) throws(FixtureProblem) in
             let conversation = try ComapiConversation(node)
             guard space.conversations.updateValue(conversation, forKey: conversation.id) == nil else {
                 throw node.problem("another conversation has the id \(conversation.id.text)")
             }
             count(bytes: conversation.byteCount + conversation.log.byteCount, records: 1)
         }
-        for node in try entry["pushes"]?.elements() ?? [] { space.note(push: try node.json()) }
+        try entry["pushes"]?.forEachRecord { (node) throws(FixtureProblem) in space.note(push: try node.verbatim()) }
         self[id] = space
         do throws(ComapiRefusal) {
             try checkRoom(bytes: 0)
         } catch {
+            self = old
             throw node.problem(error.reason ?? "there is no room for it")
         }
     }
@@ -68,8 +72,8 @@ extension ComapiChallenge {
         let entry = try node.mapping("id", "space", "nonce", "issued", "expires", "answered_by")
         self.init(
             id: try entry.required("id").string(), space: ComapiID(try entry.required("space").string()),
-            nonce: try entry.required("nonce").string(), issued: try entry.required("issued").moment(),
-            expires: try entry.required("expires").moment(), answeredBy: try entry["answered_by"]?.string())
+            nonce: try entry.required("nonce").string(), issued: try entry.required("issued").instant(),
+            expires: try entry.required("expires").instant(), answeredBy: try entry["answered_by"]?.string())
     }
 }
 
@@ -86,7 +90,7 @@ extension ComapiSession {
         self.init(
             id: try ComapiSessionID(entry),
             profileID: ComapiID(try entry.required("profile").string()),
-            started: try entry.required("started").moment(), expires: try entry.required("expires").moment())
+            started: try entry.required("started").instant(), expires: try entry.required("expires").instant())
         if let node = entry["device"] {
             for (name, value) in try node.mapping(ComapiSession.deviceMembers).members {
                 device.append(name, .string(try value.string()))
@@ -95,7 +99,7 @@ extension ComapiSession {
         sourceAddress = try entry["source"]?.string() ?? ""
         nonce = try entry["nonce"]?.string() ?? ""
         guard let node = entry["registration"] else { return }
-        let value = try node.json()
+        let value = try node.verbatim()
         do throws(ComapiRefusal) {
             registration = try ComapiRegistration.read(value)
         } catch {
@@ -107,15 +111,18 @@ extension ComapiSession {
 extension ComapiProfile {
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("id", "members", "created", "updated", "revision")
-        let created = try entry.required("created").moment()
+        let created = try entry.required("created").instant()
         var members = JSONObject()
         for (name, value) in try entry["members"]?.members() ?? [] {
-            guard name != "id", !name.hasPrefix("_") else { throw value.nameProblem("\(name) is the server's own") }
-            members[name] = try value.json()
+            guard name != "id", !name.utf8.starts(with: "_".utf8) else {
+                throw value.nameProblem("\(name) is the server's own")
+            }
+            members[name] = try value.verbatim()
         }
         self.init(
             id: ComapiID(try entry.required("id").string()), members: members, created: created,
-            updated: try entry["updated"]?.moment() ?? created, revision: try entry["revision"]?.int() ?? 1)
+            updated: try entry["updated"]?.instant() ?? created,
+            revision: try entry["revision"]?.int(in: 1...Ordinal.largest) ?? 1)
     }
 }
 
@@ -136,9 +143,11 @@ extension ComapiContent {
 
 extension FixtureNode {
     /// The moment here: Unix seconds, or an RFC 3339 date.
-    func moment() throws(FixtureProblem) -> Moment {
-        let value = try json()
-        guard let moment = Moment(value) else { throw problem("\(value.text) is no moment") }
+    ///
+    /// The seconds may lie beyond what a clock shows: so may the end of a session, which its token says.
+    func instant() throws(FixtureProblem) -> Moment {
+        guard let text = try verbatim().string else { return try keptMoment() }
+        guard let moment = Moment(text: text) else { throw problem("“\(text)” is no moment") }
         return moment
     }
 }

@@ -14,6 +14,9 @@ extension ComapiState {
         let space = occasion.space.id
         let bytes = draft.metadata.bytes.count + draft.parts.bytes.count + (draft.alert?.bytes.count ?? 0) + 500
         try checkRoom(bytes: bytes + ComapiEventLog.eventBytes)
+        guard self[space].conversations[id]?.log.hasRoom != false else {
+            throw Refusal(.bodyTooLarge, because: "the events of the conversation have come to the largest number")
+        }
         let message = ComapiMessage(
             id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
             sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
@@ -43,6 +46,9 @@ extension ComapiState {
         let space = occasion.space.id
         guard let message = self[space].conversations[id]?.log.messages[update.messageID] else {
             return "No message of the conversation has this id."
+        }
+        if self[space].conversations[id]?.log.hasRoom == false {
+            return "The events of the conversation have come to the largest number."
         }
         if message.sender == occasion.actor { return "This is the sender's own message." }
         if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {

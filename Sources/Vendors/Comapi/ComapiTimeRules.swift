@@ -72,7 +72,7 @@ struct ComapiTimeRules {
 
     /// The year of a moment in Unix seconds; the calendar repeats every 400 years, of 146,097 days.
     private static func year(_ seconds: Double) -> String {
-        guard seconds < 1e20 else { return "no year that has a name" }
+        guard seconds.magnitude < 1e20 else { return "no year that has a name" }
         let cycle = 146_097.0 * 86_400
         let cycles = (seconds / cycle).rounded(.down)
         let text = UnixTime.text(of: seconds - cycles * cycle)

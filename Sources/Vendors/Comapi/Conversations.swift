@@ -15,7 +15,7 @@ extension Comapi {
             throw Refusal(.conversationExists, because: "conversation \(draft.id.text) is there already")
         }
         var conversation = ComapiConversation(id: draft.id, by: call.caller.profileID, at: call.moment)
-        if let old { (conversation.log, conversation.revision) = (old.log, old.revision + 1) }
+        if let old { (conversation.log, conversation.revision) = (old.log, Ordinal.next(after: old.revision)) }
         draft.change(&conversation)
         // The creator joins as owner, whatever the list says (observed, mock of the JS SDK).
         conversation.join(ComapiParticipant(id: call.caller.profileID, role: .owner))
@@ -80,7 +80,7 @@ extension Comapi {
         draft.change(&conversation)
         guard conversation.etag != old.etag else { return .respond(.tagged(old.json, old.etag)) }
         (conversation.updated, conversation.updater) = (call.moment, call.caller.profileID)
-        conversation.revision += 1
+        conversation.revision = Ordinal.next(after: conversation.revision)
         let growth = conversation.byteCount - old.byteCount
         try state.checkRoom(bytes: growth)
         state.count(bytes: growth)

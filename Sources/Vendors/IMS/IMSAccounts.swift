@@ -26,7 +26,7 @@ struct IMSAccounts: Sendable {
         issuers = try IMSIssuer.list(try document.required("issuers"), fixtures)
         users = try IMSUser.list(try document.required("users"))
         var devIssuers: [IMSDevIssuer] = []
-        for node in try document.required("dev_issuers").elements() {
+        try document.required("dev_issuers").forEachRecord { (node) throws(FixtureProblem) in
             let issuer = try IMSDevIssuer(node, fixtures)
             guard !devIssuers.contains(where: { $0.name == issuer.name }) else {
                 throw node.problem("another dev issuer is called \(issuer.name)")
@@ -44,7 +44,7 @@ extension IMSIssuer {
     /// Reads issuers, checked against each other.
     static func list(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) -> [IMSIssuer] {
         var issuers = IMSIssuers()
-        for node in try node.elements() {
+        try node.forEachRecord { (node) throws(FixtureProblem) in
             let issuer = try IMSIssuer(node, fixtures)
             guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
                 throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
@@ -67,7 +67,7 @@ extension IMSIssuer {
         let entry = try node.mapping(IMSIssuerRecord.members + ["created_at"])
         let created = try entry.required("created_at").moment()
         let keys = try entry.required("keys")
-        let body = IMSBody(try node.json().object ?? [:])
+        let body = IMSBody(try node.verbatim().object ?? [:])
         let source: IMSKeySource
         let verification: [VerificationKey]
         let record: IMSIssuerRecord
@@ -94,7 +94,8 @@ extension IMSDevIssuer {
     fileprivate convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let entry = try node.mapping("name", "key", "spares", "cache_control")
         var spares: [KeyFile] = []
-        for node in try entry["spares"]?.elements() ?? [] { spares.append(try KeyFile(node, fixtures)) }
+        try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try KeyFile(node, fixtures))
+        }
         self.init(
             name: try entry.required("name").string(), key: try KeyFile(try entry.required("key"), fixtures),
             spares: spares, cacheControl: try entry["cache_control"]?.string() ?? "public, max-age=600")
@@ -130,16 +131,5 @@ extension [UInt8] {
             rest = rest[(start + 1)...]
         }
         return false
-    }
-}
-
-extension FixtureNode {
-    /// The Unix seconds here, which a clock could show.
-    func moment() throws(FixtureProblem) -> Moment {
-        let moment = Moment(unixSeconds: try number())
-        guard Moment.representable.contains(moment) else {
-            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
-        }
-        return moment
     }
 }

@@ -8,6 +8,8 @@ import Tokens
 struct IMSChanges: Sendable {
     /// Issuers that were onboarded or replaced.
     var issuers: [IMSIssuer] = []
+    /// The names of all issuers in their order; empty where they come in that order by themselves.
+    var issuerOrder: [String] = []
     /// Names of issuers of the fixtures that were deleted.
     var removedIssuers: [String] = []
     /// Users who were enrolled, or of whom something changed.
@@ -33,6 +35,8 @@ struct IMSChanges: Sendable {
             start.issuers.named(issuer.record.name)?.record != issuer.record
         }
         removedIssuers = start.issuers.all.map(\.record.name).filter { state.issuers.named($0) == nil }
+        let names = state.issuers.all.map(\.record.name)
+        if start.issuers.with(self).all.map(\.record.name) != names { issuerOrder = names }
         users = state.users.all.filter { start.users[$0.number] != $0 }
         removedUsers = start.users.all.map(\.number).filter { state.users[$0] == nil }
         trips = state.trips.all
@@ -54,6 +58,21 @@ struct IMSChanges: Sendable {
     }
 }
 
+extension IMSIssuers {
+    /// The issuers with these changes over them.
+    fileprivate func with(_ changes: IMSChanges) -> IMSIssuers {
+        var issuers = self
+        for name in changes.removedIssuers { issuers.remove(name) }
+        for issuer in changes.issuers {
+            let other = issuers.issuer(issuer.record.issuer)?.record.name
+            if let other, !other.hasSameBytes(as: issuer.record.name) { issuers.remove(other) }
+            issuers.put(issuer)
+        }
+        if !changes.issuerOrder.isEmpty { issuers.order(changes.issuerOrder) }
+        return issuers
+    }
+}
+
 extension IMSState {
     /// The state with these changes over it.
     ///
@@ -61,11 +80,7 @@ extension IMSState {
     /// client relies on it already.
     func with(_ changes: IMSChanges) -> IMSState {
         var state = self
-        for name in changes.removedIssuers { state.issuers.remove(name) }
-        for issuer in changes.issuers {
-            if let other = state.issuers.issuer(issuer.record.issuer) { state.issuers.remove(other.record.name) }
-            state.issuers.put(issuer)
-        }
+        state.issuers = issuers.with(changes)
         for number in changes.removedUsers { state.users.remove(number) }
         for user in changes.users { state.users.put(user, isOfFixtures: users[user.number] != nil) }
         state.users.count(from: changes.lastUser)

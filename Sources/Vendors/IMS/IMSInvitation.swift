@@ -83,6 +83,13 @@ struct IMSInvitations: Sendable {
         count(from: invitation.number)
     }
 
+    /// The number of the next invitation.
+    var nextNumber: Int {
+        guard lastNumber >= IMSUsers.numbers.upperBound else { return lastNumber + 1 }
+        let taken = Set(all.map(\.number))
+        return Ordinal.free(after: lastNumber, upTo: IMSUsers.numbers.upperBound, taken.contains)
+    }
+
     /// Has numbers count on from there, if they have not come so far.
     mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
 

@@ -37,6 +37,13 @@ struct IMSIssuers: Sendable {
         byteCount - (named(record.name)?.record.byteCount ?? 0) + record.byteCount <= Self.byteCapacity
     }
 
+    /// Puts those of these names first, in this order; the others follow as they stood.
+    mutating func order(_ names: [String]) {
+        let places = Dictionary(names.enumerated().map { (ExactText($1), $0) }, uniquingKeysWith: { first, _ in first })
+        all = all.enumerated().map { (place: places[ExactText($1.record.name)] ?? .max, index: $0, issuer: $1) }
+            .sorted { ($0.place, $0.index) < ($1.place, $1.index) }.map(\.issuer)
+    }
+
     /// Removes the issuer of that name.
     mutating func remove(_ name: String) {
         for issuer in all where issuer.record.name.hasSameBytes(as: name) {

@@ -52,7 +52,7 @@ struct IMSKeySource: Sendable, Hashable {
     /// The object `keys` as it was given.
     var given: JSON {
         // What was written here can be read.
-        (try? JSON.parse(text)) ?? .null
+        (try? JSON.parse(text, maximumDepth: JSON.keptDepth)) ?? .null
     }
 
     /// The bytes that the source keeps.

@@ -70,6 +70,7 @@ extension IMSChanges {
             "last_user": JSON(lastUser), "last_invitation": JSON(lastInvitation),
         ]
         if extent == .changes {
+            if !issuerOrder.isEmpty { json["issuer_order"] = .array(issuerOrder.map(JSON.string)) }
             json["removed_issuers"] = .array(removedIssuers.map(JSON.string))
             json["removed_users"] = .array(removedUsers.map { JSON($0) })
         }
@@ -79,19 +80,30 @@ extension IMSChanges {
     fileprivate init(
         _ node: FixtureNode, _ extent: StateExtent, _ vendor: IMS, over current: IMSState
     ) throws(FixtureProblem) {
-        let removals = extent == .changes ? ["removed_issuers", "removed_users"] : []
+        let removals = extent == .changes ? ["issuer_order", "removed_issuers", "removed_users"] : []
         let document = try node.mapping(Self.members + removals)
         self.init(
-            lastUser: try document["last_user"]?.number(in: 0...IMSUsers.numbers.upperBound) ?? 0,
-            lastInvitation: try document["last_invitation"]?.number(in: 0...IMSUsers.numbers.upperBound) ?? 0)
+            lastUser: try document["last_user"]?.int(in: 0...IMSUsers.numbers.upperBound) ?? 0,
+            lastInvitation: try document["last_invitation"]?.int(in: 0...IMSUsers.numbers.upperBound) ?? 0)
         issuers = try IMSIssuer.list(try document.required("issuers"), vendor.accounts.fixtures)
         users = try IMSUser.list(try document.required("users"), known: current.users)
-        for node in try document["removed_issuers"]?.elements() ?? [] { removedIssuers.append(try node.string()) }
-        for node in try document["removed_users"]?.elements() ?? [] { removedUsers.append(try node.int()) }
-        for node in try document["trips"]?.elements() ?? [] { trips.append(try IMSTrip.record(node)) }
-        for node in try document["invitations"]?.elements() ?? [] { invitations.append(try IMSInvitation.record(node)) }
-        for node in try document["token_uses"]?.elements() ?? [] { tokenUses.append(try IMSTokenUses.record(node)) }
-        for node in try document["dev_keys"]?.elements() ?? [] {
+        try document["issuer_order"]?.forEachRecord { (node) throws(FixtureProblem) in
+            issuerOrder.append(try node.string())
+        }
+        try document["removed_issuers"]?.forEachRecord { (node) throws(FixtureProblem) in
+            removedIssuers.append(try node.string())
+        }
+        try document["removed_users"]?.forEachRecord { (node) throws(FixtureProblem) in
+            removedUsers.append(try node.int())
+        }
+        try document["trips"]?.forEachRecord { (node) throws(FixtureProblem) in trips.append(try IMSTrip.record(node)) }
+        try document["invitations"]?.forEachRecord { (node) throws(FixtureProblem) in
+            invitations.append(try IMSInvitation.record(node))
+        }
+        try document["token_uses"]?.forEachRecord { (node) throws(FixtureProblem) in
+            tokenUses.append(try IMSTokenUses.record(node))
+        }
+        try document["dev_keys"]?.forEachRecord { (node) throws(FixtureProblem) in
             devKeys.append(try Self.keys(node, extent, vendor, current))
         }
     }
@@ -134,7 +146,7 @@ extension IMSTrip {
         let received = try entry.required("received_at").moment()
         let user = try entry.required("user").userNumber()
         do {
-            return (user, try IMSTrip(IMSBody(try node.json().object ?? [:]), received: received))
+            return (user, try IMSTrip(IMSBody(try node.verbatim().object ?? [:]), received: received))
         } catch let refusal as IMSRefusal {
             throw node.problem(refusal.reason ?? refusal.failure.rawValue)
         } catch {
@@ -157,7 +169,7 @@ extension IMSInvitation {
         let created = try entry.required("created_at").moment()
         do {
             return try IMSInvitation(
-                IMSBody(try node.json().object ?? [:]), number: number, user: user, created: created)
+                IMSBody(try node.verbatim().object ?? [:]), number: number, user: user, created: created)
         } catch let refusal as IMSRefusal {
             throw node.problem(refusal.reason ?? refusal.failure.rawValue)
         } catch {
@@ -180,14 +192,6 @@ extension IMSTokenUses {
 }
 
 extension FixtureNode {
-    fileprivate func number(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
-        let number = try int()
-        guard range.contains(number) else {
-            throw problem("\(number) is not between \(range.lowerBound) and \(range.upperBound)")
-        }
-        return number
-    }
-
     fileprivate func userNumber() throws(FixtureProblem) -> Int {
         guard let number = IMSUser.number(try string()) else { throw problem("is no id of the form usr-1") }
         return number

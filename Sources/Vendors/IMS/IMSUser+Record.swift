@@ -13,7 +13,7 @@ extension IMSUser {
     /// - Parameter known: users of an earlier state, who keep the codes that a list leaves out.
     static func list(_ node: FixtureNode, known: IMSUsers = IMSUsers()) throws(FixtureProblem) -> [IMSUser] {
         var users = IMSUsers()
-        for node in try node.elements() {
+        try node.forEachRecord { (node) throws(FixtureProblem) in
             let user = try IMSUser(node, known)
             guard users[user.number] == nil else { throw node.problem("another user has the id \(user.id)") }
             if let name = users.conflict(with: user) {
@@ -53,7 +53,7 @@ extension IMSUser {
 
     private static func activation(_ entry: FixtureMapping) throws(FixtureProblem) -> Activation? {
         guard let code = entry["activation_code"] else { return nil }
-        return Activation(code: try code.text(), expires: try entry.required("activation_code_expires_at").moment())
+        return Activation(code: try code.text(), expires: try entry.required("activation_code_expires_at").keptMoment())
     }
 
     private func isSamePerson(as other: IMSUser) -> Bool {

@@ -93,7 +93,8 @@ extension IMSUsers {
         _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment
     ) -> IMSUser {
         var user = IMSUser(
-            number: lastNumber + 1, tenant: enrollment.tenant, enterpriseID: enrollment.enterpriseID,
+            number: Ordinal.free(after: lastNumber, upTo: Self.numbers.upperBound) { users[$0] != nil },
+            tenant: enrollment.tenant, enterpriseID: enrollment.enterpriseID,
             activationID: enrollment.effectiveActivationID, email: enrollment.email, created: moment)
         (user.firstName, user.lastName) = (enrollment.firstName, enrollment.lastName)
         if enrollment.isActive {

@@ -7,7 +7,7 @@ extension IMS {
         _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
     ) throws(IMSRefusal) -> Reply {
         let invitation = try IMSInvitation(
-            try call.body(), number: state.invitations.lastNumber + 1, user: user.number, created: call.moment)
+            try call.body(), number: state.invitations.nextNumber, user: user.number, created: call.moment)
         guard state.invitations.hasRoom(for: user.number) else {
             throw Refusal(
                 .bodyTooLarge,

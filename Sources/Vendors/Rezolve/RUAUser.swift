@@ -44,9 +44,12 @@ struct RUAUser: Sendable, Hashable {
     /// may have signed its token (ours).
     func isLoggedOut(on device: String) -> Bool { loggedOutDevices.contains { $0.hasSameBytes(as: device) } }
 
+    /// The most sign-ins that are counted. ours.
+    static let mostLogins = 1_000_000_000
+
     /// Opens a session on that device, also after a logout, and counts the sign-in.
     mutating func logIn(on device: String) {
-        timesLoggedIn = (timesLoggedIn ?? 0) + 1
+        timesLoggedIn = Ordinal.next(after: timesLoggedIn ?? 0, upTo: Self.mostLogins)
         loggedOutDevices.removeAll { $0.hasSameBytes(as: device) }
     }
 

@@ -26,8 +26,16 @@ struct RUAUsers: Sendable {
     /// All users, by id.
     var all: [RUAUser] { users.values.sorted { $0.id < $1.id } }
 
+    /// The largest id; ids go on from the largest one of the fixtures, and an export has those too.
+    static let largestID = 2_000_000_000
+
     /// The id of the next user that registers.
-    var nextID: Int { lastID + 1 }
+    var nextID: Int { nextID { _ in false } }
+
+    /// The id of the next user that registers, for whom something else must be free as well.
+    func nextID(besides isTaken: (Int) -> Bool) -> Int {
+        Ordinal.free(after: lastID, upTo: Self.largestID) { users[$0] != nil || isTaken($0) }
+    }
 
     /// The user of that id.
     subscript(id: Int) -> RUAUser? { users[id] }

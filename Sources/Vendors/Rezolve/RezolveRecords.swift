@@ -13,7 +13,7 @@ enum RezolveRecordSource {
     var largestUserID: Int {
         switch self {
         case .accounts: 1_000_000_000
-        case .export: 2_000_000_000
+        case .export: RUAUsers.largestID
         }
     }
 }
@@ -34,7 +34,7 @@ struct RezolveRecords: Sendable {
         customers = try Self.customers(try document.required("customers"), of: partners, from: source)
         for customer in customers { known[customer.entityID] = customer }
         var (ids, entities, names): (Set<Int>, Set<String>, Set<RUAUsers.Name>) = ([], [], [])
-        for node in try document.required("users").elements() {
+        try document.required("users").forEachRecord { (node) throws(FixtureProblem) in
             let user = try RUAUser(node, known, from: source)
             guard (1...source.largestUserID).contains(user.id) else {
                 throw node.problem("user id \(user.id) is not between 1 and \(source.largestUserID)")
@@ -55,7 +55,7 @@ struct RezolveRecords: Sendable {
     ) throws(FixtureProblem) -> [RezolveCustomer] {
         var customers: [RezolveCustomer] = []
         var (entities, names): (Set<String>, Set<RezolveState.PartnerUser>) = ([], [])
-        for node in try list.elements() {
+        try list.forEachRecord { (node) throws(FixtureProblem) in
             let customer = try RezolveCustomer(node, from: source)
             guard partners.contains(where: { $0.id == customer.partnerID }) else {
                 throw node.problem("customer \(customer.entityID) has the unknown partner \(customer.partnerID)")
@@ -89,15 +89,15 @@ extension RezolveCustomer {
             created: try entry.required("created").moment())
         try readKeyPair(entry[keyMember], from: source)
         if let node = entry["profile"] { profile = try RezolveProfile(node, created: created) }
-        for node in try entry["phones"]?.elements() ?? [] { phones.append(try RezolvePhone(node)) }
-        for node in try entry["addresses"]?.elements() ?? [] {
+        try entry["phones"]?.forEachRecord { (node) throws(FixtureProblem) in phones.append(try RezolvePhone(node)) }
+        try entry["addresses"]?.forEachRecord { (node) throws(FixtureProblem) in
             let address = try RezolveAddress(node)
             guard address.phoneID.isEmpty || phones.contains(where: { $0.id == address.phoneID }) else {
                 throw node.problem("address \(address.id) has the unknown phone \(address.phoneID)")
             }
             addresses.append(address)
         }
-        for node in try entry["cards"]?.elements() ?? [] {
+        try entry["cards"]?.forEachRecord { (node) throws(FixtureProblem) in
             let card = try RezolveCard(node)
             guard addresses.contains(where: { $0.id == card.addressID }) else {
                 throw node.problem("card \(card.id) has the unknown address \(card.addressID)")
@@ -215,8 +215,9 @@ extension RUAUser {
             created: try entry["created"]?.moment() ?? customer.created)
         self.isGuest = isGuest
         isConfirmed = try entry["confirmed"]?.bool() ?? false
-        timesLoggedIn = try entry["times_logged_in"]?.count()
-        for node in try entry["logged_out_devices"]?.elements() ?? [] { logOut(on: try node.string()) }
+        timesLoggedIn = try entry["times_logged_in"]?.int(in: 0...RUAUser.mostLogins)
+        try entry["logged_out_devices"]?.forEachRecord { (node) throws(FixtureProblem) in logOut(on: try node.string())
+        }
         guard password == nil, !isGuest else { return }
         switch source {
         case .accounts: throw entry.node.problem("member “password” is missing")
@@ -227,23 +228,5 @@ extension RUAUser {
 
     private func isSamePerson(as other: RUAUser) -> Bool {
         entityID == other.entityID && partnerID == other.partnerID && username == other.username
-    }
-}
-
-extension FixtureNode {
-    /// The number of times here.
-    fileprivate func count() throws(FixtureProblem) -> Int {
-        let count = try int()
-        guard (0...1_000_000_000).contains(count) else { throw problem("\(count) is not between 0 and 1000000000") }
-        return count
-    }
-
-    /// The Unix seconds here, which a clock could show.
-    fileprivate func moment() throws(FixtureProblem) -> Moment {
-        let moment = Moment(unixSeconds: try number())
-        guard Moment.representable.contains(moment) else {
-            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
-        }
-        return moment
     }
 }

@@ -73,11 +73,13 @@ extension RezolveChanges {
         let records = try RezolveRecords(document, of: accounts.partners, from: source, besides: others)
         (customers, users) = (records.customers, records.users)
         lastUserID = try document.required("last_user_id").userID()
-        for node in try document.required("removed_customers").elements() {
+        try document.required("removed_customers").forEachRecord { (node) throws(FixtureProblem) in
             removedCustomers.append(try node.string())
         }
-        for node in try document.required("removed_users").elements() { removedUsers.append(try node.int()) }
-        for node in try document.required("key_pairs").elements() {
+        try document.required("removed_users").forEachRecord { (node) throws(FixtureProblem) in
+            removedUsers.append(try node.int())
+        }
+        try document.required("key_pairs").forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping("entity", "private_key")
             let key = try RezolveCustomer.privateKey(try entry.required("private_key"))
             keyPairs.append((try entry.required("entity").string(), DeferredKeyPair(key)))
@@ -151,8 +153,9 @@ extension FixtureNode {
     /// The id here that a user could have.
     fileprivate func userID() throws(FixtureProblem) -> Int {
         let id = try int()
-        // Beyond what users may have, since ids go on from the largest one.
-        guard (0...2_000_000_000).contains(id) else { throw problem("user id \(id) is not between 0 and 2000000000") }
+        guard (0...RUAUsers.largestID).contains(id) else {
+            throw problem("user id \(id) is not between 0 and \(RUAUsers.largestID)")
+        }
         return id
     }
 }

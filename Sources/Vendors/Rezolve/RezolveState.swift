@@ -120,9 +120,7 @@ extension RezolveState {
 
     /// The id of the next user of a partner, for whom ``partnerEntityID(ofUser:)`` is still free.
     func nextUserID(of partner: String) -> Int {
-        var id = users.nextID
-        while entityID(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: id)) != nil { id += 1 }
-        return id
+        users.nextID { entityID(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: $0)) != nil }
     }
 
     /// Stores a new or changed user.

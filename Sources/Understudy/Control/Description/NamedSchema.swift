@@ -88,5 +88,21 @@ extension NamedSchema {
                         "problem": Schema.nullable(
                             Schema.string("Why the files as they stand are not in force; null when they are.")),
                     ]),
+                "set_aside": Schema.answer(
+                    "What of the state file could not be read, and is kept for the next export.",
+                    [
+                        "count": Schema.integer("How many parts.", from: 0),
+                        "parts": Schema.list(
+                            "The first of them.",
+                            of: Schema.answer(
+                                "A part.",
+                                [
+                                    "sandbox": Schema.nullable(
+                                        Schema.string("The sandbox, if its name could be read.")),
+                                    "vendor": Schema.nullable(Schema.string("The vendor; null for the whole sandbox.")),
+                                    "record": Schema.string("Where in the vendor's state; empty for all of it."),
+                                    "problem": Schema.string("What was found, and what would be right."),
+                                ])),
+                    ]),
             ]))
 }

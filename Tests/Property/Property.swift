@@ -1,0 +1,92 @@
+import Contracts
+import Foundation
+import JSON
+import Mutations
+import Support
+import Understudy
+
+/// Export and import are an identity, whatever happened before: tried with courses that a seed makes up.
+struct Property {
+    /// A course whose state did not survive.
+    struct Failure: CustomStringConvertible {
+        let seed: UInt64
+        let difference: String
+        let steps: [Step]
+
+        var description: String {
+            """
+            seed \(seed): \(difference)
+            after \(steps.count) steps:
+            \(steps.map(\.description).joined(separator: "\n"))
+            """
+        }
+    }
+
+    private let here: Stage
+    private let there: Stage
+    private let files: [HurlFile]
+
+    /// On two servers of their own: other tests shall not wait for exports of their sandboxes.
+    init() throws {
+        here = try Stage(Emulator(fixtures: Repository.fixtures))
+        there = try Stage(Emulator(fixtures: Repository.fixtures))
+        files = try ContractFile.all.map { try $0.read() }
+    }
+
+    /// Tries one course, and shortens it when it fails.
+    func failure(seed: UInt64) async throws -> Failure? {
+        PropertyLog.begin(seed: seed)
+        let world = try await World(on: here, at: nil)
+        var writer = CourseWriter(seed: seed, in: world, files)
+        try await writer.write()
+        guard let difference = try await difference(of: world, writer.steps) else { return nil }
+        return try await shortened(Failure(seed: seed, difference: difference, steps: writer.steps))
+    }
+
+    private func difference(of world: World, _ steps: [Step]) async throws -> String? {
+        defer {
+            for stage in [here, there] { _ = stage.emulator.sandboxes.remove(world.name) }
+        }
+        return try await Restart(of: world, on: there).difference(steps)
+    }
+
+    /// Takes steps out, many at first, for as long as it still fails.
+    private func shortened(_ failure: Failure) async throws -> Failure {
+        var failure = failure
+        var length = max(1, failure.steps.count / 2)
+        let deadline = ContinuousClock.now + .seconds(20)
+        while true {
+            var start = 0
+            while start < failure.steps.count, .now < deadline {
+                var steps = failure.steps
+                steps.removeSubrange(start..<min(start + length, steps.count))
+                let world = try await World(on: here, at: nil)
+                for step in steps { try await step.perform(in: world) }
+                if let difference = try await difference(of: world, steps) {
+                    failure = Failure(seed: failure.seed, difference: difference, steps: steps)
+                } else {
+                    start += length
+                }
+            }
+            if length == 1 || .now >= deadline { return failure }
+            length = max(1, length / 2)
+        }
+    }
+}
+
+/// Keeps the course at hand in a file, for the case that the process ends in the middle of it.
+enum PropertyLog {
+    private static let path = ProcessInfo.processInfo.environment["UNDERSTUDY_PROPERTY_LOG"]
+
+    static func begin(seed: UInt64) {
+        guard let path else { return }
+        _ = FileManager.default.createFile(atPath: path, contents: Data("seed \(seed)\n".utf8))
+    }
+
+    static func note(_ step: Step) {
+        guard let path, let file = FileHandle(forWritingAtPath: path) else { return }
+        _ = try? file.seekToEnd()
+        try? file.write(contentsOf: Data("\(step)\n".utf8))
+        try? file.close()
+    }
+}

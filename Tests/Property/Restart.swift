@@ -1,0 +1,96 @@
+import Emulation
+import JSON
+import Support
+import Understudy
+
+/// Holds a sandbox against what a restarted server makes of its exported state.
+struct Restart {
+    private let before: World
+    private let after: World
+
+    /// A restart of the sandbox on another server, where nobody has used a sandbox of that name.
+    init(of world: World, on stage: Stage) {
+        before = world
+        after = world.moved(to: stage)
+    }
+
+    /// What is not as before; `nil` when all is.
+    func difference(_ steps: [Step]) async throws -> String? {
+        try await prepare()
+        let exported = StateDocument.entry(of: before)
+        let text = StateDocument.of(exported, sandbox: before.name).prettyText
+        do {
+            let document = try JSON.parse(Array(text.utf8), maximumDepth: Emulator.documentDepth)
+            let parts = try after.emulator.restoreState(document, from: "the exported file").setAside
+            if let part = parts.first { return "what was exported cannot be read: \(part)" }
+        } catch {
+            return "what was exported cannot be read: \(error)"
+        }
+        if let difference = Self.difference(exported, StateDocument.entry(of: after)) {
+            return "another export after the import: \(difference)"
+        }
+        for vendor in before.emulator.vendors.map(\.identity.id) {
+            if let difference = try await wholeDifference(vendor) { return difference }
+        }
+        // Without a seed the two would draw other ids.
+        for world in [before, after] { world.sandbox.identifiers.resume(at: 1) }
+        for step in steps.filter(\.isRead).suffix(12) {
+            if let difference = try await readDifference(step) { return difference }
+        }
+        return nil
+    }
+
+    /// Clocks and settings are not in the file: they come from the flags of a start.
+    private func prepare() async throws {
+        for call in ["faults", "scenarios"] { try await before.control(.delete, call) }
+        _ = before.sandbox.adjustClock { $0.freeze() }
+        let (now, settings) = (before.sandbox.now, before.sandbox.settings)
+        _ = after.sandbox.adjustSettings { $0 = settings }
+        _ = after.sandbox.adjustClock {
+            $0.freeze()
+            $0.set(to: now)
+        }
+    }
+
+    /// The control API's way: all there is, without secrets.
+    private func wholeDifference(_ vendor: String) async throws -> String? {
+        let states = [
+            try await before.control(.get, "state/" + vendor), try await after.control(.get, "state/" + vendor),
+        ]
+        if let difference = Self.difference(Self.value(states[0].text), Self.value(states[1].text)) {
+            return "another state/\(vendor) after the import: \(difference)"
+        }
+        let answer = try await after.control(.put, "state/" + vendor, states[1].text)
+        guard answer.status == 200 else { return "state/\(vendor) cannot be put back: \(answer.text)" }
+        return Self.difference(Self.value(states[1].text), Self.value(answer.text)).map {
+            "another state/\(vendor) after it was put back: \($0)"
+        }
+    }
+
+    private static func value(_ text: String) -> JSON {
+        (try? JSON.parse(Array(text.utf8), maximumDepth: Emulator.stateDepth)) ?? .string(text)
+    }
+
+    private func readDifference(_ step: Step) async throws -> String? {
+        guard let old = try await step.perform(in: before), let new = try await step.perform(in: after) else {
+            return nil
+        }
+        // Pairs that nobody has seen are drawn anew.
+        guard (old.status, old.text) != (new.status, new.text), !old.text.contains("MII") else { return nil }
+        // Fetched keys are not in the file: they are asked for again where they are needed.
+        guard !old.text.contains("\"fetched_at\"") else { return nil }
+        // A start takes over sessions of earlier ones by their tokens, also of some that those did not know.
+        guard old.status != 401 else { return nil }
+        return "\(step)\nanswered \(old.status) \(old.text)\nand after the import \(new.status) \(new.text)"
+    }
+
+    /// The first lines in which two values differ.
+    private static func difference(_ old: JSON, _ new: JSON) -> String? {
+        if old == new { return nil }
+        let (left, right) = (old.prettyText.split(separator: "\n"), new.prettyText.split(separator: "\n"))
+        let common = zip(left, right).prefix { $0 == $1 }.count
+        let (before, after) = (left.dropFirst(common).prefix(3), right.dropFirst(common).prefix(3))
+        return "below \(left.prefix(common).suffix(3).joined(separator: " ")): before \(before.joined(separator: " "))"
+            + " after \(after.joined(separator: " "))"
+    }
+}

@@ -1,0 +1,64 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Understudy
+
+/// One thing that happens in a sandbox, in full, so that it can be done again.
+enum Step: Sendable {
+    /// A vendor or control call; the sandbox is selected by header.
+    case call(HTTPRequest.Method, String, World.Fields, String)
+    /// A state file is laid over what is there, as at a start; its one sandbox is the one at hand.
+    case importing(JSON)
+
+    /// Does it.
+    ///
+    /// - Returns: the answer; `nil` where nobody answers.
+    @discardableResult
+    func perform(in world: World) async throws -> ReceivedAnswer? {
+        switch self {
+        case .call(let method, let target, let fields, let body):
+            return try await world.bare(method, target, fields + [("X-Understudy-Sandbox", world.name)], body)
+        case .importing(let state):
+            let document = StateDocument.of(state, sandbox: world.name)
+            // What is refused has changed nothing.
+            _ = try? world.emulator.importState(FixtureNode(document, from: "a mutated file"))
+            return nil
+        }
+    }
+
+    /// Whether it only reads.
+    var isRead: Bool {
+        if case .call(.get, let target, _, _) = self { !target.contains("/_understudy/") } else { false }
+    }
+}
+
+extension Step: CustomStringConvertible {
+    /// As a person could repeat it.
+    var description: String {
+        switch self {
+        case .call(let method, let target, let fields, let body):
+            let lines = fields.map { " -H '\($0.0): \($0.1)'" }.joined()
+            return "\(method.rawValue) \(target)\(lines)\(body.isEmpty ? "" : " -d '\(body)'")"
+        case .importing(let state): return "import \(state.text)"
+        }
+    }
+}
+
+/// State files with one sandbox.
+enum StateDocument {
+    /// A document in which a sandbox of that name has that state and nothing else is said.
+    static func of(_ entry: JSON, sandbox: String) -> JSON {
+        var entry = entry.object ?? [:]
+        entry["name"] = .string(sandbox)
+        return ["understudy_state": 1, "sandboxes": .array(entry.count > 1 ? [.object(entry)] : [])]
+    }
+
+    /// What the file would say of a sandbox, without its name; an empty object where nothing happened.
+    static func entry(of world: World) -> JSON {
+        let entries = world.emulator.exportState()["sandboxes"]?.array ?? []
+        var entry = entries.first { $0["name"]?.string == world.name }?.object ?? [:]
+        entry["name"] = nil
+        return .object(entry)
+    }
+}
