@@ -152,6 +152,17 @@ public struct FixtureNode {
         }
     }
 
+    /// The elements of a sequence that may have so many.
+    ///
+    /// What is beyond a bound is refused before any of it is read, and never dropped without a word.
+    public func elements(atMost limit: Int) throws(FixtureProblem) -> FixtureElements {
+        let elements = try elements()
+        guard elements.count <= limit else {
+            throw problem("the list has \(elements.count) elements, and at most \(limit) are kept")
+        }
+        return elements
+    }
+
     /// The string here.
     public func string() throws(FixtureProblem) -> String {
         guard let string = scalar?.string else { throw expected("a string") }

@@ -98,14 +98,14 @@ extension BloomreachRecords {
 
     /// Reads what is no customer.
     fileprivate mutating func read(_ entry: FixtureMapping) throws(FixtureProblem) {
-        for node in try entry["clicks"]?.elements() ?? [] {
+        for node in try entry["clicks"]?.elements(atMost: BloomreachLatest.maximumCount) ?? [] {
             let click = try node.mapping("type", "timestamp", "properties")
             let event = TrackedEntry(
                 properties: try click["properties"]?.jsonObject() ?? [:],
                 timestamp: try click.required("timestamp").number())
             add(click: try click.required("type").string(), event)
         }
-        for node in try entry["self_checks"]?.elements() ?? [] { add(selfCheck: .object(try node.jsonObject())) }
+        for node in try entry["self_checks"]?.elements(atMost: BloomreachLatest.maximumCount) ?? [] { add(selfCheck: .object(try node.jsonObject())) }
         count(try BloomreachForgotten(entry["forgotten"]))
     }
 }

@@ -106,7 +106,7 @@ extension Inbox {
         epoch = try entry.required("epoch").count()
         counter = try entry.required("counter").count()
         guard epoch > 0 else { throw entry.node.problem("the epoch is 0; the first one is 1") }
-        for node in try entry.required("messages").elements() {
+        for node in try entry.required("messages").elements(atMost: Self.capacity) {
             let message = try InboxMessage(node, from: .export)
             try check(message, at: node)
             guard message.stamp <= counter else {

@@ -31,14 +31,12 @@ extension ComapiConversation {
 
     private mutating func readLog(_ entry: FixtureMapping) throws(FixtureProblem) {
         var (events, messages): ([ComapiEvent], [String: ComapiMessage]) = ([], [:])
-        for node in try entry["events"]?.elements() ?? [] {
+        for node in try entry["events"]?.elements(atMost: ComapiEventLog.capacity) ?? [] {
             let event = try ComapiEvent(node)
             if let last = events.last, event.id != last.id + 1 {
                 throw node.problem("event \(event.id) follows event \(last.id); events have no gaps")
             }
-            guard event.id > 0, events.count < ComapiEventLog.capacity else {
-                throw node.problem("an event's id is positive, and a log has \(ComapiEventLog.capacity) events at most")
-            }
+            guard event.id > 0 else { throw node.problem("an event's id is positive") }
             if event.isSent, messages.updateValue(try ComapiMessage(node, event), forKey: event.messageID) != nil {
                 throw node.problem("another message has the id \(event.messageID)")
             }

@@ -14,21 +14,21 @@ extension Comapi {
         state.adoptsEarlierSessions =
             try document["adopts_earlier_sessions"]?.bool() ?? current.adoptsEarlierSessions
         state.mintMark = try document["mint_mark"]?.string() ?? current.mintMark
-        for node in try document["challenges"]?.elements() ?? [] {
+        for node in try document["challenges"]?.elements(atMost: ComapiChallenges.capacity) ?? [] {
             state.challenges.add(try ComapiChallenge(node), at: Moment(unixSeconds: 0))
         }
-        for node in try document["sessions"]?.elements() ?? [] {
+        for node in try document["sessions"]?.elements(atMost: ComapiSessions.capacity) ?? [] {
             let session = try ComapiSession(node)
             guard state.sessions[session.id] == nil else {
                 throw node.problem("session \(session.id.text) stands there twice")
             }
             state.sessions.add(session)
         }
-        for node in try document["ended_sessions"]?.elements() ?? [] {
+        for node in try document["ended_sessions"]?.elements(atMost: ComapiSessions.endedCapacity) ?? [] {
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }
         for node in try document["spaces"]?.elements() ?? [] { try state.read(space: node) }
-        for node in try document["contents"]?.elements() ?? [] { state.contents.add(try ComapiContent(node)) }
+        for node in try document["contents"]?.elements(atMost: ComapiContents.capacity) ?? [] { state.contents.add(try ComapiContent(node)) }
         return state
     }
 }
@@ -39,21 +39,21 @@ extension ComapiState {
         let id = ComapiID(try entry.required("id").string())
         guard spaces[id] == nil else { throw node.problem("another space has the id \(id.text)") }
         var space = ComapiSpaceState()
-        for node in try entry["profiles"]?.elements() ?? [] {
+        for node in try entry["profiles"]?.elements(atMost: Self.recordCapacity) ?? [] {
             let profile = try ComapiProfile(node)
             guard space.profiles.updateValue(profile, forKey: profile.id) == nil else {
                 throw node.problem("another profile has the id \(profile.id.text)")
             }
             count(bytes: profile.byteCount, records: 1)
         }
-        for node in try entry["conversations"]?.elements() ?? [] {
+        for node in try entry["conversations"]?.elements(atMost: Self.recordCapacity) ?? [] {
             let conversation = try ComapiConversation(node)
             guard space.conversations.updateValue(conversation, forKey: conversation.id) == nil else {
                 throw node.problem("another conversation has the id \(conversation.id.text)")
             }
             count(bytes: conversation.byteCount + conversation.log.byteCount, records: 1)
         }
-        for node in try entry["pushes"]?.elements() ?? [] { space.note(push: try node.json()) }
+        for node in try entry["pushes"]?.elements(atMost: ComapiSpaceState.pushCapacity) ?? [] { space.note(push: try node.json()) }
         self[id] = space
         do throws(ComapiRefusal) {
             try checkRoom(bytes: 0)
@@ -111,7 +111,8 @@ extension ComapiProfile {
         var members = JSONObject()
         for (name, value) in try entry["members"]?.members() ?? [] {
             guard name != "id", !name.hasPrefix("_") else { throw value.nameProblem("\(name) is the server's own") }
-            members[name] = try value.json()
+            // No name stands there twice.
+            members.append(name, try value.json())
         }
         self.init(
             id: ComapiID(try entry.required("id").string()), members: members, created: created,

@@ -90,16 +90,18 @@ extension RezolveCustomer {
         try readKeyPair(entry[keyMember], from: source)
         if let node = entry["profile"] { profile = try RezolveProfile(node, created: created) }
         for node in try entry["phones"]?.elements() ?? [] { phones.append(try RezolvePhone(node)) }
+        let phoneIDs = Set(phones.map(\.id))
         for node in try entry["addresses"]?.elements() ?? [] {
             let address = try RezolveAddress(node)
-            guard address.phoneID.isEmpty || phones.contains(where: { $0.id == address.phoneID }) else {
+            guard address.phoneID.isEmpty || phoneIDs.contains(address.phoneID) else {
                 throw node.problem("address \(address.id) has the unknown phone \(address.phoneID)")
             }
             addresses.append(address)
         }
+        let addressIDs = Set(addresses.map(\.id))
         for node in try entry["cards"]?.elements() ?? [] {
             let card = try RezolveCard(node)
-            guard addresses.contains(where: { $0.id == card.addressID }) else {
+            guard addressIDs.contains(card.addressID) else {
                 throw node.problem("card \(card.id) has the unknown address \(card.addressID)")
             }
             cards.append(card)
