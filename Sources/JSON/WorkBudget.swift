@@ -6,7 +6,8 @@ public struct WorkBudget: Sendable {
     /// As many values as a megabyte of JSON can hold.
     public static let standardSteps = 500_000
 
-    private var left: Int
+    /// The steps that are left.
+    public private(set) var left: Int
 
     /// A budget of so many steps.
     public init(steps: Int = standardSteps) { left = steps }

@@ -33,10 +33,10 @@ public struct Encounter: Sendable {
     var body: JSON? { content.json(of: request) }
 
     /// The items of the query, read once for all conditions that ask.
-    var query: [(name: String, value: String)] { content.items(\.query) { request.queryItems } }
+    var query: [(name: String, value: String)] { content.query(of: request) }
 
     /// The items of a form, read once for all conditions that ask.
-    var form: [(name: String, value: String)] { content.items(\.form) { request.formItems } }
+    var form: [(name: String, value: String)] { content.form(of: request) }
 
     /// Judges something with what is left of the one budget that all conditions of an exchange share: whoever can set one
     /// rule can set a thousand.
@@ -59,13 +59,9 @@ public struct Encounter: Sendable {
     private let content: Content
 
     private final class Content: Sendable {
-        struct Items: Sendable {
-            var query: [(name: String, value: String)]?
-            var form: [(name: String, value: String)]?
-        }
-
         private let json = Mutex<JSON??>(nil)
-        private let items = Mutex(Items())
+        private let query = Mutex<[(name: String, value: String)]?>(nil)
+        private let form = Mutex<[(name: String, value: String)]?>(nil)
         private let budget: Mutex<WorkBudget>
 
         init(_ budget: WorkBudget) { self.budget = Mutex(budget) }
@@ -78,15 +74,19 @@ public struct Encounter: Sendable {
             return value
         }
 
-        func items(
-            _ kind: WritableKeyPath<Items, [(name: String, value: String)]?> & Sendable,
-            _ read: () -> [(name: String, value: String)]
-        ) -> [(name: String, value: String)] {
-            items.withLock { items in
-                if let known = items[keyPath: kind] { return known }
-                let fresh = read()
-                items[keyPath: kind] = fresh
-                return fresh
+        func query(of request: Request) -> [(name: String, value: String)] {
+            query.withLock { query in
+                let items = query ?? request.queryItems
+                query = items
+                return items
+            }
+        }
+
+        func form(of request: Request) -> [(name: String, value: String)] {
+            form.withLock { form in
+                let items = form ?? request.formItems
+                form = items
+                return items
             }
         }
 
