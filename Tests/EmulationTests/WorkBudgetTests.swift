@@ -20,7 +20,9 @@ struct WorkBudgetTests {
         }
     }
 
-    private static let paths = ["$", "$.a", "$..*", "$..a", "$.*", "$[0:9]", "$..[?@ > 5]", "$..[?@.a]", "$..[?@ == $.a]"]
+    private static let paths = [
+        "$", "$.a", "$..*", "$..a", "$.*", "$[0:9]", "$..[?@ > 5]", "$..[?@.a]", "$..[?@ == $.a]",
+    ]
     private static let matchers: [(String, String)] = [
         ("is", "\"x\""), ("is", "[1,2]"), ("not", "7"), ("contains", "\"aab\""), ("like", "\"*a?b\""), ("over", "1e9"),
         ("under", "-1"), ("present", "true"),

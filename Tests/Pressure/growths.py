@@ -99,7 +99,7 @@ IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
         profiles=[{"id": "p", "created": NOW, "members": {f"m{i}": i for i in range(n)}}])),
     ("comapi", "spaces[].conversations"): (10_000, lambda n: space(
         conversations=many(lambda i: {"id": f"c{i}", "created": NOW, "creator": "p"}, n))),
-    ("comapi", "spaces[].conversations[].participants"): (40_000, lambda n: conversation(
+    ("comapi", "spaces[].conversations[].participants"): (10_000, lambda n: conversation(
         participants=many(lambda i: {"id": f"p{i}"}, n))),
     ("comapi", "spaces[].conversations[].events"): (10_000, lambda n: conversation(events=many(sent, n))),
     ("comapi", "spaces[].conversations[].events[].parts"): (80_000, lambda n: conversation(

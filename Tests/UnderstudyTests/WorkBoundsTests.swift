@@ -19,8 +19,10 @@ struct WorkBoundsTests {
         #expect(usual.status == 401)
         try await world.control(
             .put, "faults",
-            #"{"route":"track.batch","times":"always","when":{"body":{"$..*":{"contains":"b"}}},"respond":{"status":418}}"#)
-        let deep = String(repeating: "[", count: 60) + "\"" + String(repeating: "a", count: 900_000) + "\""
+            #"{"route":"track.batch","times":"always","when":{"body":{"$..*":{"contains":"b"}}},"respond":{"status":418}}"#
+        )
+        let deep =
+            String(repeating: "[", count: 60) + "\"" + String(repeating: "a", count: 900_000) + "\""
             + String(repeating: "]", count: 60)
         let answer = try await track(world, deep)
         #expect(answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text)")
@@ -33,7 +35,10 @@ struct WorkBoundsTests {
         "an answer that would hold more than its bound is not given: the vendor answers, and the journal tells the bound",
         arguments: [
             (#"{"all":[BODIES]}"#, "more than 4194304 bytes"),
-            (#""{{#request.body.more}}{{#request.body.more}}x{{/request.body.more}}{{/request.body.more}}""#, "more than 10000"),
+            (
+                #""{{#request.body.more}}{{#request.body.more}}x{{/request.body.more}}{{/request.body.more}}""#,
+                "more than 10000"
+            ),
             (#"{"{{request.body.text}}":["{{request.body.text}} TEXTS"]}"#, "more than 4194304 bytes"),
             (#""{{#request.body.more}}STATIC{{/request.body.more}}""#, "more than 4194304 bytes"),
         ])
@@ -49,7 +54,8 @@ struct WorkBoundsTests {
         #expect(armed.status == 200, "\(armed.text)")
         let list = "[" + many("1", 200).joined(separator: ",") + "]"
         let answer = try await track(world, list + #","text":"\#(String(repeating: "t", count: 50_000))""#)
-        #expect(answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text.prefix(200))")
+        #expect(
+            answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text.prefix(200))")
         let told = answer.entry?.record.intervention
         #expect(told?.contains("respond was not done") == true && told?.contains(bound) == true, "\(told ?? "nothing")")
         // Within its bounds it is given.
@@ -93,7 +99,9 @@ struct WorkBoundsTests {
             case "comapi.pushes": { "\($0)" }
             case "ims.token_uses": { #"{"issuer":"i","jti":"j\#($0)","device":"d","end":2}"# }
             case "ims.users":
-                { #"{"id":"usr-\#($0 + 100)","tenant":"t","email":"e\#($0)@x.test","state":"enrolled","created_at":1}"# }
+                {
+                    #"{"id":"usr-\#($0 + 100)","tenant":"t","email":"e\#($0)@x.test","state":"enrolled","created_at":1}"#
+                }
             case "rezolve.customers":
                 { #"{"entity":"e\#($0)","partner":"317","partner_entity_id":"p\#($0)","created":1}"# }
             case "bloomreach.cookies": { "\"c\($0)\"" }

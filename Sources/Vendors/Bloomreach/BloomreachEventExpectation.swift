@@ -100,7 +100,8 @@ struct BloomreachEventExpectation {
         }
         guard !budget.isSpent else {
             throw ActionRefusal(
-                "to look at all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is")
+                "to look at all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is"
+            )
         }
         return tally
     }

@@ -105,7 +105,9 @@ extension BloomreachRecords {
                 timestamp: try click.required("timestamp").number())
             add(click: try click.required("type").string(), event)
         }
-        for node in try entry["self_checks"]?.elements(atMost: BloomreachLatest.maximumCount) ?? [] { add(selfCheck: .object(try node.jsonObject())) }
+        for node in try entry["self_checks"]?.elements(atMost: BloomreachLatest.maximumCount) ?? [] {
+            add(selfCheck: .object(try node.jsonObject()))
+        }
         count(try BloomreachForgotten(entry["forgotten"]))
     }
 }

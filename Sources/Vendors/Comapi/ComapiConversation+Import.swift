@@ -21,7 +21,7 @@ extension ComapiConversation {
             guard let role = ComapiRole(rawValue: name) else { continue }
             rights[role] = try ComapiRights(value)
         }
-        for node in try entry["participants"]?.elements() ?? [] {
+        for node in try entry["participants"]?.elements(atMost: Self.participantCapacity) ?? [] {
             let member = try node.mapping("id", "role")
             let role = try member["role"]?.choice(of: ComapiRole.self) ?? .participant
             join(ComapiParticipant(id: ComapiID(try member.required("id").string()), role: role))

@@ -28,7 +28,9 @@ extension Comapi {
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }
         for node in try document["spaces"]?.elements() ?? [] { try state.read(space: node) }
-        for node in try document["contents"]?.elements(atMost: ComapiContents.capacity) ?? [] { state.contents.add(try ComapiContent(node)) }
+        for node in try document["contents"]?.elements(atMost: ComapiContents.capacity) ?? [] {
+            state.contents.add(try ComapiContent(node))
+        }
         return state
     }
 }
@@ -53,7 +55,9 @@ extension ComapiState {
             }
             count(bytes: conversation.byteCount + conversation.log.byteCount, records: 1)
         }
-        for node in try entry["pushes"]?.elements(atMost: ComapiSpaceState.pushCapacity) ?? [] { space.note(push: try node.json()) }
+        for node in try entry["pushes"]?.elements(atMost: ComapiSpaceState.pushCapacity) ?? [] {
+            space.note(push: try node.json())
+        }
         self[id] = space
         do throws(ComapiRefusal) {
             try checkRoom(bytes: 0)

@@ -95,8 +95,12 @@ extension IMSChanges {
         for node in try document["removed_issuers"]?.elements() ?? [] { removedIssuers.append(try node.string()) }
         for node in try document["removed_users"]?.elements() ?? [] { removedUsers.append(try node.int()) }
         trips = try Self.trips(document["trips"])
-        for node in try document["invitations"]?.elements(atMost: IMSInvitations.capacity) ?? [] { invitations.append(try IMSInvitation.record(node)) }
-        for node in try document["token_uses"]?.elements(atMost: IMSTokenUses.standardCapacity) ?? [] { tokenUses.append(try IMSTokenUses.record(node)) }
+        for node in try document["invitations"]?.elements(atMost: IMSInvitations.capacity) ?? [] {
+            invitations.append(try IMSInvitation.record(node))
+        }
+        for node in try document["token_uses"]?.elements(atMost: IMSTokenUses.standardCapacity) ?? [] {
+            tokenUses.append(try IMSTokenUses.record(node))
+        }
         for node in try document["dev_keys"]?.elements() ?? [] {
             devKeys.append(try Self.keys(node, extent, vendor, current))
         }

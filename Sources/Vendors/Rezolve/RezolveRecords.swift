@@ -218,7 +218,9 @@ extension RUAUser {
         self.isGuest = isGuest
         isConfirmed = try entry["confirmed"]?.bool() ?? false
         timesLoggedIn = try entry["times_logged_in"]?.count()
-        for node in try entry["logged_out_devices"]?.elements() ?? [] { logOut(on: try node.string()) }
+        for node in try entry["logged_out_devices"]?.elements(atMost: Self.maximumLoggedOutDevices) ?? [] {
+            logOut(on: try node.string())
+        }
         guard password == nil, !isGuest else { return }
         switch source {
         case .accounts: throw entry.node.problem("member “password” is missing")

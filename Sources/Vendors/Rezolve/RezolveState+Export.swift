@@ -38,7 +38,8 @@ extension Rezolve {
         let registered = customers.count { initialState.customers[$0.entityID] == nil }
         guard registered <= RezolveState.capacity else {
             throw node.problem(
-                "customers: \(registered) of them are not of the fixtures, and at most \(RezolveState.capacity) are kept")
+                "customers: \(registered) of them are not of the fixtures, and at most \(RezolveState.capacity) are kept"
+            )
         }
     }
 
