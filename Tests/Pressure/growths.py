@@ -217,10 +217,10 @@ ACTIONS: dict[tuple[str, str], dict] = {
 }
 
 
-def deep(size: int):
+def deep(size: int, around=lambda value: [value]):
     value = ["a" * 16] * (size // 20)
     for _ in range(50):
-        value = [value]
+        value = around(value)
     return value
 
 
@@ -228,7 +228,7 @@ BODIES: dict[str, Callable[[int], object]] = {
     "long": lambda size: "a" * size,
     "wide": lambda size: {f"m{i}": i for i in range(size // 20)},
     "list": lambda size: [1] * (size // 3),
-    "deep": deep,
+    "deep": deep, "deep objects": lambda size: deep(size, lambda value: {"a": value}),
 }
 PATHS = ["$.more", "$.more.*", "$..*", "$..a", "$..[?@ > 5]", "$..[?@.a]", "$..*..*", "$..[?@ == $.more]", "$.more[0:9:2]"]
 MATCHERS: dict[str, object] = {
