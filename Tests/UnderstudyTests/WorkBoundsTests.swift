@@ -134,7 +134,7 @@ struct WorkBoundsTests {
         let before = try await world.control(.get, "state/\(vendor)").text
         let answer = try await world.control(.put, "state/\(vendor)", Self.overfull(vendor, list, bound + 1))
         #expect(answer.status == 400, "\(answer.text.prefix(300))")
-        let message = try answer.json["error"]?["message"]?.string ?? ""
+        let message = answer.json["error"]?["message"]?.string ?? ""
         #expect(message.contains(list) && message.contains("at most \(bound)"), "\(message)")
         #expect(try await world.control(.get, "state/\(vendor)").text == before)
     }
@@ -147,7 +147,7 @@ struct WorkBoundsTests {
         let answer = try await world.control(.put, "state/ims", #"{"issuers":[],"users":[],"trips":[\#(trip)]}"#)
         #expect(answer.status == 400)
         #expect(
-            try answer.json["error"]?["message"] == "trips: no user usr-7 is listed, whose trip t is", "\(answer.text)")
+            answer.json["error"]?["message"] == "trips: no user usr-7 is listed, whose trip t is", "\(answer.text)")
     }
 }
 
