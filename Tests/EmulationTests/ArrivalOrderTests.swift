@@ -13,16 +13,19 @@ struct ArrivalOrderTests {
                 switch Int.random(in: 0..<10, using: &dice) {
                 case 0...5:
                     moves.append("+\(id)")
-                    #expect(order.append(id) == !plain.contains(id), "\(moves)")
+                    let isNew = order.append(id)
+                    #expect(isNew == !plain.contains(id), "\(moves)")
                     if !plain.contains(id) { plain.append(id) }
                 case 6...8:
                     moves.append("-\(id)")
-                    #expect(order.remove(id) == plain.contains(id), "\(moves)")
+                    let wasThere = order.remove(id)
+                    #expect(wasThere == plain.contains(id), "\(moves)")
                     plain.removeAll { $0 == id }
                 default:
                     let count = id % 5
                     moves.append("<\(count)")
-                    #expect(order.removeFirst(count) == Array(plain.prefix(count)), "\(moves)")
+                    let oldest = order.removeFirst(count)
+                    #expect(oldest == Array(plain.prefix(count)), "\(moves)")
                     plain.removeFirst(min(count, plain.count))
                 }
                 #expect(Array(order) == plain, "\(moves)")

@@ -91,6 +91,7 @@ struct WorkBudgetTests {
         ])
     func pattern(_ part: String, _ text: String, _ occurs: Bool) {
         var budget = WorkBudget()
-        #expect(BytePattern(part).occurs(in: text, within: &budget) == occurs)
+        let found = BytePattern(part).occurs(in: text, within: &budget)
+        #expect(found == occurs)
     }
 }
