@@ -42,7 +42,12 @@ public struct JSONPath: Sendable, Hashable {
     /// Of members with one name the first counts, as everywhere in this module. A query that would have to look at more
     /// than half a million values finds none (ours).
     public func values(in value: JSON) -> [JSON] {
-        var budget = JSONPathBudget()
+        var budget = WorkBudget()
+        return values(in: value, within: &budget)
+    }
+
+    /// The same with what is left of a budget; none where it does not suffice, and the budget says so.
+    public func values(in value: JSON, within budget: inout WorkBudget) -> [JSON] {
         let values = query.values(from: value, root: value, &budget)
         return budget.isSpent ? [] : values
     }

@@ -18,7 +18,7 @@ indirect enum JSONPathCondition: Sendable, Hashable {
         /// The one value that a query finds, or nothing.
         case query(JSONPathQuery)
 
-        fileprivate func value(current: JSON, root: JSON, _ budget: inout JSONPathBudget) -> JSON? {
+        fileprivate func value(current: JSON, root: JSON, _ budget: inout WorkBudget) -> JSON? {
             switch self {
             case .literal(let value): value
             case .query(let query): query.values(from: current, root: root, &budget).first
@@ -38,7 +38,7 @@ indirect enum JSONPathCondition: Sendable, Hashable {
     }
 
     /// Whether it holds for a value.
-    func holds(for current: JSON, root: JSON, _ budget: inout JSONPathBudget) -> Bool {
+    func holds(for current: JSON, root: JSON, _ budget: inout WorkBudget) -> Bool {
         switch self {
         case .exists(let query): return !query.values(from: current, root: root, &budget).isEmpty
         case .comparison(let left, let relation, let right):
@@ -47,6 +47,7 @@ indirect enum JSONPathCondition: Sendable, Hashable {
             )
             // To compare is to look at all that lies below.
             if let own { budget.spend(onAllOf: own) }
+            if let other { budget.spend(onAllOf: other) }
             return !budget.isSpent && relation.holds(own, other)
         case .not(let condition): return !condition.holds(for: current, root: root, &budget)
         case .and(let first, let second):

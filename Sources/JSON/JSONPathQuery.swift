@@ -29,7 +29,7 @@ struct JSONPathQuery: Sendable, Hashable {
     }
 
     /// The values found, in order.
-    func values(from current: JSON, root: JSON, _ budget: inout JSONPathBudget) -> [JSON] {
+    func values(from current: JSON, root: JSON, _ budget: inout WorkBudget) -> [JSON] {
         var values = [start == .root ? root : current]
         for segment in segments {
             var found: [JSON] = []
@@ -45,7 +45,7 @@ struct JSONPathQuery: Sendable, Hashable {
 extension JSONPathQuery.Segment {
     /// Appends what the step finds in a value: the value itself first, then what lies below it, parents before children.
     fileprivate func select(
-        from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout JSONPathBudget
+        from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout WorkBudget
     ) {
         guard budget.spend() else { return }
         for selector in selectors { selector.select(from: value, root: root, into: &found, &budget) }

@@ -20,10 +20,10 @@ enum JSONPathSelector: Sendable, Hashable {
     }
 
     /// Appends what it takes from a value.
-    func select(from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout JSONPathBudget) {
+    func select(from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout WorkBudget) {
         switch self {
         case .name(let name):
-            if let member = value[name] { found.append(member) }
+            if budget.spend(onMemberOf: value), let member = value[name] { found.append(member) }
         case .index(let index):
             guard let elements = value.array else { return }
             let position = index < 0 ? elements.count + index : index

@@ -26,6 +26,10 @@ public final class Emulator: Sendable {
     let machine: @Sendable () -> Moment
     /// What is counted of all that is answered.
     let metrics: Metrics
+    /// Where states are read and replaced: one at a time, since reading one takes several times its size.
+    let imports = LongWork(width: 1)
+    /// Where states are written and looked through.
+    let readings = LongWork(width: 3)
     let logger: Logger?
     /// How many lines of the log are lost.
     let droppedLogLines: @Sendable () -> Int

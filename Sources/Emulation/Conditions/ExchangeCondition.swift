@@ -109,10 +109,15 @@ public struct ExchangeCondition: Sendable {
         }
     }
 
-    /// Whether the exchange meets every part.
+    /// Whether the exchange meets every part; not when judging it would take more than the encounter's budget.
     public func holds(for encounter: Encounter) -> Bool {
         if parts.isEmpty { return true }
-        return parts.allSatisfy { $0.matcher.holds(for: Self.values($0.subject, encounter)) }
+        return encounter.spending { budget in
+            parts.allSatisfy { part in
+                let values = Self.values(part.subject, encounter, &budget)
+                return part.matcher.holds(for: values, within: &budget)
+            }
+        }
     }
 
     /// The parts that the exchange does not meet.
@@ -123,34 +128,62 @@ public struct ExchangeCondition: Sendable {
     public func misses(for encounter: Encounter, shownAs shown: Encounter? = nil) -> [Miss] {
         let shown = shown ?? encounter
         return parts.compactMap { part in
-            let values = Self.values(part.subject, encounter)
-            return part.matcher.unmet(for: values).map { expected in
-                let shown = Self.values(part.subject, shown).map { $0.string ?? $0.text }
-                let found = values.isEmpty ? nil : shown.joined(separator: ", ")
-                return Miss(condition: part.name, expected: expected, found: found)
+            let (isFound, unmet) = encounter.spending { budget in
+                let values = Self.values(part.subject, encounter, &budget)
+                return (!values.isEmpty, part.matcher.unmet(for: values, within: &budget))
+            }
+            return unmet.map { expected in
+                let found = shown.spending { Self.text(of: Self.values(part.subject, shown, &$0)) }
+                return Miss(condition: part.name, expected: expected, found: isFound ? found : nil)
             }
         }
     }
 
-    private static func values(_ subject: Subject, _ encounter: Encounter) -> [JSON] {
+    /// The values for people, as many as anybody reads.
+    private static func text(of values: [JSON]) -> String {
+        var text = ""
+        for (index, value) in values.enumerated() {
+            if index > 0 { text += ", " }
+            guard text.utf8.count < longestFound else { return text + "…" }
+            text += value.string ?? value.text
+        }
+        return text
+    }
+
+    /// ours: what was found is read by people; bytes beyond which no further value is shown.
+    private static let longestFound = 4096
+
+    /// What the exchange has there.
+    private static func values(_ subject: Subject, _ encounter: Encounter, _ budget: inout WorkBudget) -> [JSON] {
+        let values = found(subject, encounter, &budget)
+        return budget.isSpent ? [] : values
+    }
+
+    private static func found(_ subject: Subject, _ encounter: Encounter, _ budget: inout WorkBudget) -> [JSON] {
         let request = encounter.request
         switch subject {
         case .method: return [.string(request.method.rawValue)]
-        case .path: return [.string(String(PercentEncoding.decode(request.path) ?? request.path))]
+        case .path:
+            guard budget.spend(onBytes: request.path.utf8.count) else { return [] }
+            return [.string(String(PercentEncoding.decode(request.path) ?? request.path))]
         case .reason: return encounter.reason.map { [.string($0)] } ?? []
         case .tokenAge: return seconds(encounter.time("iat").map { encounter.moment.unixSeconds - $0 })
         case .tokenLeft: return seconds(encounter.time("exp").map { $0 - encounter.moment.unixSeconds })
-        case .query(let name): return texts(request.queryItems, name)
-        case .form(let name): return texts(request.formItems, name)
-        case .header(let name): return request.fields.values(of: name).map(JSON.string)
-        case .body(let path): return encounter.body.map { path.values(in: $0) } ?? []
-        case .claim(let path): return encounter.claims.map { path.values(in: .object($0)) } ?? []
+        case .query(let name): return texts(encounter.query, name, &budget)
+        case .form(let name): return texts(encounter.form, name, &budget)
+        case .header(let name):
+            return budget.spend(1 + request.fields.count / 4) ? request.fields.values(of: name).map(JSON.string) : []
+        case .body(let path): return encounter.body.map { path.values(in: $0, within: &budget) } ?? []
+        case .claim(let path): return encounter.claims.map { path.values(in: .object($0), within: &budget) } ?? []
         }
     }
 
     private static func seconds(_ value: Double?) -> [JSON] { value.map { [.number(JSONNumber($0))] } ?? [] }
 
-    private static func texts(_ items: [(name: String, value: String)], _ name: String) -> [JSON] {
-        items.filter { $0.name == name }.map { .string($0.value) }
+    private static func texts(
+        _ items: [(name: String, value: String)], _ name: String, _ budget: inout WorkBudget
+    ) -> [JSON] {
+        guard budget.spend(1 + items.count) else { return [] }
+        return items.filter { $0.name == name }.map { .string($0.value) }
     }
 }

@@ -7,7 +7,7 @@ public struct ValueMatcher: Sendable {
     private enum Test: Sendable {
         case equal(JSON)
         case unequal(JSON)
-        case contains([UInt8])
+        case contains(BytePattern)
         case like(Wildcard)
         case present(Bool)
         case over(Double)
@@ -42,7 +42,7 @@ public struct ValueMatcher: Sendable {
         switch word {
         case "is": .equal(try value.json())
         case "not": .unequal(try value.json())
-        case "contains": .contains(Array(try text(value).utf8))
+        case "contains": .contains(BytePattern(try text(value)))
         case "like": .like(Wildcard(try text(value)))
         case "present": .present(try value.bool())
         case "over": .over(try number(value))
@@ -72,14 +72,19 @@ public struct ValueMatcher: Sendable {
     }
 
     /// Whether one of these values is as it must be; none at all stands for something that is absent.
-    public func holds(for values: [JSON]) -> Bool { unmet(for: values) == nil }
+    ///
+    /// - Parameter budget: what it may take; once it is spent, nothing is as it must be.
+    public func holds(for values: [JSON], within budget: inout WorkBudget) -> Bool {
+        // One value has to pass all tests: “over 3 and under 9” is not met by 2 and 10 together.
+        let holds =
+            tests.allSatisfy({ Self.holds($0.test, absent: values.isEmpty) })
+            || values.contains { value in tests.allSatisfy { Self.holds($0.test, value, &budget) } }
+        return holds && !budget.isSpent
+    }
 
     /// What the values are not, in words; `nil` when they are as they must be.
-    public func unmet(for values: [JSON]) -> String? {
-        // One value has to pass all tests: “over 3 and under 9” is not met by 2 and 10 together.
-        if tests.allSatisfy({ Self.holds($0.test, absent: values.isEmpty) }) { return nil }
-        if values.contains(where: { value in tests.allSatisfy { Self.holds($0.test, value) } }) { return nil }
-        return tests.map(\.expected).joined(separator: ", ")
+    public func unmet(for values: [JSON], within budget: inout WorkBudget) -> String? {
+        holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
 
     /// What an absent value satisfies.
@@ -92,23 +97,33 @@ public struct ValueMatcher: Sendable {
         }
     }
 
-    private static func holds(_ test: Test, _ value: JSON) -> Bool {
+    private static func holds(_ test: Test, _ value: JSON, _ budget: inout WorkBudget) -> Bool {
+        if budget.isSpent { return false }
         switch test {
-        case .equal(let wanted): isSame(value, wanted)
-        case .unequal(let unwanted): !isSame(value, unwanted)
+        case .equal(let wanted): return isSame(value, wanted, &budget)
+        case .unequal(let unwanted): return !isSame(value, unwanted, &budget)
         case .contains(let part):
-            value.array?.contains { isSame($0, .string(String(decoding: part, as: UTF8.self))) }
-                ?? text(value).utf8.contains(sequence: part)
-        case .like(let wildcard): wildcard.matches(text(value))
-        case .present(let wanted): wanted
-        case .over(let bound): number(value).map { $0 > bound } ?? false
-        case .under(let bound): number(value).map { $0 < bound } ?? false
+            guard let elements = value.array else { return part.occurs(in: text(value, &budget), within: &budget) }
+            return elements.contains { isSame($0, .string(part.text), &budget) }
+        case .like(let wildcard): return wildcard.matches(text(value, &budget), within: &budget)
+        case .present(let wanted): return budget.spend() && wanted
+        case .over(let bound): return number(value, &budget).map { $0 > bound } ?? false
+        case .under(let bound): return number(value, &budget).map { $0 < bound } ?? false
         }
     }
 
     /// A text and a number or truth by their letters, everything else by what it says.
-    private static func isSame(_ left: JSON, _ right: JSON) -> Bool {
+    private static func isSame(_ left: JSON, _ right: JSON, _ budget: inout WorkBudget) -> Bool {
+        // To compare is to look at all that lies below, of which the first difference may be the last.
         switch (left, right) {
+        case (.string(let own), .string(let other)):
+            if own.utf8.count == other.utf8.count { budget.spend(onBytes: own.utf8.count) }
+        case (.array(let own), .array(let other)): if own.count == other.count { budget.spend(onAllOf: right) }
+        case (.object(let own), .object(let other)): if own.count == other.count { budget.spend(onAllOf: right) }
+        default: budget.spend()
+        }
+        if budget.isSpent { return false }
+        return switch (left, right) {
         case (.string(let text), .number(let number)), (.number(let number), .string(let text)):
             text.hasSameBytes(as: number.literal)
         case (.string(let text), .bool(let value)): text.hasSameBytes(as: value ? "true" : "false")
@@ -116,55 +131,20 @@ public struct ValueMatcher: Sendable {
         }
     }
 
-    private static func text(_ value: JSON) -> String { value.string ?? value.text }
-
-    private static func number(_ value: JSON) -> Double? {
-        value.number?.double ?? value.string.flatMap { Double($0) }
-    }
-}
-
-/// A text in which `*` stands for any characters and `?` for one.
-struct Wildcard: Sendable {
-    private let pattern: [Unicode.Scalar]
-
-    init(_ text: String) {
-        pattern = Array(text.unicodeScalars)
+    /// The value as text, unless that is too long for what is left.
+    private static func text(_ value: JSON, _ budget: inout WorkBudget) -> String {
+        if let text = value.string { return text }
+        // Before it is written: each list around a value has the value written once more.
+        budget.spend(onAllOf: value)
+        return budget.isSpent ? "" : value.text
     }
 
-    /// Whether the whole text fits; takes at most the product of both lengths.
-    func matches(_ text: String) -> Bool {
-        let text = Array(text.unicodeScalars)
-        var (position, place) = (0, 0)
-        var star: (place: Int, position: Int)?
-        while position < text.count {
-            if place < pattern.count, pattern[place] == "*" {
-                star = (place, position)
-                place += 1
-            } else if place < pattern.count, pattern[place] == "?" || pattern[place] == text[position] {
-                place += 1
-                position += 1
-            } else if let last = star {
-                // The last star takes one character more.
-                star = (last.place, last.position + 1)
-                (place, position) = (last.place + 1, last.position + 1)
-            } else {
-                return false
-            }
+    private static func number(_ value: JSON, _ budget: inout WorkBudget) -> Double? {
+        switch value {
+        case .number(let number):
+            return budget.spend(onBytes: number.literal.utf8.count) ? number.double : nil
+        case .string(let text): return budget.spend(onBytes: text.utf8.count) ? Double(text) : nil
+        case .null, .bool, .array, .object: return nil
         }
-        return pattern[place...].allSatisfy { $0 == "*" }
-    }
-}
-
-extension Collection where Element == UInt8 {
-    /// Whether the bytes occur in order and without a gap.
-    fileprivate func contains(sequence part: some Collection<UInt8>) -> Bool {
-        guard let first = part.first else { return true }
-        var rest = self[...]
-        while let index = rest.firstIndex(of: first) {
-            rest = rest[index...]
-            if rest.starts(with: part) { return true }
-            rest = rest.dropFirst()
-        }
-        return false
     }
 }

@@ -166,12 +166,14 @@ public struct FixtureNode {
         }
     }
 
-    /// Reads each element of the list here as a record of its own.
+    /// Reads each element of the list here, which may have so many, as a record of its own.
     ///
     /// Where records are set aside, one that cannot be read costs no other. What is read must change nothing before it
     /// was found right.
-    public func forEachRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
-        for element in try elements() { try element.readRecord(read) }
+    public func forEachRecord(
+        atMost limit: Int = .max, _ read: (FixtureNode) throws(FixtureProblem) -> Void
+    ) throws(FixtureProblem) {
+        for element in try elements(atMost: limit) { try element.readRecord(read) }
     }
 
     /// Reads the record here, or sets it aside where that is wanted.
@@ -185,6 +187,17 @@ public struct FixtureNode {
             salvage.setAside(
                 Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
         }
+    }
+
+    /// The elements of a sequence that may have so many.
+    ///
+    /// What is beyond a bound is refused before any of it is read, and never dropped without a word.
+    public func elements(atMost limit: Int) throws(FixtureProblem) -> FixtureElements {
+        let elements = try elements()
+        guard elements.count <= limit else {
+            throw problem("the list has \(elements.count) elements, and at most \(limit) are kept")
+        }
+        return elements
     }
 
     /// The string here.

@@ -34,7 +34,14 @@ struct ActionOrder: Sendable {
     }
 
     /// The members for an exchange.
-    func members(_ values: TemplateValues) -> JSONObject { members.body(values.values).object ?? [:] }
+    ///
+    /// - Throws: which bound of templates they would exceed.
+    func members(_ values: TemplateValues) throws(TemplateExcess) -> JSONObject {
+        let budget = TemplateBudget()
+        let body = members.body(values.values, within: budget)
+        if let excess = budget.excess { throw TemplateExcess(description: excess) }
+        return body.object ?? [:]
+    }
 }
 
 extension ActionListing {

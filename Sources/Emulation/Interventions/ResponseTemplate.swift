@@ -90,22 +90,26 @@ struct ResponseTemplate: Sendable {
     }
 
     /// The response for an exchange.
-    func response(_ values: TemplateValues) -> Response {
+    ///
+    /// - Throws: which bound of templates it would exceed.
+    func response(_ values: TemplateValues) throws(TemplateExcess) -> Response {
+        let budget = TemplateBudget()
         var response = Response(status: status)
         if let contentType { response.fields[.contentType] = contentType }
         for (name, value) in fields {
             // A value that a request brought must not begin another field.
-            let bytes = value.text(values.values).utf8.prefix(Self.longestFieldValue)
+            let bytes = value.text(values.values, within: budget).utf8.prefix(Self.longestFieldValue)
             let text = String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
             response.fields.append(HTTPField(name: name, value: text))
         }
         response.body =
             switch body {
             case .none: []
-            case .json(let template): template.body(values.values).bytes
-            case .text(let template): Array(template.text(values.values).utf8)
+            case .json(let template): template.body(values.values, within: budget).bytes
+            case .text(let template): Array(template.text(values.values, within: budget).utf8)
             case .bytes(let bytes): bytes
             }
+        if let excess = budget.excess { throw TemplateExcess(description: excess) }
         return response
     }
 }

@@ -67,11 +67,25 @@ public struct JournalExpectation: Sendable {
     }
 
     /// Whether there are so many exchanges of the kind that waiting makes nothing better: more could only be too many.
-    public func isReached(by entries: [JournalEntry]) -> Bool { entries.count(where: admits) >= minimum }
+    public func isReached(by entries: [JournalEntry]) -> Bool {
+        var left = Self.mostSteps
+        return entries.count { judge($0, within: &left) == true } >= minimum
+    }
 
     /// What becomes of the expectation with these entries, of which only what the redactor lets through is told.
     public func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> JournalVerdict {
-        let (admitted, others) = (entries.filter(admits), entries.filter { !admits($0) })
+        var left = Self.mostSteps
+        var (admitted, others, unjudged): ([JournalEntry], [JournalEntry], Int) = ([], [], 0)
+        for entry in entries {
+            switch judge(entry, within: &left) {
+            case true?: admitted.append(entry)
+            case false?: others.append(entry)
+            case nil: unjudged += 1
+            }
+        }
+        if let maximum, admitted.count <= maximum, admitted.count + unjudged > maximum {
+            return JournalVerdict(self, admitted, [], unjudged: unjudged)
+        }
         if let maximum, admitted.count > maximum {
             let surplus = admitted.dropFirst(maximum).reversed()
             return JournalVerdict(
@@ -82,21 +96,35 @@ public struct JournalExpectation: Sendable {
         // What misses least comes first, of several the latest; only what is shown is masked.
         let near = counted.sorted { ($0.misses, $1.entry.id) < ($1.misses, $0.entry.id) }.prefix(JournalVerdict.shown)
         return JournalVerdict(
-            self, admitted, near.map { nearMiss($0.entry, misses(for: $0.entry, redactor), redactor) })
+            self, admitted, near.map { nearMiss($0.entry, misses(for: $0.entry, redactor), redactor) },
+            unjudged: unjudged)
     }
 
-    private func admits(_ entry: JournalEntry) -> Bool {
-        filter.admits(entry) && condition.holds(for: entry.encounter)
+    /// ours: a thousand entries whose contents fill a journal take some two million; a query may look at each value often.
+    private static let mostSteps = 20_000_000
+
+    /// Whether the entry is meant; `nil` when to say it would take more than is left for all.
+    private func judge(_ entry: JournalEntry, within left: inout Int) -> Bool? {
+        guard filter.admits(entry) else { return false }
+        let budget = WorkBudget(steps: min(WorkBudget.standardSteps, left))
+        let encounter = entry.encounter(budget)
+        let holds = condition.holds(for: encounter)
+        left -= encounter.spending { budget.left - $0.left }
+        return encounter.isBeyondBudget ? nil : holds
     }
 
     private func missCount(for entry: JournalEntry) -> Int {
-        filter.misses(for: entry).count + condition.misses(for: entry.encounter).count
+        filter.misses(for: entry).count + condition.misses(for: entry.encounter(nearMissBudget)).count
     }
 
     private func misses(for entry: JournalEntry, _ redactor: Redactor) -> [ExchangeCondition.Miss] {
         filter.misses(for: entry)
-            + condition.misses(for: entry.encounter, shownAs: MaskedExchange(entry, by: redactor).encounter)
+            + condition.misses(
+                for: entry.encounter(nearMissBudget), shownAs: MaskedExchange(entry, by: redactor).encounter)
     }
+
+    /// What may be spent on saying how near an entry is.
+    private var nearMissBudget: WorkBudget { WorkBudget(steps: 100_000) }
 
     private func nearMiss(
         _ entry: JournalEntry, _ missed: [ExchangeCondition.Miss], _ redactor: Redactor

@@ -22,7 +22,13 @@ public struct JournalVerdict: Sendable {
     /// The exchanges that come closest, or those that are too many, the latest first; `nil` where the expectation holds.
     public let nearest: [NearMiss]?
 
-    init(_ expectation: JournalExpectation, _ admitted: [JournalEntry], _ nearest: [NearMiss]?) {
+    /// How many exchanges may be meant or not: to say it would take too much.
+    private let unjudged: Int
+
+    init(
+        _ expectation: JournalExpectation, _ admitted: [JournalEntry], _ nearest: [NearMiss]?, unjudged: Int = 0
+    ) {
+        self.unjudged = unjudged
         expected = expectation.bounds
         entries = admitted.map(\.id)
         self.nearest = nearest
@@ -34,8 +40,11 @@ public struct JournalVerdict: Sendable {
     /// What was expected and found in one line, with the nearest exchange.
     public var message: String {
         let exchanges = expected.hasSuffix(" 1") ? "exchange" : "exchanges"
-        let text = "expected \(expected) \(exchanges), found \(entries.count)"
-        guard let near = nearest?.first else { return isVerified ? text : "\(text); the journal has no other" }
+        var text = "expected \(expected) \(exchanges), found \(entries.count)"
+        if unjudged > 0 { text += "; \(unjudged) more were not judged, since that takes too much" }
+        guard let near = nearest?.first else {
+            return isVerified || unjudged > 0 ? text : "\(text); the journal has no other"
+        }
         guard !near.missed.isEmpty else {
             return "\(text); one too many is entry \(near.entry.id), \(near.summary)"
         }

@@ -1,4 +1,5 @@
 import JSON
+import Synchronization
 import Wire
 
 /// What faults and scenarios do to an exchange. Not inlinable: few exchanges come here.
@@ -8,11 +9,37 @@ extension ExchangeDesk {
         _ intervention: Intervention, _ encounter: Encounter, _ exchange: Exchange, _ call: inout Call<V>,
         in cell: VendorCell<V>
     ) -> ExchangeStep {
-        var summary = intervention.summary
-        if let order = intervention.effect.action, let complaint = perform(order, encounter, exchange, in: cell) {
-            summary += "; \(order.name) was not done: \(complaint)"
+        guard let order = intervention.effect.action else {
+            return carryOut(intervention, intervention.summary, encounter, exchange, &call, in: cell)
         }
-        let step = replace(intervention, encounter, exchange, call, in: cell) ?? handle(exchange, &call, in: cell)
+        guard V.actions.contains(where: { $0.listing.name == order.name && $0.isReading }) else {
+            let summary = intervention.summary(of: order, perform(order, encounter, exchange, in: cell))
+            return carryOut(intervention, summary, encounter, exchange, &call, in: cell)
+        }
+        // One that looks through a state may look at a million records, for which no loop has the time.
+        let complaint = Complaint()
+        return .waiting({ complaint.text = self.perform(order, encounter, exchange, in: cell) }) { [call] in
+            var call = call
+            let summary = intervention.summary(of: order, complaint.text)
+            return self.carryOut(intervention, summary, encounter, exchange, &call, in: cell)
+        }
+    }
+
+    /// Replaces the answer, or has the vendor make it, and disturbs the wire.
+    private func carryOut(
+        _ intervention: Intervention, _ summary: String, _ encounter: Encounter, _ exchange: Exchange,
+        _ call: inout Call<V>, in cell: VendorCell<V>
+    ) -> ExchangeStep {
+        var summary = summary
+        let step: ExchangeStep
+        do {
+            step =
+                try replace(intervention, encounter, exchange, call, in: cell) ?? handle(exchange, &call, in: cell)
+        } catch {
+            // ours: the vendor's own answer rather than half of the one that was wanted; the journal tells why.
+            summary += "; respond was not done: \(error)"
+            step = handle(exchange, &call, in: cell)
+        }
         return step.amended { [summary] response, record in
             record.intervention = summary
             if intervention.transmission != .plain { response.transmission = intervention.transmission }
@@ -27,18 +54,18 @@ extension ExchangeDesk {
     ) -> String? {
         do {
             _ = try cell.perform(
-                order.name, order.members(TemplateValues(encounter)), as: self, at: exchange.moment,
+                order.name, try order.members(TemplateValues(encounter)), as: self, at: exchange.moment,
                 exchange.sandbox.identifiers)
             return nil
         } catch {
-            return error.description
+            return "\(error)"
         }
     }
 
     private func replace(
         _ intervention: Intervention, _ encounter: Encounter, _ exchange: Exchange, _ call: Call<V>,
         in cell: VendorCell<V>
-    ) -> ExchangeStep? {
+    ) throws(TemplateExcess) -> ExchangeStep? {
         switch intervention.effect.replacement {
         case .failure(let name, let parameters)?:
             // The name was checked when the rule was read.
@@ -46,8 +73,25 @@ extension ExchangeDesk {
             return finish(
                 exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call), in: cell)
         case .response(let template)?:
-            return finish(exchange, template.response(TemplateValues(encounter)), record(of: call))
+            return finish(exchange, try template.response(TemplateValues(encounter)), record(of: call))
         case nil: return nil
         }
+    }
+}
+
+/// Why an action of a rule was not done, as it is found beside the loop.
+private final class Complaint: Sendable {
+    private let found = Mutex<String?>(nil)
+
+    var text: String? {
+        get { found.withLock { $0 } }
+        set { found.withLock { $0 = newValue } }
+    }
+}
+
+extension Intervention {
+    /// What was decided, and why an action of it was not done.
+    fileprivate func summary(of order: ActionOrder, _ complaint: String?) -> String {
+        complaint.map { "\(summary); \(order.name) was not done: \($0)" } ?? summary
     }
 }

@@ -68,9 +68,9 @@ final class ExchangeDesk<V: Vendor>: Sendable {
             request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
             moment: exchange.moment)
         // Asked here, so that a call in which nobody has a say goes on in the vendor's own code.
-        guard
-            let intervention = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: call.route.id)
-        else { return handle(exchange, &call, in: cell) }
+        let decision = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: call.route.id)
+        if let note = encounter.budgetNote { call.findings.note(note) }
+        guard let intervention = decision else { return handle(exchange, &call, in: cell) }
         return intervene(intervention, encounter, exchange, &call, in: cell)
     }
 

@@ -120,14 +120,17 @@ public final class VendorCell<V: Vendor>: StateCell {
 
     /// Replaces the state by one that the vendor of that desk made; sockets of the old one are closed.
     func replace(_ state: V.State, madeAt desk: ExchangeDesk<V>) {
-        content.withLock { content in
-            let latest = content.desk
+        let replaced = content.withLock { content in
+            let (latest, replaced) = (content.desk, content.state)
             content.live.clear(WebSocketClosure(.goingAway, reason: "the state was replaced"))
             (content.desk, content.state) = (desk, state)
             _ = content.catchUp(with: latest)
             // Whatever the alarm was set for, the clock may be another one too.
             content.live.name(content.desk.vendor.nextDeadline(in: content.state))
+            return replaced
         }
+        // Destroyed after unlocking: a million records take a while.
+        withExtendedLifetime(replaced) {}
     }
 
     /// Authorizes the call and, when every check held, runs its handler; both under the lock.

@@ -19,10 +19,10 @@ public struct BodyTemplate: Sendable {
         case fixed(String)
         case text(TextTemplate)
 
-        func text(_ values: JSONObject) -> String {
+        func text(_ values: JSONObject, within budget: TemplateBudget) -> String {
             switch self {
             case .fixed(let name): name
-            case .text(let template): template.text(values)
+            case .text(let template): template.text(values, within: budget)
             }
         }
     }
@@ -44,8 +44,14 @@ public struct BodyTemplate: Sendable {
         root = try Self.part(json, at: node, roots, keepsText: keepsText)
     }
 
-    /// The body with these values.
-    public func body(_ values: JSONObject) -> JSON { Self.fill(root, values) }
+    /// The body with these values, for a vendor that bounds its answers itself; not all of it where what the tags name has
+    /// more than 16 MB.
+    public func body(_ values: JSONObject) -> JSON {
+        body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
+    }
+
+    /// The body with these values; not all of it where the budget says so.
+    func body(_ values: JSONObject, within budget: TemplateBudget) -> JSON { Self.fill(root, values, budget) }
 
     private static func part(
         _ value: JSON, at node: FixtureNode, _ roots: [String], keepsText: Bool
@@ -89,16 +95,21 @@ public struct BodyTemplate: Sendable {
         byte.isASCIILetterOrDigit || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_") || byte == UInt8(ascii: "-")
     }
 
-    private static func fill(_ part: Part, _ values: JSONObject) -> JSON {
+    private static func fill(_ part: Part, _ values: JSONObject, _ budget: TemplateBudget) -> JSON {
+        // What is left of a template that names much is not filled in vain.
+        if budget.excess != nil { return .null }
         switch part {
         case .fixed(let value): return value
         case .value(let path):
-            return path.reduce(JSON?.some(.object(values))) { value, name in
-                value?[name] ?? Int(name).flatMap { value?[$0] }
-            } ?? .null
-        case .text(let template): return .string(template.text(values))
-        case .array(let parts): return .array(parts.map { fill($0, values) })
-        case .object(let parts): return .object(JSONObject(parts.map { ($0.name.text(values), fill($0.1, values)) }))
+            let found = path.reduce(JSON?.some(.object(values))) { value, name in
+                value.flatMap { budget.member(name, of: $0) }
+            }
+            return budget.affordable(found ?? .null)
+        case .text(let template): return .string(template.text(values, within: budget))
+        case .array(let parts): return .array(parts.map { fill($0, values, budget) })
+        case .object(let parts):
+            return .object(
+                JSONObject(parts.map { ($0.name.text(values, within: budget), fill($0.1, values, budget)) }))
         }
     }
 }

@@ -12,10 +12,10 @@ struct TemplateValue: MustacheParent, MustacheCustomRenderable, MustacheCustomRe
     }
 
     func child(named name: String) -> Any? {
-        (json[name] ?? Int(name).flatMap { json[$0] }).map { TemplateValue($0, budget) }
+        budget.member(name, of: json).map { TemplateValue($0, budget) }
     }
 
-    var renderText: String { budget.affordable(json.string ?? json.text) }
+    var renderText: String { budget.text(of: json) }
     var isNull: Bool { json.isNull }
 
     /// What sections go by: nothing, a truth, or a list.
@@ -38,24 +38,6 @@ private struct TemplateList: MustacheSequence, MustacheCustomRenderable {
         elements.lazy.prefix { _ in budget.canRepeat() }.map { TemplateValue($0, budget) }.makeIterator()
     }
 
-    var renderText: String { budget.affordable(JSON.array(elements).text) }
+    var renderText: String { budget.text(of: .array(elements)) }
     var isNull: Bool { false }
-}
-
-/// How much one rendering may make (ours): a list inside a list multiplies, and the lists come with the request.
-final class TemplateBudget {
-    private var repetitions = 10_000
-    private var bytes = 4 << 20
-
-    /// Whether a section may stand there once more.
-    func canRepeat() -> Bool {
-        repetitions -= 1
-        return repetitions >= 0
-    }
-
-    /// The text, or nothing once there was too much of it.
-    func affordable(_ text: String) -> String {
-        bytes -= text.utf8.count
-        return bytes >= 0 ? text : ""
-    }
 }

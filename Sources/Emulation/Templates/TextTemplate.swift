@@ -11,11 +11,14 @@ struct TextTemplate: Sendable {
     }
 
     private let template: MustacheTemplate
+    /// The bytes of the longest section, since each repetition has them again.
+    private let sectionLength: Int
 
     /// - Throws: a problem when the text is no template, or a tag names what is not there.
     init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
         try Self.check(text, roots, at: node)
         if escaping == .json { Self.registerOnce }
+        sectionLength = Self.longestSection(of: text)
         do {
             template = try MustacheTemplate(string: "{{% CONTENT_TYPE:\(escaping.rawValue)}}" + text)
         } catch {
@@ -24,7 +27,29 @@ struct TextTemplate: Sendable {
     }
 
     /// The text with these values.
-    func text(_ values: JSONObject) -> String { template.render(TemplateValue(.object(values), TemplateBudget())) }
+    func text(_ values: JSONObject, within budget: TemplateBudget) -> String {
+        budget.filling(sectionsOf: sectionLength) { template.render(TemplateValue(.object(values), budget)) }
+    }
+
+    /// The text with these values, for a vendor that bounds its answers itself.
+    func text(_ values: JSONObject) -> String {
+        text(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
+    }
+
+    /// The bytes from the first beginning of a section to the last end of one; 0 without any.
+    private static func longestSection(of text: String) -> Int {
+        guard text.opensTag, tags(in: text).contains(where: { $0.first == "#" }) else { return 0 }
+        let bytes = text.utf8
+        var (first, last): (String.Index?, String.Index?)
+        var index = bytes.startIndex
+        while let brace = bytes[index...].firstIndex(of: UInt8(ascii: "{")) {
+            index = bytes.index(after: brace)
+            if bytes[index...].starts(with: "{#".utf8) { first = first ?? brace }
+            if bytes[index...].starts(with: "{/".utf8) { last = brace }
+        }
+        guard let first, let last, first < last else { return 0 }
+        return bytes.distance(from: first, to: last)
+    }
 
     /// How deep sections may lie inside each other (ours): the library descends once for each, and a list inside a list
     /// multiplies what is made.

@@ -24,6 +24,9 @@ public struct VendorAction<V: Vendor>: Sendable {
     public let listing: ActionListing
     let work: Work
 
+    /// Whether it changes nothing, and may take long.
+    var isReading: Bool { if case .reads = work { true } else { false } }
+
     /// An action of these parts.
     public init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
         self.init(name, about: about, members: members) { (call, state, _) throws(ActionRefusal) in

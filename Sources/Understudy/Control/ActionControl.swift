@@ -45,10 +45,12 @@ extension ControlAPI {
         let members = call.request.body.isEmpty ? [:] : try call.object()
         // Not on the loop: an action may look through a million events, and others should not wait for it.
         return .deferred {
-            do throws(ActionRefusal) {
-                return .json(try vendor.perform(action, members, in: call.sandbox, cell: call.sandbox.cell(index)))
-            } catch {
-                return call.invalid(error.description).response
+            await call.emulator.readings.run {
+                do throws(ActionRefusal) {
+                    return .json(try vendor.perform(action, members, in: call.sandbox, cell: call.sandbox.cell(index)))
+                } catch {
+                    return call.invalid(error.description).response
+                }
             }
         }
     }

@@ -56,15 +56,23 @@ extension ControlAPI {
 
     @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let name = call.parameters["name"]
-        guard call.emulator.sandboxes.remove(name) else {
-            throw ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).")
+        // Not on the loop: to destroy what a sandbox holds takes as long as to make it.
+        return .deferred {
+            await call.emulator.readings.run {
+                call.emulator.sandboxes.remove(name)
+                    ? .empty()
+                    : ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).").response
+            }
         }
-        return .ready(.empty())
     }
 
     @Sendable static func reset(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        call.sandbox.reset()
-        return .ready(.empty())
+        .deferred {
+            await call.emulator.readings.run {
+                call.sandbox.reset()
+                return .empty()
+            }
+        }
     }
 
     private static func json(_ sandbox: Sandbox, at moment: Moment) -> JSON {

@@ -19,13 +19,13 @@ extension ControlAPI {
 
     /// Which members there are is the vendor's affair, and its reader checks each.
     private static let stateSchema = Schema.object("The vendor's records, in the form of its fixtures.")
-    /// Up to here a loop may read a state itself: it takes no longer than other calls.
+    /// Up to here a loop may read a state itself: it takes a few milliseconds.
     private static let quickLimit = 64 << 10
 
     @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         // Not on the loop: a state may have ten thousands of records.
-        return .deferred { export(index, call) }
+        return .deferred { await call.emulator.readings.run { export(index, call) } }
     }
 
     private static func export(_ index: Int, _ call: ControlCall) -> Response {
@@ -36,9 +36,17 @@ extension ControlAPI {
     /// Replaces the state once all of it was read and found right.
     @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
-        let replace = { @Sendable in replaceState(index, call) }
-        return call.request.body.count <= quickLimit ? .ready(replace()) : .deferred { replace() }
+        if call.request.body.count <= quickLimit { return .ready(replaceState(index, call)) }
+        guard call.emulator.imports.count < mostWaiting else {
+            throw ControlProblem(
+                .tooManyRequests, "too-many-imports",
+                "\(mostWaiting) states wait to be read, one at a time; send this one once they are answered.")
+        }
+        return .deferred { await call.emulator.imports.run { replaceState(index, call) } }
     }
+
+    /// ours: each that waits holds its content.
+    private static let mostWaiting = 16
 
     private static func replaceState(_ index: Int, _ call: ControlCall) -> Response {
         do throws(ControlProblem) {

@@ -22,13 +22,17 @@ extension BloomreachCustomers {
         let number = try entry["number"].map { node throws(FixtureProblem) in try node.ordinal() } ?? nextNumber
         guard self[number] == nil else { throw node.problem("another customer has the number \(number)") }
         var customer = BloomreachCustomer(number: number)
-        for (name, value) in try entry["ids"]?.members() ?? [] {
-            customer.ids.set(BloomreachID(name: name, value: try value.id()))
-        }
-        for value in try entry["cookies"]?.elements() ?? [] { customer.cookies.append(try value.id()) }
-        guard customer.ids.hard.count <= BloomreachIDs.maximum else {
+        let names = try entry["ids"]?.members() ?? []
+        guard names.count <= BloomreachIDs.maximum else {
             throw node.problem("a customer has at most \(BloomreachIDs.maximum) hard ids")
         }
+        for (name, value) in names { customer.ids.set(BloomreachID(name: name, value: try value.id())) }
+        // All in one change: each one has the length of all counted.
+        var cookies: [String] = []
+        for value in try entry["cookies"]?.elements(atMost: BloomreachCustomer.maximumCookies) ?? [] {
+            cookies.append(try value.id())
+        }
+        customer.cookies = cookies
         // Whoever was made anonymous may have no id any more, but has a number.
         guard customer.name != nil || entry["number"] != nil else {
             throw node.problem("a customer needs a hard id or a cookie")

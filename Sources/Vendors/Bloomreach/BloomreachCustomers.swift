@@ -13,7 +13,7 @@ struct BloomreachCustomers: Sendable {
     private var owners: [BloomreachID: Int] = [:]
     private(set) var eventTypes = BloomreachEventTypes()
     /// Numbers of customers whom calls made, the oldest first.
-    private(set) var made: [Int] = []
+    private(set) var made = ArrivalOrder<Int>()
     /// The number of the customer that was made last.
     private(set) var lastNumber = 0
     /// The place of the event that came last.
@@ -196,7 +196,7 @@ struct BloomreachCustomers: Sendable {
     /// Removes a customer with all that belongs to it.
     mutating func remove(_ number: Int) {
         forget(number)
-        made.removeAll { $0 == number }
+        made.remove(number)
     }
 
     private mutating func forget(_ number: Int) {
@@ -234,8 +234,7 @@ struct BloomreachCustomers: Sendable {
             gone.append(candidate)
         }
         forgotten.customers = Ordinal.sum(forgotten.customers, gone.count)
-        let goneNumbers = Set(gone)
-        made.removeAll { goneNumbers.contains($0) }
+        for number in gone { made.remove(number) }
         return gone
     }
 }

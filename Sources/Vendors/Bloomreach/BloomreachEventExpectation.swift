@@ -62,7 +62,7 @@ struct BloomreachEventExpectation {
     ///
     /// - Throws: a refusal that names the events which come closest, or those that are too many.
     func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
-        let tally = tally(of: evidence)
+        let tally = try tally(of: evidence)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
             let lost = evidence.forgotten.isEmpty ? "" : "; not counted, since they had to make room, are "
             throw ActionRefusal(complaint(about: tally) + lost + evidence.forgotten.summary)
@@ -75,34 +75,51 @@ struct BloomreachEventExpectation {
         return .object(verdict)
     }
 
-    private func tally(of evidence: Evidence) -> Tally {
+    /// ours: a million events with ten members each, and texts of some length in them.
+    private static let mostSteps = 100_000_000
+
+    private func tally(of evidence: Evidence) throws(ActionRefusal) -> Tally {
         var tally = Tally()
+        var budget = WorkBudget(steps: Self.mostSteps)
         for customer in evidence.customers {
-            for record in customer.events.records {
+            for record in customer.events.records where budget.spend(onBytes: record.properties.count) {
                 let name = evidence.all.eventTypes.name(of: record.type)
-                if isMeant(type: name) {
-                    judge(evidence.all.event(record), of: customer.number, &tally)
+                if isMeant(type: name, &budget) {
+                    judge(evidence.all.event(record), of: customer.number, &tally, &budget)
                 } else {
                     tally.other(name)
                 }
             }
         }
         for click in evidence.clicks {
-            if isMeant(type: click.type) { judge(click, of: nil, &tally) } else { tally.other(click.type) }
+            if isMeant(type: click.type, &budget) {
+                judge(click, of: nil, &tally, &budget)
+            } else {
+                tally.other(click.type)
+            }
+        }
+        guard !budget.isSpent else {
+            throw ActionRefusal(
+                "to look at all these events takes more than \(Self.mostSteps) steps; name a customer, or compare with is"
+            )
         }
         return tally
     }
 
-    private func isMeant(type name: String) -> Bool { type?.holds(for: [.string(name)]) ?? true }
+    private func isMeant(type name: String, _ budget: inout WorkBudget) -> Bool {
+        type?.holds(for: [.string(name)], within: &budget) ?? true
+    }
 
-    private func judge(_ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally) {
+    private func judge(
+        _ event: BloomreachEvent, of customer: Int?, _ tally: inout Tally, _ budget: inout WorkBudget
+    ) {
         var misses: [String] = []
-        if let expected = timestamp?.unmet(for: [.seconds(event.timestamp)]) {
+        if let expected = timestamp?.unmet(for: [.seconds(event.timestamp)], within: &budget) {
             misses.append("timestamp is \(event.timestamp), not \(expected)")
         }
         for (name, matcher) in properties {
             let value = event.properties[name]
-            guard let expected = matcher.unmet(for: value.map { [$0] } ?? []) else { continue }
+            guard let expected = matcher.unmet(for: value.map { [$0] } ?? [], within: &budget) else { continue }
             misses.append("\(name) is \(value.map { String($0.text.prefix(100)) } ?? "absent"), not \(expected)")
         }
         tally.add(Tally.Found(event: event, customer: customer), misses)

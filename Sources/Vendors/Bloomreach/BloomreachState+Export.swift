@@ -98,14 +98,14 @@ extension BloomreachRecords {
 
     /// Reads what is no customer.
     fileprivate mutating func read(_ entry: FixtureMapping) throws(FixtureProblem) {
-        try entry["clicks"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try entry["clicks"]?.forEachRecord(atMost: BloomreachLatest.maximumCount) { (node) throws(FixtureProblem) in
             let click = try node.mapping("type", "timestamp", "properties")
             let event = TrackedEntry(
                 properties: try click["properties"]?.jsonObject() ?? [:],
                 timestamp: try click.required("timestamp").number())
             add(click: try click.required("type").string(), event)
         }
-        try entry["self_checks"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try entry["self_checks"]?.forEachRecord(atMost: BloomreachLatest.maximumCount) { (node) throws(FixtureProblem) in
             add(selfCheck: .object(try node.jsonObject()))
         }
         count(try BloomreachForgotten(entry["forgotten"]))

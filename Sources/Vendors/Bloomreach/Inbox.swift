@@ -108,7 +108,7 @@ extension Inbox {
         epoch = try entry.required("epoch").count()
         counter = try entry.required("counter").count()
         guard epoch > 0 else { throw entry.node.problem("the epoch is 0; the first one is 1") }
-        try entry.required("messages").forEachRecord { (node) throws(FixtureProblem) in
+        try entry.required("messages").forEachRecord(atMost: Self.capacity) { (node) throws(FixtureProblem) in
             let message = try InboxMessage(node, from: .export)
             try check(message, at: node)
             guard message.stamp <= counter else {

@@ -22,7 +22,7 @@ struct ComapiChallenges: Sendable {
     private var challenges: [String: ComapiChallenge] = [:]
     private var nonces: [String: String] = [:]
     /// Ids in the order of their issue.
-    private var order: [String] = []
+    private var order = ArrivalOrder<String>()
 
     /// All of them, in the order of their issue.
     var all: [ComapiChallenge] { order.compactMap { challenges[$0] } }
@@ -48,24 +48,21 @@ struct ComapiChallenges: Sendable {
 
     /// Forgets the first ones for as long as they fit: they were issued in the order of their ends, nearly always.
     private mutating func forget(_ isOver: (ComapiChallenge) -> Bool) {
-        var count = 0
-        while count < order.count, challenges[order[count]].map(isOver) ?? true { count += 1 }
-        if count > 0 { remove(Set(order.prefix(count))) }
+        remove(order.prefix { challenges[$0].map(isOver) ?? true })
     }
 
     /// A hundredth at once, so that the next ones need not search again.
     private mutating func makeRoom(at moment: Moment) {
         let wanted = Self.capacity / 100
         let expired = order.filter { (challenges[$0]?.expires).map { $0 < moment } ?? true }
-        var leaving = Set(expired.prefix(wanted))
-        for id in order where leaving.count < wanted { leaving.insert(id) }
-        remove(leaving)
+        remove(expired.prefix(wanted))
+        remove(Array(order.prefix(wanted - Swift.min(expired.count, wanted))))
     }
 
-    private mutating func remove(_ ids: Set<String>) {
+    private mutating func remove(_ ids: some Sequence<String>) {
         for id in ids {
             if let challenge = challenges.removeValue(forKey: id) { nonces[challenge.nonce] = nil }
+            order.remove(id)
         }
-        order.removeAll { ids.contains($0) }
     }
 }

@@ -21,7 +21,7 @@ extension ComapiConversation {
             guard let role = ComapiRole(rawValue: name) else { continue }
             rights[role] = try ComapiRights(value)
         }
-        try entry["participants"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try entry["participants"]?.forEachRecord(atMost: Self.participantCapacity) { (node) throws(FixtureProblem) in
             let member = try node.mapping("id", "role")
             let role = try member["role"]?.choice(of: ComapiRole.self) ?? .participant
             join(ComapiParticipant(id: ComapiID(try member.required("id").string()), role: role))
@@ -31,13 +31,10 @@ extension ComapiConversation {
 
     private mutating func readLog(_ entry: FixtureMapping) throws(FixtureProblem) {
         var (events, messages): ([ComapiEvent], [String: ComapiMessage]) = ([], [:])
-        try entry["events"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try entry["events"]?.forEachRecord(atMost: ComapiEventLog.capacity) { (node) throws(FixtureProblem) in
             let event = try ComapiEvent(node)
             if let last = events.last, event.id != last.id + 1 {
                 throw node.problem("event \(event.id) follows event \(last.id); events have no gaps")
-            }
-            guard events.count < ComapiEventLog.capacity else {
-                throw node.problem("a log has \(ComapiEventLog.capacity) events at most")
             }
             if event.isSent, messages.updateValue(try ComapiMessage(node, event), forKey: event.messageID) != nil {
                 throw node.problem("another message has the id \(event.messageID)")

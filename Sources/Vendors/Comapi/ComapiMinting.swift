@@ -186,7 +186,7 @@ extension Comapi {
             draft.claims["jti"] = "unknown-session"
             draft.claims["boot"] = .string(setting.sandbox.start)
         case "session-ended":
-            guard let ended = setting.state.sessions.endedOrder.last(where: { $0.space == space.id }) else {
+            guard let ended = setting.state.sessions.ended.reversed().first(where: { $0.space == space.id }) else {
                 throw MintRefusal("no session was ended yet in API space \(space.id.text)")
             }
             draft.claims["jti"] = ended.local.json

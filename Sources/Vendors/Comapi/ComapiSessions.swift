@@ -52,10 +52,10 @@ struct ComapiSessions: Sendable {
     }
 
     private var sessions: [ComapiSessionID: ComapiSession] = [:]
-    private var owned: [Owner: [ComapiSessionID]] = [:]
-    private var order: [ComapiSessionID] = []
-    private var ended: Set<ComapiSessionID> = []
-    private(set) var endedOrder: [ComapiSessionID] = []
+    private var owned: [Owner: ArrivalOrder<ComapiSessionID>] = [:]
+    private var order = ArrivalOrder<ComapiSessionID>()
+    /// Those that have ended, the first one first.
+    private(set) var ended = ArrivalOrder<ComapiSessionID>()
     private(set) var sockets = ComapiOpenSockets()
 
     /// All of them, in the order of their beginning.
@@ -67,13 +67,13 @@ struct ComapiSessions: Sendable {
 
     /// The sessions of a user, in the order of their beginning.
     func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
-        (owned[Owner(space: space, profile: profile)] ?? []).compactMap { sessions[$0] }
+        (owned[Owner(space: space, profile: profile)] ?? ArrivalOrder()).compactMap { sessions[$0] }
     }
 
     mutating func add(_ session: ComapiSession) {
         if sessions.count >= Self.capacity { makeRoom() }
         guard sessions.updateValue(session, forKey: session.id) == nil else { return }
-        owned[Owner(space: session.space, profile: session.profileID), default: []].append(session.id)
+        owned[Owner(space: session.space, profile: session.profileID), default: ArrivalOrder()].append(session.id)
         order.append(session.id)
     }
 
@@ -86,18 +86,14 @@ struct ComapiSessions: Sendable {
 
     /// Remembers that a session has ended.
     mutating func noteEnd(of id: ComapiSessionID) {
-        guard ended.insert(id).inserted else { return }
-        endedOrder.append(id)
-        if endedOrder.count > Self.endedCapacity {
-            for id in endedOrder.prefix(Self.endedCapacity / 100) { ended.remove(id) }
-            endedOrder.removeFirst(Self.endedCapacity / 100)
-        }
+        ended.append(id)
+        if ended.count > Self.endedCapacity { _ = ended.removeFirst(Self.endedCapacity / 100) }
     }
 
     /// Forgets a session as if it had never been.
     mutating func forget(_ id: ComapiSessionID) {
         drop(id)
-        order.removeAll { $0 == id }
+        order.remove(id)
     }
 
     /// Sets where pushes of a session go; `nil` for nowhere.
@@ -119,13 +115,11 @@ struct ComapiSessions: Sendable {
     private mutating func drop(_ id: ComapiSessionID) {
         guard let session = sessions.removeValue(forKey: id) else { return }
         let owner = Owner(space: session.space, profile: session.profileID)
-        owned[owner]?.removeAll { $0 == id }
+        owned[owner]?.remove(id)
         if owned[owner]?.isEmpty == true { owned[owner] = nil }
     }
 
     private mutating func makeRoom() {
-        let oldest = order.prefix(Self.capacity / 100)
-        for id in oldest { drop(id) }
-        order.removeFirst(oldest.count)
+        for id in order.removeFirst(Self.capacity / 100) { drop(id) }
     }
 }

@@ -25,7 +25,7 @@ extension Comapi {
 extension ComapiState {
     /// Whether nothing has happened.
     fileprivate var isUntouched: Bool {
-        spaces.isEmpty && challenges.count == 0 && sessions.all.isEmpty && sessions.endedOrder.isEmpty
+        spaces.isEmpty && challenges.count == 0 && sessions.all.isEmpty && sessions.ended.isEmpty
             && contents.all.isEmpty && adoptsEarlierSessions && mintMark == ComapiState().mintMark
     }
 
@@ -34,7 +34,7 @@ extension ComapiState {
             "adopts_earlier_sessions": .bool(adoptsEarlierSessions), "mint_mark": .string(mintMark),
             "challenges": .array(challenges.all.map(\.record)), "sessions": .array(sessions.all.map(\.record)),
             "ended_sessions": .array(
-                sessions.endedOrder.map { ["id": $0.local.json, "space": $0.space.json] }),
+                sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] }),
             "spaces": .array(spaces.sorted { $0.key < $1.key }.map { $1.record(of: $0) }),
             "contents": .array(contents.all.map(\.record)),
         ]

@@ -14,21 +14,21 @@ extension Comapi {
         state.adoptsEarlierSessions =
             try document["adopts_earlier_sessions"]?.bool() ?? current.adoptsEarlierSessions
         state.mintMark = try document["mint_mark"]?.string() ?? current.mintMark
-        try document["challenges"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try document["challenges"]?.forEachRecord(atMost: ComapiChallenges.capacity) { (node) throws(FixtureProblem) in
             state.challenges.add(try ComapiChallenge(node), at: Moment(unixSeconds: 0))
         }
-        try document["sessions"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try document["sessions"]?.forEachRecord(atMost: ComapiSessions.capacity) { (node) throws(FixtureProblem) in
             let session = try ComapiSession(node)
             guard state.sessions[session.id] == nil else {
                 throw node.problem("session \(session.id.text) stands there twice")
             }
             state.sessions.add(session)
         }
-        try document["ended_sessions"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try document["ended_sessions"]?.forEachRecord(atMost: ComapiSessions.endedCapacity) { (node) throws(FixtureProblem) in
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }
         try document["spaces"]?.forEachRecord { (node) throws(FixtureProblem) in try state.read(space: node) }
-        try document["contents"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try document["contents"]?.forEachRecord(atMost: ComapiContents.capacity) { (node) throws(FixtureProblem) in
             state.contents.add(try ComapiContent(node))
         }
         return state
@@ -42,21 +42,21 @@ extension ComapiState {
         let old = self
         guard spaces[id] == nil else { throw node.problem("another space has the id \(id.text)") }
         var space = ComapiSpaceState()
-        try entry["profiles"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try entry["profiles"]?.forEachRecord(atMost: Self.recordCapacity) { (node) throws(FixtureProblem) in
             let profile = try ComapiProfile(node)
             guard space.profiles.updateValue(profile, forKey: profile.id) == nil else {
                 throw node.problem("another profile has the id \(profile.id.text)")
             }
             count(bytes: profile.byteCount, records: 1)
         }
-        try entry["conversations"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try entry["conversations"]?.forEachRecord(atMost: Self.recordCapacity) { (node) throws(FixtureProblem) in
             let conversation = try ComapiConversation(node)
             guard space.conversations.updateValue(conversation, forKey: conversation.id) == nil else {
                 throw node.problem("another conversation has the id \(conversation.id.text)")
             }
             count(bytes: conversation.byteCount + conversation.log.byteCount, records: 1)
         }
-        try entry["pushes"]?.forEachRecord { (node) throws(FixtureProblem) in space.note(push: try node.verbatim()) }
+        try entry["pushes"]?.forEachRecord(atMost: ComapiSpaceState.pushCapacity) { (node) throws(FixtureProblem) in space.note(push: try node.verbatim()) }
         self[id] = space
         do throws(ComapiRefusal) {
             try checkRoom(bytes: 0)
@@ -117,7 +117,8 @@ extension ComapiProfile {
             guard name != "id", !name.utf8.starts(with: "_".utf8) else {
                 throw value.nameProblem("\(name) is the server's own")
             }
-            members[name] = try value.verbatim()
+            // No name stands there twice.
+            members.append(name, try value.verbatim())
         }
         self.init(
             id: ComapiID(try entry.required("id").string()), members: members, created: created,

@@ -44,7 +44,7 @@ extension IMSIssuer {
     /// Reads issuers, checked against each other.
     static func list(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) -> [IMSIssuer] {
         var issuers = IMSIssuers()
-        try node.forEachRecord { (node) throws(FixtureProblem) in
+        try node.forEachRecord(atMost: IMSIssuers.capacity) { (node) throws(FixtureProblem) in
             let issuer = try IMSIssuer(node, fixtures)
             guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
                 throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
@@ -53,9 +53,6 @@ extension IMSIssuer {
                 throw node.problem("the issuers have more than \(IMSIssuers.byteCapacity) bytes")
             }
             issuers.put(issuer)
-        }
-        guard issuers.all.count <= IMSIssuers.capacity else {
-            throw node.problem("more than \(IMSIssuers.capacity) issuers")
         }
         return issuers.all
     }

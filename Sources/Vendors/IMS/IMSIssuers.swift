@@ -9,6 +9,8 @@ struct IMSIssuers: Sendable {
     static let byteCapacity = 32 * 1024 * 1024
 
     private(set) var all: [IMSIssuer] = []
+    /// Where in ``all`` the issuer of a name stands.
+    private var places: [ExactText: Int] = [:]
     private var byIssuer: [ExactText: IMSIssuer] = [:]
     /// What the issuers of ``all`` were onboarded with, in bytes.
     private(set) var byteCount = 0
@@ -17,15 +19,15 @@ struct IMSIssuers: Sendable {
     func issuer(_ iss: String) -> IMSIssuer? { byIssuer[ExactText(iss)] }
 
     /// The issuer of that name.
-    func named(_ name: String) -> IMSIssuer? { all.first { $0.record.name.hasSameBytes(as: name) } }
+    func named(_ name: String) -> IMSIssuer? { places[ExactText(name)].map { all[$0] } }
 
     /// Puts an issuer in the place of the one of its name, or behind all others.
     mutating func put(_ issuer: IMSIssuer) {
-        if let index = all.firstIndex(where: { $0.record.name.hasSameBytes(as: issuer.record.name) }) {
-            byIssuer[ExactText(all[index].record.issuer)] = nil
-            byteCount -= all[index].record.byteCount
-            all[index] = issuer
+        if let place = places[ExactText(issuer.record.name)] {
+            forget(all[place])
+            all[place] = issuer
         } else {
+            places[ExactText(issuer.record.name)] = all.count
             all.append(issuer)
         }
         byIssuer[ExactText(issuer.record.issuer)] = issuer
@@ -46,10 +48,13 @@ struct IMSIssuers: Sendable {
 
     /// Removes the issuer of that name.
     mutating func remove(_ name: String) {
-        for issuer in all where issuer.record.name.hasSameBytes(as: name) {
-            byIssuer[ExactText(issuer.record.issuer)] = nil
-            byteCount -= issuer.record.byteCount
-        }
-        all.removeAll { $0.record.name.hasSameBytes(as: name) }
+        guard let place = places.removeValue(forKey: ExactText(name)) else { return }
+        forget(all.remove(at: place))
+        for place in all.indices.suffix(from: place) { places[ExactText(all[place].record.name)] = place }
+    }
+
+    private mutating func forget(_ issuer: IMSIssuer) {
+        byIssuer[ExactText(issuer.record.issuer)] = nil
+        byteCount -= issuer.record.byteCount
     }
 }

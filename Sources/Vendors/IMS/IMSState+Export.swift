@@ -20,8 +20,14 @@ extension IMS {
         importing node: FixtureNode, _ extent: StateExtent, over current: IMSState
     ) throws(FixtureProblem) -> IMSState {
         let changes = try IMSChanges(node, extent, self, over: current)
+        let enrolled = changes.users.count { initialState.users[$0.number] == nil }
+        guard enrolled <= IMSUsers.standardCapacity else {
+            throw node.problem(
+                "users: \(enrolled) of them are not of the fixtures, and at most \(IMSUsers.standardCapacity) are kept")
+        }
         switch extent {
         case .whole:
+            try changes.checkOwners(at: node)
             var state = IMSState()
             for user in changes.users where initialState.users[user.number] != nil {
                 state.users.put(user, isOfFixtures: true)
@@ -96,16 +102,43 @@ extension IMSChanges {
         try document["removed_users"]?.forEachRecord { (node) throws(FixtureProblem) in
             removedUsers.append(try node.int())
         }
-        try document["trips"]?.forEachRecord { (node) throws(FixtureProblem) in trips.append(try IMSTrip.record(node)) }
-        try document["invitations"]?.forEachRecord { (node) throws(FixtureProblem) in
+        trips = try Self.trips(document["trips"])
+        try document["invitations"]?.forEachRecord(atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
             invitations.append(try IMSInvitation.record(node))
         }
-        try document["token_uses"]?.forEachRecord { (node) throws(FixtureProblem) in
+        try document["token_uses"]?.forEachRecord(atMost: IMSTokenUses.standardCapacity) { (node) throws(FixtureProblem) in
             tokenUses.append(try IMSTokenUses.record(node))
         }
         try document["dev_keys"]?.forEachRecord { (node) throws(FixtureProblem) in
             devKeys.append(try Self.keys(node, extent, vendor, current))
         }
+    }
+
+    /// Refuses trips and invitations of users who are not listed: with nobody to ask for them they would be dropped.
+    fileprivate func checkOwners(at node: FixtureNode) throws(FixtureProblem) {
+        let numbers = Set(users.map(\.number))
+        if let (user, trip) = trips.first(where: { !numbers.contains($0.user) }) {
+            throw node.problem("trips: no user \(IMSUser.id(user)) is listed, whose trip \(trip.id) is")
+        }
+        if let invitation = invitations.first(where: { !numbers.contains($0.user) }) {
+            throw node.problem(
+                "invitations: no user \(IMSUser.id(invitation.user)) is listed, who sent inv-\(invitation.number)")
+        }
+    }
+
+    private static func trips(_ list: FixtureNode?) throws(FixtureProblem) -> [(user: Int, trip: IMSTrip)] {
+        var (trips, kept): ([(user: Int, trip: IMSTrip)], IMSTrips) = ([], IMSTrips())
+        try list?.forEachRecord { (node) throws(FixtureProblem) in
+            let (user, trip) = try IMSTrip.record(node)
+            guard kept.hasRoom(for: trip, of: user) else {
+                throw node.problem(
+                    "a sandbox keeps at most \(IMSTrips.mostOfUser) trips of a user, and \(IMSTrips.byteCapacity) bytes "
+                        + "of all")
+            }
+            kept.add(trip, of: user)
+            trips.append((user, trip))
+        }
+        return trips
     }
 
     /// Keys of a dev issuer, whose private parts come from the export, from what the sandbox has, or from the fixtures.

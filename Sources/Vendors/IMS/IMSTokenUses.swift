@@ -6,6 +6,7 @@ import JSON
 struct IMSTokenUses: Sendable {
     /// ours: bounds of the memory; beyond them the earliest uses are forgotten, so that replays of those are accepted.
     private let capacity: Int
+    static let standardCapacity = 20_000
     static let byteCapacity = 8 * 1024 * 1024
 
     /// A token id of an issuer.
@@ -33,7 +34,7 @@ struct IMSTokenUses: Sendable {
     private var nextSweep = 1000
 
     /// Nothing was used yet.
-    init(capacity: Int = 20_000) {
+    init(capacity: Int = IMSTokenUses.standardCapacity) {
         self.capacity = capacity
     }
 

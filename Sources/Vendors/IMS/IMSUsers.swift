@@ -5,6 +5,8 @@ import JSON
 struct IMSUsers: Sendable {
     /// Users beyond this number push out the ones that were enrolled first; users of the fixtures stay.
     private let capacity: Int
+    /// ours: a bound, so that a load test cannot fill the machine.
+    static let standardCapacity = 50_000
     /// ours: numbers that leave room for counting on.
     static let numbers = 1...1_000_000_000
 
@@ -22,14 +24,12 @@ struct IMSUsers: Sendable {
     /// The activation codes that users have, or had.
     private(set) var codes = SecretLedger()
     /// The numbers of those who are not of the fixtures, in the order of their enrollment.
-    private(set) var enrolled: [Int] = []
+    private(set) var enrolled = ArrivalOrder<Int>()
     /// The largest number that was given out.
     private(set) var lastNumber = 0
 
     /// Nobody yet.
-    ///
-    /// - Parameter capacity: ours, a bound, so that a load test cannot fill the machine.
-    init(capacity: Int = 50_000) {
+    init(capacity: Int = IMSUsers.standardCapacity) {
         self.capacity = capacity
     }
 
@@ -123,15 +123,13 @@ extension IMSUsers {
         enrolled.append(user.number)
         guard enrolled.count > capacity else { return }
         // A hundredth at once: taking single elements off the front would move all the others each time.
-        let oldest = enrolled.prefix(capacity / 100)
-        for number in oldest { forget(number) }
-        enrolled.removeFirst(oldest.count)
+        for number in enrolled.removeFirst(capacity / 100) { forget(number) }
     }
 
     /// Removes a user.
     mutating func remove(_ number: Int) {
         forget(number)
-        enrolled.removeAll { $0 == number }
+        enrolled.remove(number)
     }
 
     /// Has numbers count on from there, if they have not come so far.

@@ -22,7 +22,7 @@ struct RUAUser: Sendable, Hashable {
     /// The devices whose sessions were logged out, the latest last.
     private(set) var loggedOutDevices: [String] = []
     /// ours: a bound; a session that was pushed out counts as open again.
-    private static let maximumLoggedOutDevices = 100
+    static let maximumLoggedOutDevices = 100
 
     init(
         id: Int, customer: RezolveCustomer, username: String, password: String?, firstName: String?, lastName: String?,

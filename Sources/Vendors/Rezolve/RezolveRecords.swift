@@ -90,16 +90,18 @@ extension RezolveCustomer {
         try readKeyPair(entry[keyMember], from: source)
         if let node = entry["profile"] { profile = try RezolveProfile(node, created: created) }
         try entry["phones"]?.forEachRecord { (node) throws(FixtureProblem) in phones.append(try RezolvePhone(node)) }
+        let phoneIDs = Set(phones.map(\.id))
         try entry["addresses"]?.forEachRecord { (node) throws(FixtureProblem) in
             let address = try RezolveAddress(node)
-            guard address.phoneID.isEmpty || phones.contains(where: { $0.id == address.phoneID }) else {
+            guard address.phoneID.isEmpty || phoneIDs.contains(address.phoneID) else {
                 throw node.problem("address \(address.id) has the unknown phone \(address.phoneID)")
             }
             addresses.append(address)
         }
+        let addressIDs = Set(addresses.map(\.id))
         try entry["cards"]?.forEachRecord { (node) throws(FixtureProblem) in
             let card = try RezolveCard(node)
-            guard addresses.contains(where: { $0.id == card.addressID }) else {
+            guard addressIDs.contains(card.addressID) else {
                 throw node.problem("card \(card.id) has the unknown address \(card.addressID)")
             }
             cards.append(card)
@@ -216,7 +218,9 @@ extension RUAUser {
         self.isGuest = isGuest
         isConfirmed = try entry["confirmed"]?.bool() ?? false
         timesLoggedIn = try entry["times_logged_in"]?.int(in: 0...RUAUser.mostLogins)
-        try entry["logged_out_devices"]?.forEachRecord { (node) throws(FixtureProblem) in logOut(on: try node.string())
+        try entry["logged_out_devices"]?.forEachRecord(atMost: Self.maximumLoggedOutDevices) {
+            (node) throws(FixtureProblem) in
+            logOut(on: try node.string())
         }
         guard password == nil, !isGuest else { return }
         switch source {

@@ -25,14 +25,28 @@ extension Rezolve {
         importing node: FixtureNode, _ extent: StateExtent, over current: RezolveState
     ) throws(FixtureProblem) -> RezolveState {
         switch extent {
-        case .whole: try whole(node, over: current)
-        case .changes: current.with(try RezolveChanges(node, accounts, over: current))
+        case .whole: return try whole(node, over: current)
+        case .changes:
+            let changes = try RezolveChanges(node, accounts, over: current)
+            try checkRoom(for: changes.customers + changes.owners, at: node)
+            return current.with(changes)
+        }
+    }
+
+    /// Refuses more customers than are kept, of whom the first would be dropped.
+    private func checkRoom(for customers: [RezolveCustomer], at node: FixtureNode) throws(FixtureProblem) {
+        let registered = customers.count { initialState.customers[$0.entityID] == nil }
+        guard registered <= RezolveState.capacity else {
+            throw node.problem(
+                "customers: \(registered) of them are not of the fixtures, and at most \(RezolveState.capacity) are kept"
+            )
         }
     }
 
     private func whole(_ node: FixtureNode, over current: RezolveState) throws(FixtureProblem) -> RezolveState {
         let document = try node.mapping("customers", "users", "last_user_id")
         let records = try RezolveRecords(document, of: accounts.partners, from: .export(over: current))
+        try checkRoom(for: records.customers, at: node)
         var state = RezolveState()
         for customer in records.customers {
             state.put(customer, isOfFixtures: initialState.customers[customer.entityID] != nil)

@@ -16,7 +16,7 @@ struct RezolveState: Sendable {
     private(set) var users = RUAUsers()
     private var entities: [PartnerUser: String] = [:]
     /// The entity ids of those who are not of the fixtures, in the order in which they registered.
-    private(set) var registered: [String] = []
+    private(set) var registered = ArrivalOrder<String>()
 
     init(_ accounts: RezolveAccounts) {
         for customer in accounts.customers { insert(customer) }
@@ -50,16 +50,14 @@ struct RezolveState: Sendable {
         registered.append(customer.entityID)
         if registered.count > Self.capacity {
             // A hundredth at once: taking single elements off the front would move all the others each time.
-            let oldest = registered.prefix(Self.capacity / 100)
-            for entity in oldest { forget(entity) }
-            registered.removeFirst(oldest.count)
+            for entity in registered.removeFirst(Self.capacity / 100) { forget(entity) }
         }
     }
 
     /// Removes a customer with the user that stands for it.
     mutating func remove(entity: String) {
         forget(entity)
-        registered.removeAll { $0 == entity }
+        registered.remove(entity)
     }
 
     /// Stores a customer who may have changed.
@@ -86,7 +84,7 @@ extension RezolveState {
     ///
     /// - Parameter isOfFixtures: whether the customer stays whoever else registers.
     mutating func put(_ customer: RezolveCustomer, isOfFixtures: Bool) {
-        if let other = entities[customer.partnerUser], other != customer.entityID { forget(other) }
+        if let other = entities[customer.partnerUser], other != customer.entityID { remove(entity: other) }
         if let old = customers[customer.entityID] { entities[old.partnerUser] = nil }
         if isOfFixtures { insert(customer) } else { register(customer) }
     }

@@ -1,0 +1,66 @@
+import Dispatch
+import Synchronization
+
+/// Work that takes long, done beside the loops by so many threads of its own at most; what comes meanwhile waits its turn.
+///
+/// ours: on the threads on which deferred answers usually end, of which there is one a core, two imports would keep
+/// everybody's key fetches, delays and long polls waiting; and each import takes several times its size while it is read.
+final class LongWork: Sendable {
+    private struct State {
+        var running = 0
+        /// What waits, behind gaps where work has begun.
+        var waiting: [(@Sendable () -> Void)?] = []
+        var first = 0
+    }
+
+    private let width: Int
+    private let state = Mutex(State())
+
+    /// Work of which so much is done at one time.
+    init(width: Int) { self.width = width }
+
+    /// Does something on one of the threads, and returns once it is done.
+    func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
+        await withCheckedContinuation { continuation in
+            begin { continuation.resume(returning: work()) }
+        }
+    }
+
+    /// How much is being done or waits.
+    var count: Int { state.withLock { $0.running + $0.waiting.count - $0.first } }
+
+    private func begin(_ work: @escaping @Sendable () -> Void) {
+        let isNext = state.withLock { state in
+            guard state.running < width else {
+                state.waiting.append(work)
+                return false
+            }
+            state.running += 1
+            return true
+        }
+        guard isNext else { return }
+        // No thread is held while there is nothing to do.
+        DispatchQueue.global().async {
+            var next: (@Sendable () -> Void)? = work
+            while let work = next {
+                work()
+                next = self.state.withLock { Self.next(&$0) }
+            }
+        }
+    }
+
+    /// What comes next; `nil`, and the thread is given back, when nothing waits.
+    private static func next(_ state: inout State) -> (@Sendable () -> Void)? {
+        guard state.first < state.waiting.count else {
+            state.waiting = []
+            state.first = 0
+            state.running -= 1
+            return nil
+        }
+        defer {
+            state.waiting[state.first] = nil
+            state.first += 1
+        }
+        return state.waiting[state.first]
+    }
+}
