@@ -92,15 +92,19 @@ struct VerifyControlTests {
         let answer = try await filled(depth).control(.post, "journal/verify", body)
         #expect(answer.status == 409)
         let nearest = try #require(answer.json["nearest"]?.array)
-        #expect(nearest.map { $0["id"] } == [2, 1, 4, 3])
+        #expect(nearest.map { $0["id"] } == [2, 1, 3, 4])
+        #expect(nearest.map { $0["route"] } == ["rua.forgot", "rua.forgot", "rua.guest", .null])
         #expect(nearest[0]["summary"] == "POST /v1/credentials/forget → 404 rua-user-not-found")
         #expect(
             nearest[0]["missed"]?.text
                 == #"[{"condition":"header x-device","expected":"\"two\"","found":null},{"condition":"body $.email","expected":"\"eve@example.test\"","found":"ben@example.test"}]"#
         )
         #expect(nearest[1]["missed"]?[0]?["found"] == "one")
-        #expect(nearest[3]["summary"] == "POST /v2/credentials/register/guest → 500 rua-api-key-missing")
-        #expect(nearest[3]["missed"]?[0]?.text == #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
+        #expect(
+            nearest[2]["summary"]?.string?.hasPrefix(
+                "rezolve rua.guest: POST /v2/credentials/register/guest → 500 rua-api-key-missing (api-key: found ") == true)
+        #expect(nearest[2]["reason"]?.string?.hasPrefix("api-key: found ") == true)
+        #expect(nearest[2]["missed"]?[0]?.text == #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
         #expect(
             answer.json["message"]
                 == .string(
@@ -137,6 +141,22 @@ struct VerifyControlTests {
         let others = try await world.control(.get, "journal?unmatched=false").json["entries"]?.array ?? []
         #expect(others.map { $0["id"] } == [1, 2, 3])
         try await world.control(.get, "journal?unmatched=yes").expectProblem(400, "invalid", "expected true or false")
+    }
+
+    @Test("a call of the wanted route goes before any other, and a browser's for its icon comes last")
+    func unrelated() async throws {
+        let world = try await filled()
+        _ = try await world.call(.get, "/favicon.ico", [("x-device", "two")])
+        let failed = try await world.control(
+            .post, "journal/verify",
+            #"{"where":{"route":"rua.forgot","method":"GET","status":200,"header":{"x-device":"two"},"body":{"email":"x"}}}"#)
+        #expect(failed.json["nearest"]?.array?.map { $0["id"] } == [2, 1, 3, 4, 5])
+        let message = failed.json["message"]?.string ?? ""
+        #expect(message.contains("the nearest is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404"))
+        #expect(message.contains("(the user ben@example.test") || message.contains("rua-user-not-found ("), "\(message)")
+        let path = try await world.control(
+            .post, "journal/verify", #"{"where":{"path":{"like":"/v1/*"},"status":299,"header":{"x-device":"two"}}}"#)
+        #expect(path.json["nearest"]?[0]?["id"] == 2)
     }
 
     @Test("shows five at most, of equals the latest")

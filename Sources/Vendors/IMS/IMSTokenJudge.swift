@@ -114,7 +114,10 @@ struct IMSTokenJudge {
         case .idUnknown:
             let known = issuer.ring.keys.compactMap(\.id).joined(separator: ", ")
             findings.add(
-                token.keyFinding(.failed, "one of \(known)", token.keyID.map(Fact.text)), orFail: .kidUnknown)
+                token.keyFinding(
+                    .failed, "one of \(known)", token.keyID.map(Fact.text),
+                    note: issuer.remote?.pause(at: moment, policy, setBy: "switch jwks-cooldown-seconds")),
+                orFail: .kidUnknown)
             return .none
         case .keys(let places):
             findings.note(token.keyFound)
