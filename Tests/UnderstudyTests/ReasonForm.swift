@@ -3,6 +3,9 @@ import Support
 
 /// What the reason of a refusal has to be like, so that whoever reads the one line knows the cause.
 enum ReasonForm {
+    /// Failures whose reasons do not have the form yet, each as `VENDOR FAILURE`.
+    static let pending: Set<String> = []
+
     /// What is wrong with the reason of a failure; empty when nothing is.
     ///
     /// - Parameter isArmed: whether somebody ordered the failure, so that nothing was found.
@@ -18,9 +21,13 @@ enum ReasonForm {
         return faults
     }
 
-    /// Of a path that nobody has the nearest route is what would be right, if any is near.
+    /// What was found and what would be right, in whichever words say both.
     private static func namesBothSides(_ reason: String) -> Bool {
-        if reason.contains("found ") && reason.contains("expected ") { return true }
+        let contrasts = ["; expected ", ", not ", "; at most ", "; at least ", "did you mean", "; known are "]
+        if contrasts.contains(where: reason.contains) { return true }
+        // What was looked for, and where.
+        if reason.contains(/^(?:no|nobody|there is no) .+ (?:has|have|names|is called|of) ./) { return true }
+        // Of a path that nobody has the nearest route is what would be right, if any is near.
         return ["has nothing at this path", "no vendor owns this path"].contains(where: reason.contains)
     }
 
@@ -55,6 +62,9 @@ struct ObservedRefusal: Hashable, CustomStringConvertible {
     let failure: String
     let reason: String?
     let isArmed: Bool
+
+    /// Whose failure it is.
+    var name: String { "\(vendor) \(failure)" }
 
     /// What is wrong with its reason.
     var faults: [String] { reason.map { ReasonForm.faults(in: $0, isArmed: isArmed) } ?? ["none"] }

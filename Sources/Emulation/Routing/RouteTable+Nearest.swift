@@ -16,9 +16,6 @@ extension RouteTable {
         let distance: Int
 
         var text: String { "\(vendor) \(route): \(endpoint)" }
-
-        /// Whether somebody may well have meant it: a few letters are wrong, or the base address is.
-        var isClose: Bool { distance <= PathDistance.close }
     }
 
     /// The endpoints that come closest to a method and path, for people who look for their mistake.
@@ -26,9 +23,11 @@ extension RouteTable {
         neighbours(of: method, path).prefix(count).map(\.text)
     }
 
-    /// The endpoint that was meant; `nil` when none comes close.
+    /// The endpoint that was meant, since a few letters are wrong or the base address is; `nil` when none comes close.
     func closest(to method: HTTPRequest.Method, _ path: Substring) -> Neighbour? {
-        neighbours(of: method, path).first.flatMap { $0.isClose ? $0 : nil }
+        var distance = PathDistance(path)
+        return neighbours(of: method, path).prefix { $0.distance <= PathDistance.close }
+            .first { distance.sharesWord(with: $0.endpoint.pattern) }
     }
 
     private func neighbours(of method: HTTPRequest.Method, _ path: Substring) -> [Neighbour] {
@@ -80,7 +79,9 @@ private struct PathDistance {
         var row = Array(repeating: 0, count: path.count + 1)
         for index in path.indices { row[index + 1] = row[index] + surplus(index, before: 0) }
         for (number, word) in pattern.enumerated() {
-            let costs = costs(of: word)
+            var costs = costs(of: word)
+            // Another prefix in the place of the right one.
+            if number == 0, !costs.isEmpty { costs[0] = min(costs[0], 2 * Self.prefix) }
             var diagonal = row[0]
             row[0] += Self.prefix
             for index in path.indices {
@@ -91,6 +92,14 @@ private struct PathDistance {
             }
         }
         return row[path.count]
+    }
+
+    /// Whether a word of the path is one of the pattern's, or nearly; versions are in all of them.
+    mutating func sharesWord(with pattern: String) -> Bool {
+        pattern.split(separator: "/").contains { word in
+            !word.hasPrefix("{") && word.wholeMatch(of: /v[0-9]+/) == nil
+                && costs(of: word).contains { $0 < Self.otherWord }
+        }
     }
 
     /// What a segment costs that the pattern does not have.

@@ -18,18 +18,6 @@ public struct FieldProblem: Sendable, Hashable {
     public let kind: Kind
 }
 
-extension FieldProblem: CustomStringConvertible {
-    /// The member, what was found and what was expected.
-    public var description: String {
-        switch kind {
-        case .missing: "\(name): found no such member; expected one"
-        case .wrongType(let expected, let found): "\(name): found \(found); expected \(expected)"
-        case .tooShort(let minimum, let length):
-            "\(name): found \(length) characters; expected at least \(minimum)"
-        }
-    }
-}
-
 /// Reads the members of a request body and collects everything that is wrong with them, in the order of reading.
 public struct FieldReader {
     private let object: JSONObject

@@ -21,7 +21,7 @@ extension Bloomreach {
             throw Refusal(.batchInvalidJSON, because: "the body is not JSON: \(error)")
         }
         guard let commands = body["commands"]?.array, !commands.isEmpty else {
-            throw Refusal(.batchNoCommands, because: "commands: found \(commandsFound(body)); expected an array with one command or more")
+            throw Refusal(.batchNoCommands, because: "commands is absent, no array, or empty")
         }
         guard commands.count <= maximumCommands else {
             throw .invalidField(
@@ -40,12 +40,6 @@ extension Bloomreach {
         }
         let now = JSON.seconds(call.moment.unixSeconds)
         return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
-    }
-
-    private static func commandsFound(_ body: JSON) -> String {
-        guard body.object != nil else { return "a body that is \(body.typeName)" }
-        guard let commands = body["commands"] else { return "no such member" }
-        return commands.array == nil ? commands.typeName : "an empty array"
     }
 
     /// The moment by the sandbox's clock.

@@ -41,40 +41,27 @@ struct BloomreachIDs: Sendable, Hashable {
     }
 
     /// Why an object is no map of ids.
-    enum Fault: Error, CustomStringConvertible {
-        /// It has another JSON type.
-        case notAnObject(found: String)
-        /// A name stands there more than once.
-        case repeatedName(String)
+    enum Fault: Error {
+        case notAnObject
+        case repeatedName
         /// There are more than ``BloomreachIDs/maximum``.
-        case tooMany(Int)
+        case tooMany
         /// The value of that name is neither a string nor null.
-        case wrongValue(String, found: String)
-
-        var description: String {
-            switch self {
-            case .notAnObject(let found): "found \(found); expected object, of ids by their names"
-            case .repeatedName(let name): "found the name “\(name)” more than once; expected each once"
-            case .tooMany(let count): "found \(count) ids; expected at most \(BloomreachIDs.maximum)"
-            case .wrongValue(let name, let found): "found \(found) under “\(name)”; expected string or null"
-            }
-        }
+        case wrongValue(String)
     }
 
     /// Reads a map of ids: name to string. Nulls and empty strings are dropped.
     init(_ value: JSON) throws(Fault) {
-        guard let object = value.object else { throw .notAnObject(found: value.typeName) }
-        if let name = object.duplicateNames.first { throw .repeatedName(name) }
+        guard let object = value.object else { throw .notAnObject }
+        guard object.duplicateNames.isEmpty else { throw .repeatedName }
         for member in object {
             if member.value.isNull { continue }
-            guard let text = member.value.string else {
-                throw .wrongValue(member.name, found: member.value.typeName)
-            }
+            guard let text = member.value.string else { throw .wrongValue(member.name) }
             if text.isEmpty || member.name.isEmpty { continue }
             if member.name.hasSameBytes(as: BloomreachID.cookie) {
                 cookie = text
             } else {
-                guard hard.count < Self.maximum else { throw .tooMany(object.count) }
+                guard hard.count < Self.maximum else { throw .tooMany }
                 set(BloomreachID(name: member.name, value: text))
             }
         }

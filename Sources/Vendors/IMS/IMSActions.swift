@@ -47,7 +47,7 @@ extension IMS {
         do throws(IMSRefusal) {
             let enrollment = try IMSEnrollment(IMSBody(members), tenant: tenant)
             if enrollment.isActive, enrollment.enterpriseID == nil {
-                throw Refusal(.stateConflict, because: IMSUser.activationNeedsID)
+                throw Refusal(.stateConflict, because: "activate needs an enterprise_id")
             }
             if let field = state.users.conflict(with: enrollment) {
                 throw Refusal(.enrollmentExists, because: "another user of tenant \(tenant) has the same \(field)")

@@ -111,16 +111,3 @@ struct IMSEnrollment: Sendable {
     /// What the user will enter to activate the app.
     var effectiveActivationID: String { activationID ?? email }
 }
-
-extension IMSUser {
-    /// Why nobody is enrolled as active without an enterprise id, and what to do.
-    static let activationNeedsID =
-        "activate: found true and no enterprise_id; expected an enterprise_id beside it, or activate false"
-
-    /// Why the user is in no state for what was asked.
-    ///
-    /// - Parameter advice: what to do.
-    func conflict(expecting expected: String, _ advice: String) -> String {
-        "found \(id), who is \(state.rawValue) with enterprise_id \(enterpriseID ?? "none"); expected \(expected). What to do: \(advice)."
-    }
-}

@@ -18,7 +18,7 @@ extension IMS {
         _ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout IMSState
     ) throws(IMSRefusal) -> IMSUser {
         if enrollment.isActive, enrollment.enterpriseID == nil {
-            throw Refusal(.stateConflict, because: IMSUser.activationNeedsID)
+            throw Refusal(.stateConflict, because: "activate needs an enterprise_id")
         }
         if let field = state.users.conflict(with: enrollment) {
             throw Refusal(
@@ -51,10 +51,7 @@ extension IMS {
         guard user.enterpriseID != nil, user.state != .active else {
             throw Refusal(
                 .stateConflict,
-                because: user.conflict(
-                    expecting: "a user who is not active and has an enterprise_id",
-                    user.enterpriseID == nil
-                        ? "enroll the user with an enterprise_id" : "deactivate the user first, or leave it as it is"))
+                because: "\(user.id) is \(user.state.rawValue), enterprise_id \(user.enterpriseID ?? "none")")
         }
         user.activate(at: call.moment)
         state.users.store(user)
@@ -63,12 +60,7 @@ extension IMS {
 
     static func deactivateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         var user = try user(call, state)
-        guard user.state != .deactivated else {
-            throw Refusal(
-                .stateConflict,
-                because: user.conflict(
-                    expecting: "a user who is not deactivated", "nothing is left to do; activate brings the user back"))
-        }
+        guard user.state != .deactivated else { throw Refusal(.stateConflict, because: "\(user.id) is deactivated") }
         user.deactivate(at: call.moment)
         state.users.store(user)
         return .json(user.operatorJSON)
@@ -78,10 +70,7 @@ extension IMS {
     static func renewCode(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         var user = try user(call, state)
         guard user.state == .enrolled else {
-            throw Refusal(
-                .stateConflict,
-                because: user.conflict(
-                    expecting: "a user who is enrolled", "only a user who waits for activation needs a code"))
+            throw Refusal(.stateConflict, because: "\(user.id) is \(user.state.rawValue), not enrolled")
         }
         user.activation = IMSUser.Activation(call.identifiers, at: call.moment)
         state.users.store(user)

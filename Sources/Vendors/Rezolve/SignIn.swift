@@ -194,6 +194,6 @@ extension Call<Rezolve> {
 
     /// The refusal of a body with wrong members.
     func invalidBody(_ problems: [FieldProblem]) -> RezolveRefusal {
-        Refusal(.ruaBodyInvalid, because: problems.map(\.description).joined(separator: "; "))
+        Refusal(.ruaBodyInvalid, because: problems.map { "\($0.name): \($0.kind)" }.joined(separator: "; "))
     }
 }
