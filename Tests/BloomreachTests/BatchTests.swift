@@ -53,7 +53,8 @@ struct BatchTests {
         #expect(try await world.customer(Example.ana).json["events"]?.array?.count == 2)
     }
 
-    @Test("refused commands stand in the journal, each with its failure, reason and findings", arguments: Depth.allCases)
+    @Test(
+        "refused commands stand in the journal, each with its failure, reason and findings", arguments: Depth.allCases)
     func parts(_ depth: Depth) async throws {
         let world = try await World(depth)
         let commands = [

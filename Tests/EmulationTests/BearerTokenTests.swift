@@ -49,7 +49,8 @@ struct BearerTokenTests {
         let other = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer b"])
         let found = try #require(other.oddity())
         #expect(found.outcome == .failed)
-        #expect(found.description.contains("found 2 of them, with different values; expected one Authorization header."))
+        #expect(
+            found.description.contains("found 2 of them, with different values; expected one Authorization header."))
         let same = BearerToken(["authorization": "Bearer a", "Authorization": "Bearer a"])
         #expect(same.oddity()?.description.contains("2 of them, all the same") == true)
         #expect(BearerToken(["authorization": "Bearer a,b"]).oddity() == nil, "one line with a comma")

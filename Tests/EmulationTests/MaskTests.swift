@@ -81,6 +81,18 @@ struct MaskTests {
         #expect(json["at"] == "2027-01-15T08:00:00.000Z")
     }
 
+    @Test(
+        "a text of any form shows no token that is valid, and no key",
+        arguments: [
+            ("a eyJh.eyJi.c2ln b", "a eyJh.eyJi.*** b"),
+            ("(eyJh.eyJi.c2ln,eyJh.eyJi.c2ln)", "(eyJh.eyJi.***,eyJh.eyJi.***)"),
+            ("x -----BEGIN PRIVATE KEY-----", "***"), ("plain text, v1.2.3.", "plain text, v1.2.3."), ("", ""),
+            ("eyJh.a.b.c", "***"),
+        ])
+    func text(_ text: String, _ shown: String) {
+        #expect(Mask.text(text) == shown)
+    }
+
     @Test("a body that cannot be read is shown only where nothing in it can be secret")
     func unreadable() throws {
         #expect(entry("password=p", secrets: ["password"])?["request"]?["body"] == "(10 bytes)")

@@ -197,7 +197,10 @@ struct RouteTableTests {
         arguments: [
             ("/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
             ("/api/api/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
-            ("/api/v1/api/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
+            (
+                "/api/v1/api/v1/partner/3/customer/7/cards",
+                "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"
+            ),
             ("/two/api/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
             ("/API/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
             ("/me", "two me: GET /two/v1/me"), ("/v1/me", "two me: GET /two/v1/me"),

@@ -20,7 +20,8 @@ struct ServeTests {
         #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
         #expect(
             end.log.contains(
-                #/403 rezolve register POST /api/v1/authentication/register \#1 [0-9.e-]+ms masked-api-key: api-key: found/#),
+                #/403 rezolve register POST /api/v1/authentication/register \#1 [0-9.e-]+ms masked-api-key: api-key: found/#
+            ),
             "\(end.log)")
         // Neither of the auth keys of the sample partners is shown.
         #expect(!end.output.contains("understudy-test-key"))
@@ -107,8 +108,13 @@ struct ServeTests {
         for _ in 1...2 { try await send(.get, "/v2/credentials/ping") }
         try await send(.get, "/v1/partner/317/customer/x/phonebook")
         let log = server.stop().log
-        #expect(log.contains(#/418 rezolve rua.ping GET /v2/credentials/ping \#1 [0-9.e-]+ms \[armed fault at call 1: respond 418\]\n/#))
-        #expect(log.contains(#/rua.ping GET /v2/credentials/ping \#2 [0-9.e-]+ms \[armed fault at call 2: fault reset\]/#), "\(log)")
+        #expect(
+            log.contains(
+                #/418 rezolve rua.ping GET /v2/credentials/ping \#1 [0-9.e-]+ms \[armed fault at call 1: respond 418\]\n/#
+            ))
+        #expect(
+            log.contains(#/rua.ping GET /v2/credentials/ping \#2 [0-9.e-]+ms \[armed fault at call 2: fault reset\]/#),
+            "\(log)")
         #expect(log.contains("; the nearest route is rezolve phonebook.list: GET /api/v1/partner/{partner}"), "\(log)")
     }
 

@@ -131,8 +131,12 @@ struct ContractCaseTests {
             refusals.formUnion(try await ContractRun(file, .pipeline).occurrences.refusals)
         }
         #expect(refusals.count > 100)
-        let offenders = refusals.filter { !$0.faults.isEmpty && !ReasonForm.pending.contains($0.name) }.map { "\($0) <- \($0.faults.joined(separator: "; "))" }
-        #expect(offenders.isEmpty, "\(offenders.count) of \(refusals.count):\n\(offenders.sorted().joined(separator: "\n"))")
+        let offenders = refusals.filter { !$0.faults.isEmpty && !ReasonForm.pending.contains($0.name) }.map {
+            "\($0) <- \($0.faults.joined(separator: "; "))"
+        }
+        #expect(
+            offenders.isEmpty, "\(offenders.count) of \(refusals.count):\n\(offenders.sorted().joined(separator: "\n"))"
+        )
     }
 
     @Test("and a failure that somebody arms has a reason that says so, at every route of every vendor")
@@ -160,7 +164,7 @@ struct ContractCaseTests {
         #expect(ReasonForm.faults(in: good, isArmed: false) == [])
         for bad in [
             "customer_ids: found notAnObject; expected an object", "a: found Optional(1); expected 2",
-            "x: found “”; expected one", "x: found \"\"; expected one", "found a, expected b: email is missing",
+            "x: found “”; expected one", "x: found \"\"; expected one", "found a; expected b: email is missing",
             "the email is wrong", "claim-exp-present: failed",
         ] {
             #expect(ReasonForm.faults(in: bad, isArmed: false).count == 1, "\(bad)")

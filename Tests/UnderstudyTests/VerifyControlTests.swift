@@ -107,7 +107,8 @@ struct VerifyControlTests {
         #expect(nearest[1]["missed"]?[0]?["found"] == "one")
         #expect(
             nearest[3]["summary"]?.string?.hasPrefix(
-                "rezolve rua.guest: POST /v2/credentials/register/guest → 500 rua-api-key-missing (api-key: found ") == true)
+                "rezolve rua.guest: POST /v2/credentials/register/guest → 500 rua-api-key-missing (api-key: found ")
+                == true)
         #expect(nearest[3]["reason"]?.string?.hasPrefix("api-key: found ") == true)
         #expect(nearest[3]["missed"]?[0]?.text == #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
         #expect(
@@ -154,10 +155,12 @@ struct VerifyControlTests {
         _ = try await world.call(.get, "/favicon.ico", [("x-device", "two")])
         let failed = try await world.control(
             .post, "journal/verify",
-            #"{"where":{"route":"rua.forgot","method":"GET","status":200,"header":{"x-device":"two"},"body":{"email":"x"}}}"#)
+            #"{"where":{"route":"rua.forgot","method":"GET","status":200,"header":{"x-device":"two"},"body":{"email":"x"}}}"#
+        )
         #expect(failed.json["nearest"]?.array?.map { $0["id"] } == [1, 2, 4, 3, 5])
         let message = failed.json["message"]?.string ?? ""
-        #expect(message.contains("the nearest is entry 1, rezolve rua.forgot: POST /v1/credentials/forget?from=app → 200"))
+        #expect(
+            message.contains("the nearest is entry 1, rezolve rua.forgot: POST /v1/credentials/forget?from=app → 200"))
         #expect(failed.json["nearest"]?[1]?["reason"]?.string == Self.nobody)
         let path = try await world.control(
             .post, "journal/verify", #"{"where":{"path":{"like":"/v1/*"},"status":299,"header":{"x-device":"two"}}}"#)

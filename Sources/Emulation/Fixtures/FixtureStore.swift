@@ -148,4 +148,3 @@ public struct VendorFixtures: Sendable {
     /// The names of the files in a subfolder, sorted.
     public func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 }
-

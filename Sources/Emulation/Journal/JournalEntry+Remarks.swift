@@ -18,7 +18,8 @@ extension JournalEntry {
         return Finding(
             isDoubled ? "double-slash" : "trailing-slash", .noted, expected: .text(plain), found: .text(String(path)),
             note: isDoubled
-                ? "It passes here; the base address probably ends in a slash." : "It passes here without the slash too.",
+                ? "It passes here; the base address probably ends in a slash."
+                : "It passes here without the slash too.",
             source: "ours")
     }
 

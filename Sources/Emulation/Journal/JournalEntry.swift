@@ -103,7 +103,9 @@ public struct JournalEntry: Sendable {
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
     public var explanation: String? {
-        if let reason = record.reason { return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason }
+        if let reason = record.reason {
+            return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason
+        }
         guard record.failure != nil else { return nil }
         return record.findings.first { $0.outcome == .failed }?.description
     }
@@ -127,7 +129,7 @@ extension JournalEntry {
         entry["response"] =
             record.intervention == nil ? response : Echoes(of: request, secrets: record.secrets).hidden(in: response)
         entry["parts"] = record.parts?.json
-        entry["socket"] = record.socket?.json(body)
+        entry["socket"] = record.socket?.json(frame)
         return .object(entry)
     }
 
@@ -147,6 +149,15 @@ extension JournalEntry {
 
     private func fields(_ fields: [(String, String)]) -> JSON {
         .array(fields.map { .array([.string($0.0), .string(Mask.field($0.0, $0.1, hiding: record.secrets))]) })
+    }
+
+    /// A message of a socket, which is the client's own form where it is no JSON: shown as text, tokens in it masked.
+    private func frame(_ bytes: [UInt8]) -> JSON {
+        if let value = try? JSON.parse(bytes) { return Mask.members(record.secrets, of: value) }
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What is hidden by its name may stand anywhere behind it.
+        let isOpen = record.secrets.isEmpty || !record.secrets.contains(where: text.lowercased().contains)
+        return .string(isOpen ? Mask.text(text) : "(\(bytes.count) bytes)")
     }
 
     /// JSON bodies as JSON, texts as strings, other bytes as their number.

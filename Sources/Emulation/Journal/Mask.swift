@@ -29,6 +29,28 @@ enum Mask {
         return parts.count == 3 && text.hasPrefix("eyJ") ? "\(parts[0]).\(parts[1]).\(hidden)" : hidden
     }
 
+    /// A text of any form without what makes the tokens in it valid; one with a key in PEM is hidden whole.
+    static func text(_ text: String) -> String {
+        guard !text.contains("-----BEGIN ") else { return hidden }
+        var (shown, word) = ("", "")
+        func isOfToken(_ character: Character) -> Bool {
+            character.isASCII && (character.isLetter || character.isNumber || "-_.".contains(character))
+        }
+        for character in text {
+            if isOfToken(character) {
+                word.append(character)
+            } else {
+                shown += plain(word) + String(character)
+                word = ""
+            }
+        }
+        return shown + plain(word)
+    }
+
+    private static func plain(_ word: String) -> String {
+        word.hasPrefix("eyJ") && word.count(where: { $0 == "." }) >= 2 ? token(word[...]) : word
+    }
+
     /// The value of a field, masked when the field carries credentials, and hidden when it is among a vendor's secrets.
     static func field(_ name: String, _ value: String, hiding secrets: Set<String> = []) -> String {
         let name = name.lowercased()

@@ -13,10 +13,10 @@ public struct Edition: Sendable {
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(of modules: [VendorModule], fixtures: FixtureStore) throws(FixtureProblem) {
         let (readings, count) = Self.read(modules, fixtures)
-        // What makes the folder no folder of fixtures explains what its vendors find wrong.
-        let fingerprint = try count.get()
         var vendors: [any MountedVendor] = []
+        // Who asked for a file that cannot be read knows the line that names it, so that comes first.
         for reading in readings { vendors.append(try reading.get()) }
+        let fingerprint = try count.get()
         try Self.checkScenarioNames(vendors)
         self.vendors = vendors
         self.fingerprint = fingerprint

@@ -90,7 +90,9 @@ public struct BearerToken: Sendable {
         guard let first = words.first else { return .text("an empty Authorization header") }
         let scheme = first.lowercased()
         if scheme == "bearer" { return .text("nothing after Bearer in Authorization") }
-        if words.count > 1, Self.knownSchemes.contains(scheme) { return .text("Authorization with the scheme \(first)") }
+        if words.count > 1, Self.knownSchemes.contains(scheme) {
+            return .text("Authorization with the scheme \(first)")
+        }
         let isToken = words.count == 1 && first.hasPrefix("eyJ") && first.count(where: { $0 == "." }) == 2
         return .text("Authorization with \(isToken ? "a token" : "a value") that the scheme Bearer does not precede")
     }

@@ -122,7 +122,9 @@ extension Call<Bloomreach> {
     /// Whether the key may do what one command of a batch does.
     fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
-            throw Refusal(.noPermission, because:
+            throw Refusal(
+                .noPermission,
+                because:
                     "the key: found the permissions \(key.permissions.map(\.rawValue).sorted().joined(separator: ", ")); expected \(permission.rawValue) among them"
             )
         }
