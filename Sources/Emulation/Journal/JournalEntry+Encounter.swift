@@ -38,7 +38,7 @@ extension JournalEntry {
     /// The route that somebody meant whose path found none; `nil` where none comes close.
     var meantRoute: RouteTable.Neighbour? {
         guard record.route == nil else { return nil }
-        return record.guide?.table.closest(to: request.method, request.path)
+        return record.guide?.closest(to: request.method, request.path)
     }
 
     /// Whether the exchange is one of that route, or was meant to be.
