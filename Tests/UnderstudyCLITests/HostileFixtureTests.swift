@@ -55,7 +55,7 @@ struct HostileFixtureTests {
         #expect(try complaint(loop).contains("rezolve/scenarios/a: is a link to "))
         let many = try folder()
         for number in 1...10_000 {
-            FileManager.default.createFile(atPath: "\(many.path)/own/rezolve/\(number)", contents: nil)
+            _ = FileManager.default.createFile(atPath: "\(many.path)/own/rezolve/\(number)", contents: nil)
         }
         #expect(try complaint(many).contains("own/rezolve: the fixtures hold more than 4096 files and folders"))
     }

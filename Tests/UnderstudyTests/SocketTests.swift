@@ -37,7 +37,7 @@ struct SocketTests {
         #expect(frames[3]["findings"]?.array?.first?["check"] == "frame-ignored")
         #expect(frames[3]["at"] == "2027-01-15T08:00:00.000Z")
         #expect(json["socket"]?["findings"]?.array?.map { $0["check"] } == ["farewell"])
-        #expect(json["socket"]?["received"] == 4)
+        #expect(json["socket"]?["received"] == 6)
         #expect(json["socket"]?["sent"] == 3)
         #expect(json["socket"]?["closed"]?["code"] == 1003)
     }
