@@ -92,12 +92,33 @@ public struct JournalExpectation: Sendable {
                 self, admitted, surplus.prefix(JournalVerdict.shown).map { nearMiss($0, [], redactor) })
         }
         guard admitted.count < minimum else { return JournalVerdict(self, admitted, nil) }
-        let counted = others.map { (entry: $0, misses: missCount(for: $0)) }
-        // What misses least comes first, of several the latest; only what is shown is masked.
-        let near = counted.sorted { ($0.misses, $1.entry.id) < ($1.misses, $0.entry.id) }.prefix(JournalVerdict.shown)
+        let counted = others.map { entry in
+            (entry: entry, remoteness: remoteness(of: entry), misses: missCount(for: entry))
+        }
+        // Of what was meant, what misses least comes first, of several the latest; only what is shown is masked.
+        let near = counted.sorted {
+            ($0.remoteness, $0.misses, $1.entry.id) < ($1.remoteness, $1.misses, $0.entry.id)
+        }.prefix(JournalVerdict.shown)
         return JournalVerdict(
             self, admitted, near.map { nearMiss($0.entry, misses(for: $0.entry, redactor), redactor) },
             unjudged: unjudged)
+    }
+
+    /// How far an exchange lies from those that are meant, whatever else it misses: a call of another route explains
+    /// little, and one that found no route, such as a browser's for its icon, least of all.
+    private func remoteness(of entry: JournalEntry) -> Int {
+        let isMeant =
+            if let route = filter.route {
+                entry.isMeant(for: route)
+            } else {
+                !missed(by: entry).contains { $0.condition == "path" || $0.condition == "vendor" }
+            }
+        let isStray = entry.record.route == nil && entry.meantRoute == nil && filter.isUnmatched != true
+        return (isMeant ? 0 : 1) + (isStray ? 2 : 0)
+    }
+
+    private func missed(by entry: JournalEntry) -> [ExchangeCondition.Miss] {
+        filter.misses(for: entry) + condition.misses(for: entry.encounter(nearMissBudget))
     }
 
     /// ours: a thousand entries whose contents fill a journal take some two million; a query may look at each value often.
@@ -114,7 +135,7 @@ public struct JournalExpectation: Sendable {
     }
 
     private func missCount(for entry: JournalEntry) -> Int {
-        filter.misses(for: entry).count + condition.misses(for: entry.encounter(nearMissBudget)).count
+        missed(by: entry).count
     }
 
     private func misses(for entry: JournalEntry, _ redactor: Redactor) -> [ExchangeCondition.Miss] {
@@ -129,7 +150,8 @@ public struct JournalExpectation: Sendable {
     private func nearMiss(
         _ entry: JournalEntry, _ missed: [ExchangeCondition.Miss], _ redactor: Redactor
     ) -> JournalVerdict.NearMiss {
-        JournalVerdict.NearMiss(
-            entry: entry, missed: missed, summary: MaskedExchange(entry, by: redactor).summary)
+        let exchange = MaskedExchange(entry, by: redactor)
+        return JournalVerdict.NearMiss(
+            entry: entry, missed: missed, summary: exchange.summary, reason: exchange.reason)
     }
 }

@@ -10,6 +10,8 @@ public struct JournalVerdict: Sendable {
         public let missed: [ExchangeCondition.Miss]
         /// The exchange in a line.
         let summary: String
+        /// Why it was refused; `nil` when it was not.
+        let reason: String?
     }
 
     /// How many near misses are worth reading.
@@ -48,7 +50,7 @@ public struct JournalVerdict: Sendable {
         guard !near.missed.isEmpty else {
             return "\(text); one too many is entry \(near.entry.id), \(near.summary)"
         }
-        let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "absent"), not \($0.expected)" }
+        let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "nothing"), not \($0.expected)" }
         return
             "\(text); the nearest is entry \(near.entry.id), \(near.summary): \(misses.joined(separator: "; "))"
     }
@@ -80,7 +82,10 @@ extension JournalVerdict.NearMiss {
                 "found": JSON(miss.shortFound),
             ]
         }
-        var object: JSONObject = ["id": JSON(entry.id), "summary": .string(summary), "missed": .array(missed)]
+        var object: JSONObject = [
+            "id": JSON(entry.id), "summary": .string(summary), "route": JSON(entry.record.route),
+            "reason": JSON(reason), "missed": .array(missed),
+        ]
         object["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         return .object(object)
     }

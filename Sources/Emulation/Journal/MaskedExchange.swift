@@ -39,7 +39,7 @@ public struct MaskedExchange {
     public var intervention: String? { entry.record.intervention.map(redactor.text) }
 
     /// Every check, for programs.
-    public var findings: JSON { redactor.json(.array(entry.record.findings.map(\.json))) }
+    public var findings: JSON { redactor.json(.array(entry.findings.map(\.json))) }
 
     /// The fields of the request, as they were sent.
     public var requestFields: [(name: String, value: String)] {
@@ -61,6 +61,15 @@ public struct MaskedExchange {
     public var requestBody: JSON { body(entry.request.body) }
     /// The content of the response.
     public var responseBody: JSON { body(entry.response.body) }
+
+    /// A message of a socket, which is the client's own form where it is no JSON: shown as text, secrets in it hidden.
+    private func frame(_ bytes: [UInt8]) -> JSON {
+        if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
+        let text = String(decoding: bytes, as: UTF8.self)
+        // What is hidden by its name may stand anywhere behind it.
+        guard !declared.contains(where: text.lowercased().contains) else { return .string("(\(bytes.count) bytes)") }
+        return .string(redactor.text(text))
+    }
 
     /// JSON bodies as JSON, texts as strings, other bytes as their number.
     func body(_ bytes: [UInt8]) -> JSON {
@@ -96,7 +105,8 @@ extension MaskedExchange {
             "headers": Self.json(requestFields), "body": requestBody,
         ])
         json["response"] = response
-        json["socket"] = record.socket.map { redactor.json($0.json(body)) }
+        json["parts"] = record.parts.map { redactor.json($0.json) }
+        json["socket"] = record.socket.map { redactor.json($0.json(frame)) }
         return .object(json)
     }
 
@@ -137,9 +147,12 @@ extension MaskedExchange {
             fields.map { $0.prefix { $0 != UInt8(ascii: "=") } + Array("=***".utf8) }.joined(separator: "&".utf8))
     }
 
-    /// The exchange in a line: what was asked, and what came of it.
+    /// The exchange in a line: which route, what was asked, what came of it, and why.
     var summary: String {
+        let route = entry.record.vendor.map { "\($0) \(entry.record.route ?? "without a route"): " } ?? ""
         let failure = entry.record.failure.map { " \($0)" } ?? ""
-        return "\(entry.request.method.rawValue) \(target) → \(entry.response.status.code)\(failure)"
+        let reason = reason.map { " (\($0))" } ?? ""
+        return
+            "\(route)\(entry.request.method.rawValue) \(target) → \(entry.response.status.code)\(failure)\(reason)"
     }
 }

@@ -16,9 +16,11 @@ public struct Edition: Sendable {
     ///
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(of modules: [VendorModule], fixtures: FixtureStore) throws(FixtureProblem) {
-        let (readings, fingerprint) = Self.read(modules, fixtures)
+        let (readings, count) = Self.read(modules, fixtures)
         var vendors: [any MountedVendor] = []
+        // Who asked for a file that cannot be read knows the line that names it, so that comes first.
         for reading in readings { vendors.append(try reading.get()) }
+        let fingerprint = try count.get()
         try Self.checkScenarioNames(vendors)
         self.init(
             vendors: vendors, fingerprint: fingerprint, layers: fixtures.layers(of: modules.map(\.identity.id)))
@@ -27,11 +29,14 @@ public struct Edition: Sendable {
     /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
     private static func read(
         _ modules: [VendorModule], _ fixtures: FixtureStore
-    ) -> ([Result<any MountedVendor, FixtureProblem>], fingerprint: String) {
-        let found = Mutex((readings: [Int: Result<any MountedVendor, FixtureProblem>](), fingerprint: ""))
+    ) -> ([Result<any MountedVendor, FixtureProblem>], fingerprint: Result<String, FixtureProblem>) {
+        let none = Result<String, FixtureProblem>.success("")
+        let found = Mutex((readings: [Int: Result<any MountedVendor, FixtureProblem>](), fingerprint: none))
         DispatchQueue.concurrentPerform(iterations: modules.count + 1) { index in
             guard index < modules.count else {
-                let fingerprint = fixtures.fingerprint(of: modules.map(\.identity.id))
+                let fingerprint = Result { () throws(FixtureProblem) in
+                    try fixtures.fingerprint(of: modules.map(\.identity.id))
+                }
                 return found.withLock { $0.fingerprint = fingerprint }
             }
             let reading = Result { () throws(FixtureProblem) in try modules[index].mount(fixtures) }

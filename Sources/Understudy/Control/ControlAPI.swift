@@ -103,7 +103,9 @@ struct ControlAPI: Sendable {
                     .unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
             }
             if request.bodyExceedsLimit {
-                throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
+                throw ControlProblem(
+                    .contentTooLarge, "body-too-large",
+                    "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request))).")
             }
             let sandbox = SelectedSandbox(name, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.

@@ -113,8 +113,11 @@ struct IMSTokenJudge {
             return .none
         case .idUnknown:
             let known = issuer.ring.keys.compactMap(\.id).joined(separator: ", ")
+            let pause = issuer.remote?.pause(at: moment, policy, setBy: "switch jwks-cooldown-seconds")
             findings.add(
-                token.keyFinding(.failed, "one of \(known)", token.keyID.map(Fact.text)), orFail: .kidUnknown)
+                token.keyFinding(
+                    .failed, "one of \(known)", token.keyID.map(Fact.text), note: asking == .done ? nil : pause),
+                orFail: .kidUnknown)
             return .none
         case .keys(let places):
             findings.note(token.keyFound)
