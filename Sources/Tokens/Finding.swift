@@ -79,9 +79,18 @@ public struct Finding: Sendable, Hashable {
         return finding
     }
 
+    /// The same finding, saying why in this sentence: a diagnosis tells more than that a rule is broken.
+    ///
+    /// A failure with its diagnosis in it is what people read as the reason; a remark next to it is read by those who open
+    /// the list of findings.
+    public func because(_ note: String) -> Finding {
+        Finding(subject, outcome, expected: expected, found: found, note: note, source: source)
+    }
+
     /// The finding for programs; members without a value are left out.
     public var json: JSON {
         var object: JSONObject = ["check": .string(check), "outcome": .string(outcome.rawValue)]
+        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         object["expected"] = expected?.json
         object["found"] = found?.json
         object["note"] = note.map(JSON.string)
@@ -94,6 +103,7 @@ extension Finding: CustomStringConvertible {
     /// The finding in one line for people.
     public var description: String {
         var text = "\(check): \(outcome.rawValue)"
+        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         if let expected { text += ", expected \(expected)" }
         if let found { text += ", found \(found)" }
         if let note { text += ". \(note)" }
