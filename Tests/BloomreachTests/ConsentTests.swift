@@ -38,6 +38,38 @@ struct ConsentTests {
         try await world.call(.get, Content.consents, Content.privateKey).expect(200, Content.consentCategories)
     }
 
+    @Test("an event of consent moves the attribute, and one of no category or another action does not")
+    func consentEvents() async throws {
+        let world = try await World()
+        let asked = #""attributes":[{"type":"consent","category":"newsletter"},{"type":"consent","category":"x"}]"#
+        func value() async throws -> [JSON?] {
+            let answer = try await world.call(.post, Content.attributes, Content.key, "{\(Content.benIDs),\(asked)}")
+            return answer.json["results"]?.array?.map { $0["value"] } ?? []
+        }
+        func track(_ properties: String) async throws -> ReceivedAnswer {
+            let answer = try await world.call(
+                .post, Example.events, .token, Example.body(Example.ben, #""event_type":"consent","properties":\#(properties)"#))
+            answer.expect(200)
+            return answer
+        }
+        let given = try await track(#"{"action":"accept","category":"newsletter","valid_until":"unlimited"}"#)
+        #expect(given.outcome(of: "consent") == .noted)
+        #expect(try await value() == [true, false])
+        for properties in [
+            #"{"action":"accept","category":"x"}"#, #"{"action":"later","category":"newsletter"}"#, "{}",
+            #"{"action":"reject"}"#, #"{"action":1,"category":"newsletter"}"#,
+        ] {
+            _ = try await track(properties)
+            #expect(try await value() == [true, false], "\(properties)")
+        }
+        _ = try await track(#"{"action":"reject","category":"newsletter"}"#)
+        #expect(try await value() == [false, false])
+        _ = try await track(#"{"action":"accept","category":"newsletter","valid_until":1799999999}"#)
+        #expect(try await value() == [false, false], "a consent that is over")
+        _ = try await track(#"{"action":"accept","category":"newsletter","valid_until":1800000001}"#)
+        #expect(try await value() == [true, false])
+    }
+
     @Test("each project has a category, since Android refuses an empty list")
     func everyProject() async throws {
         let other = try await World().call(

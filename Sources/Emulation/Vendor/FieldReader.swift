@@ -18,6 +18,20 @@ public struct FieldProblem: Sendable, Hashable {
     public let kind: Kind
 }
 
+extension FieldProblem: CustomStringConvertible {
+    /// The problem for people: which member, what was found and what would be right.
+    public var description: String {
+        switch kind {
+        case .missing: "there is no member \(name)"
+        case .wrongType(let expected, let found): "\(name) is a JSON \(found), not a \(expected)"
+        case .tooShort(let minimum, let length):
+            length == 0
+                ? "\(name) is empty; expected at least \(minimum) character\(minimum == 1 ? "" : "s")"
+                : "\(name) has \(length) characters; expected at least \(minimum)"
+        }
+    }
+}
+
 /// Reads the members of a request body and collects everything that is wrong with them, in the order of reading.
 public struct FieldReader {
     private let object: JSONObject

@@ -41,22 +41,33 @@ struct BloomreachIDs: Sendable, Hashable {
     }
 
     /// Why an object is no map of ids.
-    enum Fault: Error {
-        case notAnObject
-        case repeatedName
+    enum Fault: Error, CustomStringConvertible {
+        /// The type's name instead.
+        case notAnObject(String)
+        case repeatedName(String)
         /// There are more than ``BloomreachIDs/maximum``.
         case tooMany
         /// The value of that name is neither a string nor null.
-        case wrongValue(String)
+        case wrongValue(String, String)
+
+        /// What was found, and what would be right.
+        var description: String {
+            switch self {
+            case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
+            case .repeatedName(let name): "the name \(name.prefix(100)) stands there twice"
+            case .tooMany: "more than \(BloomreachIDs.maximum) ids"
+            case .wrongValue(let name, let type): "\(name.prefix(100)) is a JSON \(type), not a string"
+            }
+        }
     }
 
     /// Reads a map of ids: name to string. Nulls and empty strings are dropped.
     init(_ value: JSON) throws(Fault) {
-        guard let object = value.object else { throw .notAnObject }
-        guard object.duplicateNames.isEmpty else { throw .repeatedName }
+        guard let object = value.object else { throw .notAnObject(value.typeName) }
+        if let name = object.duplicateNames.first { throw .repeatedName(name) }
         for member in object {
             if member.value.isNull { continue }
-            guard let text = member.value.string else { throw .wrongValue(member.name) }
+            guard let text = member.value.string else { throw .wrongValue(member.name, member.value.typeName) }
             if text.isEmpty || member.name.isEmpty { continue }
             if member.name.hasSameBytes(as: BloomreachID.cookie) {
                 cookie = text

@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 
 /// What Rezolve and RUA remember in one sandbox.
 struct RezolveState: Sendable {
@@ -9,10 +10,10 @@ struct RezolveState: Sendable {
     /// A user of a partner, as the partner numbers its users.
     struct PartnerUser: Hashable, Sendable {
         let partnerID: String
-        let partnerEntityID: String
+        @ExactText var partnerEntityID: String
     }
 
-    private(set) var customers: [String: RezolveCustomer] = [:]
+    private(set) var customers = ExactTextMap<RezolveCustomer>()
     private(set) var users = RUAUsers()
     private var entities: [PartnerUser: String] = [:]
     /// The entity ids of those who are not of the fixtures, in the order in which they registered.
@@ -34,6 +35,20 @@ struct RezolveState: Sendable {
     /// The customer whom a partner knows by that id.
     func customer(partner: String, partnerEntityID: String) -> RezolveCustomer? {
         entityID(partner: partner, partnerEntityID: partnerEntityID).flatMap { customers[$0] }
+    }
+
+    /// What to tell of a token that names no customer: who has that name in its other claim, or why there may be nobody.
+    func absence(of token: RezolveToken) -> String {
+        if token.kind == .registration, token.entityID.hasSameBytes(as: RezolveToken.noEntity) {
+            return "A registration JWT names its user by partner_entity_id; nobody registered \(token.partnerEntityID)."
+        }
+        if let known = customers.values.first(where: { $0.partnerEntityID.hasSameBytes(as: token.entityID) }) {
+            return "It is the partner_entity_id of \(known.entityID), so the two claims may be swapped."
+        }
+        if let known = customers.values.first(where: { $0.partnerEntityID.hasSameBytes(as: token.partnerEntityID) }) {
+            return "Its partner_entity_id \(token.partnerEntityID) is that of \(known.entityID)."
+        }
+        return "The customer was never registered here, was removed, or a reset forgot it."
     }
 
     /// An entity id that nobody has; a seed that is set again gives out ids again.
@@ -59,7 +74,7 @@ struct RezolveState: Sendable {
     /// Removes a customer with the user that stands for it.
     mutating func remove(entity: String) {
         forget(entity)
-        registered.removeAll { $0 == entity }
+        registered.removeAll { $0.hasSameBytes(as: entity) }
     }
 
     /// Stores a customer who may have changed.
@@ -86,7 +101,7 @@ extension RezolveState {
     ///
     /// - Parameter isOfFixtures: whether the customer stays whoever else registers.
     mutating func put(_ customer: RezolveCustomer, isOfFixtures: Bool) {
-        if let other = entities[customer.partnerUser], other != customer.entityID { forget(other) }
+        if let other = entities[customer.partnerUser], !other.hasSameBytes(as: customer.entityID) { forget(other) }
         if let old = customers[customer.entityID] { entities[old.partnerUser] = nil }
         if isOfFixtures { insert(customer) } else { register(customer) }
     }
@@ -127,6 +142,9 @@ extension RezolveState {
 
     /// Stores a new or changed user.
     mutating func store(_ user: RUAUser) { users.store(user) }
+
+    /// Stores a user whose names may have changed.
+    mutating func rename(_ user: RUAUser) { users.rename(user) }
 
     /// The user that stands for a customer.
     func user(entity: String) -> RUAUser? { users.user(entity: entity) }
