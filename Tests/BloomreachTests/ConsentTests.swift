@@ -48,7 +48,8 @@ struct ConsentTests {
         }
         func track(_ properties: String) async throws -> ReceivedAnswer {
             let answer = try await world.call(
-                .post, Example.events, .token, Example.body(Example.ben, #""event_type":"consent","properties":\#(properties)"#))
+                .post, Example.events, .token,
+                Example.body(Example.ben, #""event_type":"consent","properties":\#(properties)"#))
             answer.expect(200)
             return answer
         }

@@ -75,7 +75,8 @@ struct RecordOwnerTests {
         try await greeting(world, "s/demo-project-1", .bearer(token), ids).expect(200, nobody.text)
     }
 
-    @Test("a body that names exactly the token's ids passes, whatever the stored record says", arguments: [true, false])
+    @Test(
+        "a body that names exactly the token's ids passes, whatever the stored record says", arguments: [true, false])
     func exactIDs(_ namesThem: Bool) async throws {
         let world = try await world()
         // Ben's record has another email_id than the token says.

@@ -56,7 +56,8 @@ struct ExactNameTests {
         let world = try await World()
         for name in [Self.composed, Self.decomposed] {
             try await world.call(
-                .post, "/v2/credentials/register", .keyN, #"{"username":"\#(name)","password":"pw-\#(name.utf8.count)"}"#
+                .post, "/v2/credentials/register", .keyN,
+                #"{"username":"\#(name)","password":"pw-\#(name.utf8.count)"}"#
             ).expect(201)
         }
         func logIn(_ name: String, _ password: String) async throws -> Int {

@@ -86,13 +86,16 @@ struct RUATests {
         let renewed = World.Fields.keyN.authorization(answer.json["accessToken"]?.string ?? "").device(Example.device)
         let books = "/api/v1/partner/317/customer/\(entity)/addressbook"
         try await world.call(.get, books, renewed).expect(200, "[]")
-        for (method, path) in [(HTTPRequest.Method.post, logout), (.post, "/v1/user/password"), (.put, "/v1/user/details")] {
+        for (method, path) in [
+            (HTTPRequest.Method.post, logout), (.post, "/v1/user/password"), (.put, "/v1/user/details"),
+        ] {
             let refused = try await world.call(method, path, renewed, "{}")
             refused.expect(401, invalid("Token is invalid."), "rua-token-invalid")
             let reason = refused.entry?.explanation ?? ""
             #expect(reason.contains("\(entity), who has none"), "\(reason)")
         }
-        let other = try Forged.token(claims: Forged.adaClaims(entity: "\"\(entity)\"", user: #""user-2001""#), by: "secret")
+        let other = try Forged.token(
+            claims: Forged.adaClaims(entity: "\"\(entity)\"", user: #""user-2001""#), by: "secret")
         try await world.call(.get, ping, World.Fields().bearer(other))
             .expect(401, invalid("Token is invalid."), "rua-token-invalid")
     }
@@ -103,9 +106,11 @@ struct RUATests {
         let body = #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#
         try await world.call(.post, "/v2/credentials/login", .keyN, Example.login.replacing("dev-1", with: ""))
             .expect(400, body, "rua-body-invalid")
-        let entity = try await world.call(.post, "/v2/credentials/register/guest", .keyN).json["sdkEntity"]?.string ?? ""
+        let entity =
+            try await world.call(.post, "/v2/credentials/register/guest", .keyN).json["sdkEntity"]?.string ?? ""
         let guest = #"{"deviceId":"","entityId":"\#(entity)"}"#
-        try await world.call(.post, "/v2/credentials/register/guest", .keyN, guest).expect(400, body, "rua-body-invalid")
+        try await world.call(.post, "/v2/credentials/register/guest", .keyN, guest).expect(
+            400, body, "rua-body-invalid")
         try await world.call(.post, "/api/v2/authentication/login/guest", .keyN.bearer(Example.regNew), guest)
             .expect(400, Example.malformed, "body-too-short")
     }

@@ -6,14 +6,6 @@ import Tokens
 /// The one line that people read names the cause.
 @Suite("Rezolve's reasons")
 struct ReasonTests {
-    /// A mistake, and what the reason must and must not say.
-    struct Mistake: Sendable, CustomStringConvertible {
-        let description: String
-        var secrets: [String] = []
-        let phrases: [String]
-        let send: @Sendable (World) async throws -> ReceivedAnswer
-    }
-
     private static func list(_ token: @escaping @Sendable () throws -> String)
         -> @Sendable (World) async throws -> ReceivedAnswer
     {
@@ -123,7 +115,8 @@ struct ReasonTests {
             description: "exp beyond every clock", phrases: ["9007199254740993"],
             send: list { try Forged.token(claims: Forged.adaClaims(exp: "9007199254740993")) }),
         Mistake(
-            description: "exp in milliseconds, of which none may be so many", phrases: [
+            description: "exp in milliseconds, of which none may be so many",
+            phrases: [
                 "looks like milliseconds", "2027-01-15T08:30:00Z", "1800 s",
             ],
             send: {
@@ -140,9 +133,11 @@ struct ReasonTests {
             description: "no body at RUA", phrases: ["the body is empty, not a JSON object"],
             send: { try await $0.call(.post, "/v2/credentials/login", .keyN) }),
         Mistake(
-            description: "members of RUA", phrases: ["there is no member password", "deviceId is a JSON number, not a string"],
+            description: "members of RUA",
+            phrases: ["there is no member password", "deviceId is a JSON number, not a string"],
             send: {
-                try await $0.call(.post, "/v2/credentials/login", .keyN, #"{"username":"ada@example.test","deviceId":1}"#)
+                try await $0.call(
+                    .post, "/v2/credentials/login", .keyN, #"{"username":"ada@example.test","deviceId":1}"#)
             }),
         Mistake(
             description: "an empty device id", phrases: ["deviceId is empty; expected at least 1 character"],
@@ -159,23 +154,15 @@ struct ReasonTests {
                     .post, "/v2/credentials/register", .keyN, #"{"password":"not-a-secret-2","phone":"+15550100"}"#)
             }),
         Mistake(
-            description: "the commerce part", phrases: ["/api/v2/partner belongs to the commerce part", "not emulated"],
+            description: "the commerce part",
+            phrases: ["/api/v2/partner belongs to the commerce part", "not emulated"],
             send: { try await $0.call(.get, "/api/v2/partner/317/cart", .ada) }),
     ]
 
     @Test("names the cause, both sides, and no secret", arguments: signatures + keys + claims + bodies)
-    func reason(_ mistake: Mistake) async throws {
-        let world = try await World()
-        let answer = try await mistake.send(world)
-        #expect(answer.status >= 400)
-        let reason = answer.entry?.explanation ?? ""
-        for phrase in mistake.phrases where !reason.contains(phrase) {
-            Issue.record("“\(phrase)” is not in: \(reason)")
-        }
-        for secret in mistake.secrets { #expect(!reason.contains(secret), "\(reason)") }
-    }
+    func reason(_ mistake: Mistake) async throws { try await mistake.check(in: World()) }
 
-    @Test("a token is explained by the same words", arguments: signatures.prefix(4))
+    @Test("a token is explained by the same words", arguments: signatures.prefix(3))
     func explained(_ mistake: Mistake) async throws {
         let world = try await World()
         let answer = try await mistake.send(world)

@@ -93,7 +93,7 @@ struct ScenarioTests {
         let token = try await world.mint("rezolve/login")
         let renewal = try await world.call(.get, "/v2/credentials/ping", World.Fields().bearer(token))
         let renewed = CompactToken(String((renewal.json["accessToken"]?.string ?? "").dropFirst("Bearer ".count)))
-        #expect(renewed.claims?["exp"] == 1_799_999_940, "\(renewal.text)")
+        #expect((renewed.date("exp").seconds() ?? .infinity) < 1_800_000_000, "\(renewal.text)")
     }
 
     @Test("a customer who is removed in mid-session is refused from then on")

@@ -27,9 +27,11 @@ struct SwitchTests {
                 "error-envelope bare errors-array", "message-style error-page staging", "auth-header required ignored",
                 "partner-entity-id must-match any", "device-check enforce off", "bearer-scheme required lenient",
                 "registration-token-reuse accept refuse", "exp-number any any", "max-lifetime-seconds off off",
-                "leeway-seconds 0 0", "nbf enforce ignore", "profile-dates unix-seconds iso", "ping-after-logout expired-token unauthorized",
+                "leeway-seconds 0 0", "nbf enforce ignore", "profile-dates unix-seconds iso",
+                "ping-after-logout expired-token unauthorized",
                 "duplicate-registration fail fail", "logout-revokes-core no no", "rua-token-prefix bearer bearer",
-                "rua-user-answers full schema", "unknown-entity refuse refuse", "address-required-fields none none", "pan-check any-string any-string",
+                "rua-user-answers full schema", "unknown-entity refuse refuse", "address-required-fields none none",
+                "pan-check any-string any-string",
                 "ios-sample-renewal off off",
             ])
     }
@@ -131,7 +133,8 @@ struct SwitchTests {
         SwitchCase(
             "nbf", "enforce", note: "that is no number", "masked-not-yet-valid",
             list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":"soon""#))),
-        SwitchCase("nbf", "enforce", note: "of now", nil, list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":1800000000"#))),
+        SwitchCase(
+            "nbf", "enforce", note: "of now", nil, list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":1800000000"#))),
         SwitchCase(
             "nbf", "enforce", note: "of an expired token", "token-expired",
             list(claims: Forged.adaClaims(exp: #"1799999999,"nbf":1800003600"#))),

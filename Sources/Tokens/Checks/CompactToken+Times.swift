@@ -110,7 +110,7 @@ extension CompactToken {
         }
         return Finding(
             check, holds(seconds) ? .passed : .failed, expected: expected, found: .time(seconds),
-            note: date.millisecondsRemark(on: name), source: source)
+            note: date.millisecondsRemark(on: name) ?? date.fractionRemark(on: name), source: source)
     }
 
     /// `milliseconds-NAME`: a remark on a time that looks like milliseconds, and so lies farther ahead than anybody meant;
@@ -124,6 +124,11 @@ extension CompactToken {
 }
 
 extension NumericDate {
+    /// What to say of a time that has a fraction; `nil` for any other.
+    fileprivate func fractionRemark(on name: String) -> String? {
+        form == .fraction ? "\(name) has a fraction, which RFC 7519 section 2 allows and some servers refuse." : nil
+    }
+
     /// What to say of a time that looks like milliseconds, as both; `nil` for any other.
     ///
     /// - Parameter name: what the time is called where it stands.

@@ -48,7 +48,9 @@ extension Bloomreach {
     }
 
     private static func whyNoCommands(_ body: JSON) -> String {
-        guard let object = body.object else { return "the body is a JSON \(body.typeName), not an object with commands" }
+        guard let object = body.object else {
+            return "the body is a JSON \(body.typeName), not an object with commands"
+        }
         guard let commands = object["commands"] else { return "there is no commands" }
         return commands.array == nil ? "commands is a JSON \(commands.typeName), not an array" : "commands is empty"
     }

@@ -202,7 +202,8 @@ extension BloomreachStream {
                 "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
         }
         self.init(
-            id: id, project: project, signingKeys: try BloomreachSigningKey.list(
+            id: id, project: project,
+            signingKeys: try BloomreachSigningKey.list(
                 entry["signing_keys"], kind: "signing key of stream \(id)"),
             signedOnlyIDs: try entry["signed_only_ids"]?.strings() ?? [],
             requireJWT: try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self))

@@ -216,7 +216,7 @@ extension Bloomreach {
             Finding(
                 "private-key-secret",
                 key.map { $0.text.hasSameBytes(as: secret) ? .passed : .failed } ?? .notJudged,
-                expected: .text("the secret of private key \(id)"),
+                expected: .text(key == nil ? "the secret of the key" : "the secret of private key \(id)"),
                 found: key.flatMap { $0.text.hasSameBytes(as: secret) ? nil : accounts.shown(secret: secret) },
                 source: "ours"),
             orFail: .wrongSecret)

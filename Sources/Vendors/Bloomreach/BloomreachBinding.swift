@@ -43,7 +43,8 @@ extension Call<Bloomreach> {
                 source: "seed, retrieval policy; switch customer-token-binding; streams ours"),
             orFail: failure)
         if !holds {
-            throw Refusal(failure, because: "the token belongs to \(owner.json.text), the request names \(ids.json.text)")
+            throw Refusal(
+                failure, because: "the token belongs to \(owner.json.text), the request names \(ids.json.text)")
         }
     }
 

@@ -29,9 +29,13 @@ struct BloomreachStrangers {
         if let project = accounts.projects.first(where: { $0.publicKey(id) != nil }) {
             return "That is a public key of project \(project.token); it signs nothing."
         }
-        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) { return "That is the \(key.phrase)." }
+        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) {
+            return "That is the \(key.phrase)."
+        }
         let signer = accounts.signingKeys.first { key in
-            [algorithm, .hs256, .hs512].contains { token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed }
+            [algorithm, .hs256, .hs512].contains {
+                token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed
+            }
         }
         return signer.map { "Nobody has a key of that id; the signature fits the \($0.phrase)." }
             ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: accounts.signingKeys.map(\.id)))."
@@ -60,7 +64,9 @@ extension BloomreachAccounts {
             return "a JWT, which is sent as Bearer JWT"
         }
         if let owner = projects.first(where: { $0.publicKey(key) != nil }) { return "a public key of \(owner.token)" }
-        if let signer = signingKeys.first(where: { $0.id.hasSameBytes(as: key) }) { return "the id of the \(signer.phrase)" }
+        if let signer = signingKeys.first(where: { $0.id.hasSameBytes(as: key) }) {
+            return "the id of the \(signer.phrase)"
+        }
         if let signer = signingKeys.first(where: { $0.text.hasSameBytes(as: key) }) {
             return "the secret of the \(signer.phrase), which is never sent"
         }
@@ -68,12 +74,15 @@ extension BloomreachAccounts {
         if stream(key) != nil { return "the id of stream \(key)" }
         let trimmed = key.lowercased().filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
         let near = projects.flatMap(\.publicKeys).first { $0.key.lowercased().hasSameBytes(as: trimmed) }
-        return near.map { "a text that differs from \($0.key) by capitals, blanks or quotes" } ?? "a key that nobody has"
+        return near.map { "a text that differs from \($0.key) by capitals, blanks or quotes" }
+            ?? "a key that nobody has"
     }
 
     /// What was sent as the id of a private key and is none of the project.
     func owner(ofPrivateKey id: String) -> String {
-        if let project = projects.first(where: { $0.publicKey(id) != nil }) { return "a public key of \(project.token)" }
+        if let project = projects.first(where: { $0.publicKey(id) != nil }) {
+            return "a public key of \(project.token)"
+        }
         if let key = signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) { return "the id of the \(key.phrase)" }
         return "the id of no private key of the project"
     }

@@ -25,7 +25,8 @@ extension Bloomreach {
         let foreign = own == nil ? token.keyID.flatMap(foreignKey) : nil
         BloomreachTokenRules.streamToken.judge(
             token, by: own ?? foreign, named: accounts.shown(keyID: token.keyID),
-            others: accounts.signingKeys, BloomreachStrangers(accounts: accounts, place: .stream(stream)), at: moment, leewaySeconds: switches.leewaySeconds,
+            BloomreachStrangers(accounts: accounts, place: .stream(stream)), at: moment,
+            leewaySeconds: switches.leewaySeconds,
             &findings)
         findings.add(
             Finding(

@@ -61,21 +61,21 @@ struct BloomreachTokenRules {
     /// - Parameters:
     ///   - key: the key that its `kid` names, where that is known.
     ///   - keyID: that `kid`, without a secret in it.
-    ///   - others: secrets of others, to tell whose signature it may be.
-    ///   - strangers: what stands where something else belongs.
+    ///   - strangers: what stands where something else belongs, and whose signature it may be.
     func judge(
-        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, others: [BloomreachSigningKey],
-        _ strangers: BloomreachStrangers, at moment: Moment, leewaySeconds: Int, _ findings: inout Findings<BloomreachFailure>
+        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, _ strangers: BloomreachStrangers, at moment: Moment, leewaySeconds: Int,
+        _ findings: inout Findings<BloomreachFailure>
     ) {
         let compact = token.compact
         findings.add(structure(of: token, strangers), orFail: malformed)
         findings.add(parts(of: compact), orFail: malformed)
         findings.add(compact.algorithm(is: algorithm, source: source), orFail: wrongAlgorithm)
-        findings.add(compact.type(is: "JWT", exactly: true, source: source + "; strictness ours"), orFail: wrongAlgorithm)
+        findings.add(
+            compact.type(is: "JWT", exactly: true, source: source + "; strictness ours"), orFail: wrongAlgorithm)
         findings.add(compact.critical(), orFail: wrongAlgorithm)
         if let references = compact.keyReferences() { findings.note(references) }
         findings.add(keyFinding(token, key, keyID, strangers), orFail: unknownKey)
-        judgeSignature(of: token, by: key, others: others, &findings)
+        judgeSignature(of: token, by: key, others: strangers.accounts, &findings)
         findings.add(compact.claim("exp", is: .number, source: source), orFail: missingExpiry)
         let leeway = Double(leewaySeconds)
         findings.add(
@@ -86,9 +86,8 @@ struct BloomreachTokenRules {
             compact.notBefore(at: moment.unixSeconds, TimeRules(leeway: leeway, required: false), source: "ours"),
             orFail: notYetValid)
         findings.add(subjectFinding(token), orFail: badSubject)
-        for name in ["exp", "nbf"] {
-            if let remark = compact.milliseconds(in: name) { findings.note(remark) }
-        }
+        if let remark = compact.milliseconds(in: "exp") { findings.note(remark) }
+        if let remark = compact.milliseconds(in: "nbf") { findings.note(remark) }
     }
 
     /// Whether the token has the form of one; a key in its place is called what it is.
@@ -114,12 +113,13 @@ struct BloomreachTokenRules {
     ) -> Finding {
         Finding(
             "key-known", token.compact.header == nil ? .notJudged : key == nil ? .failed : .passed,
-            expected: .text("kid of a \(strangers.expectedKey)"), found: keyID,
+            expected: .text(key == nil ? "kid of a \(strangers.expectedKey)" : "kid of a key that may sign here"),
+            found: keyID,
             note: key == nil ? strangers.note(onKeyOf: token, algorithm) : nil, source: source)
     }
 
     private func judgeSignature(
-        of token: BloomreachToken, by key: BloomreachSigningKey?, others: [BloomreachSigningKey],
+        of token: BloomreachToken, by key: BloomreachSigningKey?, others: BloomreachAccounts,
         _ findings: inout Findings<BloomreachFailure>
     ) {
         guard let key else {
@@ -128,7 +128,7 @@ struct BloomreachTokenRules {
         }
         let finding = token.signature(by: key, algorithm, source: source)
         guard finding.outcome == .failed else { return findings.add(finding, orFail: badSignature) }
-        let secrets = others.filter { $0 !== key }.map {
+        let secrets = others.signingKeys.filter { $0 !== key }.map {
             SignatureDiagnosis.OtherSecret(name: $0.phrase, secret: $0.text)
         }
         let diagnosis = SignatureDiagnosis.explain(

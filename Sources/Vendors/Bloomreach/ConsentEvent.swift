@@ -33,7 +33,8 @@ struct ConsentEvent {
     func finding(isKnown: Bool, in project: String) -> Finding {
         Finding(
             "consent", .noted, expected: .text("a consent category of \(project)"), found: .text(category),
-            note: isKnown ? "The customer's consent attribute follows." : "No such category is there, so nothing follows.",
+            note: isKnown
+                ? "The customer's consent attribute follows." : "No such category is there, so nothing follows.",
             source: "page on consent management; that the attribute follows inferred")
     }
 }

@@ -77,7 +77,6 @@ extension InAppMessage {
             + ContentField.optional(
                 ["button_text", "button_link", "button_text_color", "button_background_color"], .optional(.text)))
 
-
     private static func checkPayload(of entry: FixtureMapping, isRichText: Bool) throws(FixtureProblem) {
         if try entry.required("is_html").bool(), try entry["payload_html"]?.json().string == nil {
             throw entry.node.problem("the message has is_html true and no payload_html")

@@ -101,7 +101,8 @@ extension Bloomreach {
     private static func checkLength(ofType type: String) throws(BloomreachRefusal) {
         guard type.utf8.count <= BloomreachEventTypes.longest else {
             throw .invalidField(
-                "event_type", because: "event_type has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
+                "event_type",
+                because: "event_type has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
         }
     }
 }

@@ -23,7 +23,8 @@ extension Rezolve {
         }
         let core = Self.core(apiKey)
         if let partner = accounts.partners.first(where: { Self.core($0.apiKey).hasSameBytes(as: core) }) {
-            return "It differs from the api key of partner \(partner.id) by capitals, blanks, quotes or a scheme alone; "
+            return
+                "It differs from the api key of partner \(partner.id) by capitals, blanks, quotes or a scheme alone; "
                 + "every byte counts."
         }
         if apiKey.utf8.contains(UInt8(ascii: ",")) { return "Two headers of that name count as one with a comma." }

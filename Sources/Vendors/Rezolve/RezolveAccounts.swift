@@ -65,7 +65,8 @@ extension RezolveAccounts {
             guard !partner.id.isEmpty, partner.id.allSatisfy({ $0.isASCII && $0.isNumber }) else {
                 throw node.problem("the partner id “\(partner.id)” is not made of digits")
             }
-            guard !partners.contains(where: { $0.id == partner.id || $0.apiKey.hasSameBytes(as: partner.apiKey) }) else {
+            guard !partners.contains(where: { $0.id == partner.id || $0.apiKey.hasSameBytes(as: partner.apiKey) })
+            else {
                 throw node.problem("another partner has the id \(partner.id) or its api key")
             }
             partners.append(partner)

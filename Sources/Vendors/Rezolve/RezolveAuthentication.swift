@@ -165,7 +165,9 @@ extension Rezolve {
             Finding(
                 "api-key", partner == nil ? .failed : .passed,
                 expected: .text(
-                    only == nil
+                    partner != nil
+                        ? "x-rezolve-partner-apikey of a known partner; none while there is only one partner"
+                        : only == nil
                         ? "x-rezolve-partner-apikey of one of the \(accounts.partners.count) partners"
                         : "x-rezolve-partner-apikey of partner \(only?.id ?? ""), or none as there is no other"),
                 found: shown(credentials), note: strangeness(of: credentials), source: "QA tests; wiki for guests"),
@@ -179,7 +181,8 @@ extension Rezolve {
         findings.add(
             Finding(
                 "api-key", credentials.partner == nil ? .failed : .passed, expected: .text("a known api key, or none"),
-                found: shown(credentials), note: strangeness(of: credentials), source: "QA tests; Android sample pings without one"),
+                found: shown(credentials), note: strangeness(of: credentials),
+                source: "QA tests; Android sample pings without one"),
             orFail: .ruaAPIKeyWrong)
     }
 

@@ -58,13 +58,15 @@ extension Rezolve {
 
     private func judgeKeyOwner(_ partner: RezolvePartner?, _ call: inout RezolveCall) {
         guard let sent = call.credentials.partner, let partner else { return }
+        let isSame = sent.id == partner.id
         call.findings.add(
             Finding(
-                "api-key-partner", sent.id == partner.id ? .passed : .failed,
-                expected: .text("the api key of partner \(partner.id), or none"),
-                found: .text("the api key of partner \(sent.id)"),
-                note: sent.id == partner.id
-                    ? nil : "The token's customer \(call.credentials.token?.entityID ?? "") is of partner \(partner.id).",
+                "api-key-partner", isSame ? .passed : .failed,
+                expected: .text(isSame ? partner.id : "the api key of partner \(partner.id), or none"),
+                found: .text(isSame ? sent.id : "the api key of partner \(sent.id)"),
+                note: isSame
+                    ? nil
+                    : "The token's customer \(call.credentials.token?.entityID ?? "") is of partner \(partner.id).",
                 source: "QA tests"),
             orFail: .ruaAPIKeyWrong)
     }
@@ -79,7 +81,7 @@ extension Rezolve {
             Finding(
                 "rua-user", user == nil && !isRenewal ? .failed : .passed,
                 expected: .text(isRenewal ? "a customer" : "a customer with a user at RUA"),
-                found: .text("\(customer.entityID)\(user == nil ? ", who has none" : "")"),
+                found: .text(user == nil ? customer.entityID + ", who has none" : customer.entityID),
                 source: isRenewal ? "JWT page: register, later CREDENTIALS + \"ping\"" : "ours"),
             orFail: .ruaTokenInvalid)
         guard let user else { return }

@@ -42,7 +42,8 @@ final class RezolveVerification: CheckGroup {
     private var stranger: String? {
         let text = token.compact.text
         if let partner = partners.first(where: { $0.apiKey.hasSameBytes(as: text) }) {
-            return "This is the api key of partner \(partner.id); it belongs in x-rezolve-partner-apikey, and a JWT here."
+            return
+                "This is the api key of partner \(partner.id); it belongs in x-rezolve-partner-apikey, and a JWT here."
         }
         if let partner = partners.first(where: { $0.authKey?.text.hasSameBytes(as: text) == true }) {
             return "This is the auth key of partner \(partner.id); it signs tokens and is never sent."

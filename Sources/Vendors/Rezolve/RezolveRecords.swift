@@ -64,7 +64,8 @@ struct RezolveRecords: Sendable {
                 throw node.problem("“\(customer.entityID)” can be no entity id")
             }
             try customer.checkIDs(at: node)
-            guard entities.insert(ExactText(customer.entityID)).inserted, names.insert(customer.partnerUser).inserted else {
+            guard entities.insert(ExactText(customer.entityID)).inserted, names.insert(customer.partnerUser).inserted
+            else {
                 throw node.problem(
                     "another customer is \(customer.entityID) or \(customer.partnerEntityID) of the partner")
             }

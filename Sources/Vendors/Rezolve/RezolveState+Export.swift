@@ -135,7 +135,8 @@ extension RUAUser {
     func record(withSecrets: Bool) -> JSON {
         var record: JSONObject = [
             "id": JSON(id), "customer": .string(entityID), "username": .string(username), "email": .string(email),
-            "phone": .string(phone), "created": created.json, "updated": updated.json, "guest": .bool(isGuest), "confirmed": .bool(isConfirmed),
+            "phone": .string(phone), "created": created.json, "updated": updated.json, "guest": .bool(isGuest),
+            "confirmed": .bool(isConfirmed),
             "logged_out_devices": .array(loggedOutDevices.map(JSON.string)),
         ]
         if let firstName { record["first_name"] = .string(firstName) }

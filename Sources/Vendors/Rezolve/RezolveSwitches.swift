@@ -122,7 +122,8 @@ struct RezolveSwitches: VendorSwitches {
             about: "whether accessToken starts with Bearer", source: "ours"),
         SwitchDeclaration(
             "rua-user-answers", documented: UserAnswers.full, observed: .schema,
-            about: "whether registration answers the names that were sent, and rua.guest its sign-ins, or null for them",
+            about:
+                "whether registration answers the names that were sent, and rua.guest its sign-ins, or null for them",
             source: "wiki; QA tests: schemas"),
         SwitchDeclaration(
             "unknown-entity", documented: UnknownEntity.refuse, observed: .refuse,

@@ -119,7 +119,11 @@ struct RezolveTokenRules {
         let finding = token.compact.notBefore(
             at: moment.unixSeconds, TimeRules(leeway: Double(switches.leewaySeconds)),
             source: "ours, after RFC 7519 section 4.1.5; switch nbf")
-        if switches.notBefore == .enforce { findings.add(finding, orFail: failure) } else { findings.note(finding.noted) }
+        if switches.notBefore == .enforce {
+            findings.add(finding, orFail: failure)
+        } else {
+            findings.note(finding.noted)
+        }
     }
 
     /// Remarks on times that look like milliseconds, also where the call passes.

@@ -44,7 +44,8 @@ extension Rezolve {
         guard var user = Int(id).flatMap({ state.users[$0] }), String(user.id) == id,
             user.partnerID == call.credentials.partner?.id
         else {
-            throw Refusal(.ruaUserNotFound, because: "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id)")
+            throw Refusal(
+                .ruaUserNotFound, because: "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id)")
         }
         guard call.parameters["code"] == confirmationCode else {
             throw Refusal(
