@@ -112,7 +112,7 @@ struct ReasonTests {
                 try Forged.token(claims: Forged.adaClaims(user: "\"\(String(repeating: "u", count: 256))\""))
             }),
         Mistake(
-            description: "exp beyond every clock", phrases: ["9007199254740993"],
+            description: "exp beyond every clock", phrases: ["9007199254740993", "above 2^53"],
             send: list { try Forged.token(claims: Forged.adaClaims(exp: "9007199254740993")) }),
         Mistake(
             description: "exp in milliseconds, of which none may be so many",

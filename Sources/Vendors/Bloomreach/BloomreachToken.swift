@@ -63,7 +63,8 @@ struct BloomreachTokenRules {
     ///   - keyID: that `kid`, without a secret in it.
     ///   - strangers: what stands where something else belongs, and whose signature it may be.
     func judge(
-        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, _ strangers: BloomreachStrangers, at moment: Moment, leewaySeconds: Int,
+        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, _ strangers: BloomreachStrangers,
+        at moment: Moment, leewaySeconds: Int,
         _ findings: inout Findings<BloomreachFailure>
     ) {
         let compact = token.compact

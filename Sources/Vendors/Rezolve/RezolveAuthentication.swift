@@ -168,8 +168,8 @@ extension Rezolve {
                     partner != nil
                         ? "x-rezolve-partner-apikey of a known partner; none while there is only one partner"
                         : only == nil
-                        ? "x-rezolve-partner-apikey of one of the \(accounts.partners.count) partners"
-                        : "x-rezolve-partner-apikey of partner \(only?.id ?? ""), or none as there is no other"),
+                            ? "x-rezolve-partner-apikey of one of the \(accounts.partners.count) partners"
+                            : "x-rezolve-partner-apikey of partner \(only?.id ?? ""), or none as there is no other"),
                 found: shown(credentials), note: strangeness(of: credentials), source: "QA tests; wiki for guests"),
             orFail: credentials.apiKey == nil ? missing : wrong)
         return partner
