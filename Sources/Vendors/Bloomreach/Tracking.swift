@@ -91,7 +91,7 @@ extension Bloomreach {
         let isKnown = call.vendor.content[project.token].consentCategories.contains {
             $0.id.hasSameBytes(as: event.category)
         }
-        call.findings.note(event.finding(isKnown: isKnown, in: project.token))
+        call.findings.note(event.finding(isKnown: isKnown, in: project.token, at: call.moment))
         guard isKnown else { return }
         let key = BloomreachCustomerKey(project: project.token, number: customer.number)
         state.content.setConsent(event.isGiven(at: call.moment), to: event.category, of: key)
