@@ -16,7 +16,8 @@ public final class Emulator: Sendable {
     let modules: [VendorModule]
     /// How reading the fixtures anew went.
     let reloads: Reloads
-    let controlToken: String?
+    /// Who may make control calls.
+    let controlAccess: ControlAccess
     /// The longest state that the control API takes, in bytes.
     let stateLimit: Int
     /// The machine's clock, by which sandboxes grow old.
@@ -36,6 +37,8 @@ public final class Emulator: Sendable {
     ///   - modules: the vendors.
     ///   - settings: how sandboxes want the vendors to behave to begin with.
     ///   - controlToken: the bearer token that the control API asks for; `nil` for none.
+    ///   - hostNames: names under which the control API answers, besides addresses, `localhost`, names below it, and names
+    ///     without a dot.
     ///   - stateLimit: the longest state that the control API takes, in bytes; reading it takes several times as much.
     ///   - limits: how many sandboxes there may be, and how long each may lie unused.
     ///   - logger: where every exchange is logged.
@@ -45,7 +48,7 @@ public final class Emulator: Sendable {
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(
         fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
-        controlToken: String? = nil, stateLimit: Int = standardStateLimit,
+        controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
@@ -65,7 +68,7 @@ public final class Emulator: Sendable {
         reloads = Reloads(edition)
         sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
         metrics = Metrics(vendors: edition.vendors)
-        self.controlToken = controlToken
+        controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit
         self.machine = machine
         self.logger = logger

@@ -48,12 +48,16 @@ public struct Pipeline: RequestHandler {
         let watch = Stopwatch()
         do {
             guard let selection = try SandboxSelection.of(request) else {
-                return answer(request, in: emulator.sandboxes.standard, watch)
+                if ControlAPI.owns(request) { return control.answer(request, in: SandboxName.standard) }
+                return exchange(request, in: emulator.sandboxes.standard, watch)
             }
-            return answer(selection.request, in: emulator.sandboxes.sandbox(selection.name), watch)
+            if ControlAPI.owns(selection.request) { return control.answer(selection.request, in: selection.name) }
+            return exchange(selection.request, in: emulator.sandboxes.sandbox(selection.name), watch)
         } catch {
             emulator.metrics.count(at: Metrics.Place(), status: error.status.code, failure: nil, after: watch)
-            return .ready(error.response)
+            var response = error.response
+            response.closeToPages()
+            return .ready(response)
         }
     }
 
@@ -71,11 +75,6 @@ public struct Pipeline: RequestHandler {
     private struct Measurement {
         let watch: Stopwatch
         var place = Metrics.Place()
-    }
-
-    private func answer(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
-        if ControlAPI.owns(request) { return control.answer(request, in: sandbox) }
-        return exchange(request, in: sandbox, watch)
     }
 
     private func exchange(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
@@ -128,9 +127,7 @@ public struct Pipeline: RequestHandler {
     // What an exchange leaves behind holds a dozen things, so it is handed on and not copied.
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
         switch consume step {
-        case .finished(let response, let record):
-            finish(exchange, response, record, measurement)
-            return .ready(response)
+        case .finished(let response, let record): return .ready(finish(exchange, response, record, measurement))
         case let unfinished:
             return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, unfinished, measurement) } }
         }
@@ -140,9 +137,7 @@ public struct Pipeline: RequestHandler {
         var step = first
         while true {
             switch step {
-            case .finished(let response, let record):
-                finish(exchange, response, record, measurement)
-                return response
+            case .finished(let response, let record): return finish(exchange, response, record, measurement)
             case .waiting(let job, let then):
                 await job()
                 step = then()
@@ -153,8 +148,11 @@ public struct Pipeline: RequestHandler {
     }
 
     private func finish(
-        _ exchange: Exchange, _ response: Response, _ record: consuming ExchangeRecord, _ measurement: Measurement
-    ) {
+        _ exchange: Exchange, _ answer: Response, _ record: consuming ExchangeRecord, _ measurement: Measurement
+    ) -> Response {
+        var response = answer
+        // A vendor's answer stays as it is for whoever is no frame in a page.
+        if exchange.request.mayBeForFrame { response.refuseFrames() }
         let failure = record.failure
         let entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
@@ -163,6 +161,7 @@ public struct Pipeline: RequestHandler {
         emulator.metrics.count(
             at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
         if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }
+        return response
     }
 
     private func log(_ entry: JournalEntry, _ logger: Logger) {

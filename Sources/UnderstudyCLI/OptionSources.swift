@@ -26,6 +26,13 @@ struct OptionSources {
         return flag ?? environment[variable(name)] ?? file?.values[name]
     }
 
+    /// The texts of an option that may be repeated. The environment and the file have one text, with commas.
+    func texts(_ name: String, flags: [String]) throws -> [String] {
+        guard flags.isEmpty else { return flags }
+        let listed = try text(name, flag: nil)?.split(separator: ",") ?? []
+        return listed.map { text in String(text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()) }
+    }
+
     /// An option of another type.
     ///
     /// - Parameter expected: what a value has to be, for the complaint about another one.
@@ -88,7 +95,8 @@ struct ConfigurationFile {
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
         let names = [
             "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-            "control-token", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
+            "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit",
+            "state-limit", "scenario",
             "watch",
         ]
         let mapping = try document.mapping(names + ["profile", "switches"])

@@ -56,7 +56,7 @@ public struct Response: Sendable {
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Response { Response(status: status) }
 
     private static let textFields: HTTPFields = [.contentType: "text/plain; charset=utf-8"]
-    private static let jsonFields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
+    static let jsonFields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
 }
 
 /// What few responses have, in an object so that the others need no room for it.

@@ -257,4 +257,29 @@ struct AcceptanceOfResourcesTests {
             #expect(content["access-control-allow-origin"] == "*")
         }
     }
+
+    @Test(
+        "30: what was uploaded as a page is none to a browser that is led to it", arguments: Depth.allCases,
+        ["text/html", "image/svg+xml", "application/xhtml+xml", "text/javascript", "application/pdf", ""])
+    func page(_ depth: Depth, _ type: String) async throws {
+        let world = try await World.comapi(depth)
+        let mira = try await world.session()
+        let page = "<script>fetch('/_understudy/journal')</script>"
+        let fields = mira.fields + (type.isEmpty ? [] : [("content-type", type)])
+        let upload = try await world.call(.post, Example.path("/content"), fields, page)
+        upload.expect(200)
+        let id = try #require(upload.json["id"]?.string)
+        for destination in ["document", "iframe", nil] {
+            let fields = destination.map { [("sec-fetch-dest", $0)] } ?? []
+            let answer = try await world.call(.get, Example.path("/content/\(id)"), fields)
+            answer.expect(200, page)
+            #expect(answer["content-type"] == (type.isEmpty ? "application/octet-stream" : type))
+            #expect(answer["x-content-type-options"] == "nosniff")
+            #expect(
+                answer["content-security-policy"] == "sandbox; default-src 'none'; frame-ancestors 'none'")
+            #expect(answer["x-frame-options"] == "DENY")
+            #expect(answer["content-disposition"] == "attachment")
+            #expect(answer["access-control-allow-origin"] == "*")
+        }
+    }
 }

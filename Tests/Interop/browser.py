@@ -67,22 +67,32 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
-def visit(page: str, **query: str) -> dict:
-    """Opens a page with this query; returns what it posts to its own origin as its last deed."""
+def visit(page: str, host: str = "127.0.0.1", address: str | None = None, frames: int = 0, **query: str) -> dict:
+    """Opens a page with this query; returns what it posts to its own origin as its last deed.
+
+    The browser takes any host that ends in `.example` for this machine. An address is opened in the page's place, with
+    our own origin in it where {origin} stands. With `frames` that many documents must not have been shown in a frame.
+    """
     with Pages() as pages, tempfile.TemporaryDirectory(prefix="understudy-browser-") as folder:
         log = Path(folder) / "log"
+        origin = pages.origin.replace("127.0.0.1", host)
+        # Encoded as a whole: the address is a part of a query of ours only where it is one.
+        url = address.replace("{origin}", pages.origin) if address else (
+            f"{origin}/{page}?{urlencode({**query, 'origin': pages.origin})}")
         command = [
             program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
+            "--host-resolver-rules=MAP *.example 127.0.0.1", "--enable-logging=stderr",
             # The page is ours, and in a container there is no sandbox to be had.
-            "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0",
-            f"{pages.origin}/{page}?{urlencode({**query, 'origin': pages.origin})}"]
+            "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0", url]
         with log.open("w") as output:
             # A home of its own, for it leaves things there.
             home = {"HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_CACHE_HOME": folder}
             browser = subprocess.Popen(
                 command, stdout=output, stderr=output, start_new_session=True, env={**os.environ, **home})
         try:
-            return told(pages, browser, page, log)
+            seen = told(pages, browser, page, log)
+            await_refusals(frames, log)
+            return seen
         finally:
             end(browser)
 
@@ -102,6 +112,14 @@ def told(pages: Pages, browser: subprocess.Popen, page: str, log: Path) -> dict:
     raise AssertionError(
         f"{page} told nothing within {PATIENCE} s; the browser "
         f"{'still ran' if state is None else f'ended with code {state}'}:\n{log.read_text()}")
+
+
+def await_refusals(count: int, log: Path) -> None:
+    """Waits until the browser has said of so many documents that they are not for a frame; script cannot know."""
+    last = time.monotonic() + PATIENCE / 3
+    while (refused := log.read_text().count("frame-ancestors 'none'")) < count:
+        assert time.monotonic() < last, f"{refused} of {count} frames were refused:\n{log.read_text()}"
+        time.sleep(0.1)
 
 
 def end(browser: subprocess.Popen) -> None:

@@ -17,6 +17,15 @@ private struct EchoServer: RequestHandler {
     func bodyLimit(for request: Request) -> Int { 1000 }
 }
 
+/// Answers as an emulator does that is called by a name which it was not given.
+private struct ForeignlyNamed: RequestHandler {
+    func answer(_ request: Request) -> Answer {
+        .ready(.json(["error": ["code": "foreign-host", "message": "Host is x.example."]], status: .forbidden))
+    }
+
+    func bodyLimit(for request: Request) -> Int { 1000 }
+}
+
 /// A server that is no emulator, and notes who shows it a token.
 private final class Listener: RequestHandler {
     private let notes = Mutex<[String]>([])
@@ -129,6 +138,20 @@ struct ContractCommandTests {
         HTTP 200
         {"path":"/things","key":"{{token}}"}
         """
+
+    @Test("an emulator under a name that is none of its own is not taken for a vendor")
+    func foreignName() throws {
+        let server = try Server(
+            ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: ForeignlyNamed())
+        server.start()
+        let folder = TemporaryFolder()
+        try folder.write("GET {{base}}/a\nHTTP 200\n", to: "a.hurl")
+        let base = "http://127.0.0.1:\(server.addresses[0].port)"
+        let run = try Program.run("contract", "run", "a.hurl", "--against", base, in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint == "understudy: \(base) refuses control calls: Host is x.example.\n")
+        #expect(run.output.isEmpty)
+    }
 
     @Test("against a server that is no emulator, control calls are left out, and variables take their place")
     func vendor() async throws {

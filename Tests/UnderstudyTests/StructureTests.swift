@@ -110,6 +110,16 @@ struct StructureTests {
         #expect(Source(path: "Sources/X/x.swift", text: line).imports == modules)
     }
 
+    @Test("what a vendor answers is JSON or text by its label, or a client's content that no browser takes for a page")
+    func contentTypes() {
+        for source in Self.sources where source.path.hasPrefix("Sources/Vendors/") {
+            for line in source.text.split(separator: "\n") where line.contains(".contentType] = ") {
+                #expect(line.contains("\"application/json\""), "\(source.path) labels an answer itself; decision 0013")
+            }
+            #expect(!source.text.contains("Response(status:"), "\(source.path) makes an answer itself; decision 0013")
+        }
+    }
+
     @Test("every target imports what the table allows and nothing else")
     func imports() {
         for source in Self.sources where source.path.hasPrefix("Sources/") {

@@ -8,6 +8,7 @@ import Wire
 /// They need no vendor's token and never appear in the journal.
 struct ControlAPI: Sendable {
     private let emulator: Emulator
+    private var access: ControlAccess { emulator.controlAccess }
     let operations: [ControlOperation]
     private let table: RouteTable?
     /// The methods of the paths without parameters.
@@ -39,8 +40,8 @@ struct ControlAPI: Sendable {
         guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
             return Pipeline.standardBodyLimit
         }
-        // Whoever will be refused for want of the token need not fill the memory first.
-        guard operations[index].content?.isState == true, isAuthorized(request) else {
+        // Whoever will be refused need not fill the memory first.
+        guard operations[index].content?.isState == true, access.hasToken(request), isAdmitted(request) else {
             return Pipeline.standardBodyLimit
         }
         return emulator.stateLimit
@@ -56,14 +57,19 @@ struct ControlAPI: Sendable {
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
 
-    /// The answer to a control call.
-    func answer(_ request: Request, in sandbox: Sandbox) -> Answer {
+    /// The answer to a control call in the sandbox of that name, which is made when a call needs it that nothing refuses.
+    func answer(_ request: Request, in sandbox: String) -> Answer {
+        do throws(ControlProblem) {
+            try access.check(request)
+        } catch {
+            return counted(ExchangeLabel.none, .ready(error.response))
+        }
         switch table?.match(request.method, request.path) {
         case .route(_, let index, let parameters):
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods))
             }
-            return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
+            return counted(index, perform(operations[index], request, parameters, in: sandbox))
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods))
         case .unknown, .unowned, nil:
@@ -89,45 +95,52 @@ struct ControlAPI: Sendable {
     }
 
     private func perform(
-        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in sandbox: Sandbox
+        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in name: String
     ) -> Answer {
         do throws(ControlProblem) {
-            guard operation.isOpen || isAuthorized(request) else {
+            guard operation.isOpen || access.hasToken(request) else {
                 throw ControlProblem(
                     .unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
             }
             if request.bodyExceedsLimit {
                 throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
             }
+            let sandbox = SelectedSandbox(name, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.
-            if !operation.isOpen { sandbox.touch() }
-            return try operation.handler(
-                ControlCall(request, at: operation, parameters, in: sandbox, of: emulator, with: operations))
+            if !operation.isOpen { sandbox.existing?.touch() }
+            let call = try ControlCall(
+                request, at: operation, parameters, in: sandbox, of: emulator, with: operations)
+            let answer = try operation.handler(call)
+            guard case .deferred(let work) = answer else { return answer }
+            // Here and not where the work begins: until then it could grow old.
+            let pinned = call.sandbox
+            return .deferred { await pinned.whileUsed(work) }
         } catch {
             return .ready(error.response)
         }
     }
 
-    /// The answer, which is counted as soon as it is there.
-    private func counted(_ operation: Int, _ answer: Answer, in sandbox: Sandbox? = nil) -> Answer {
+    /// The answer with what each carries, which is counted as soon as it is there.
+    private func counted(_ operation: Int, _ answer: Answer) -> Answer {
         switch answer {
-        case .ready(let response):
-            emulator.metrics.countControlCall(operation, status: response.status.code)
-            return answer
-        case .deferred(let work):
-            return .deferred { [metrics = emulator.metrics] in
-                let response = if let sandbox { await sandbox.whileUsed(work) } else { await work() }
-                metrics.countControlCall(operation, status: response.status.code)
-                return response
-            }
+        case .ready(let response): return .ready(finished(response, operation))
+        case .deferred(let work): return .deferred { finished(await work(), operation) }
         }
     }
 
-    /// Whether the request has the control token, where one is asked for. Health stays open, so that a container's probe
-    /// needs no secret.
-    private func isAuthorized(_ request: Request) -> Bool {
-        guard let token = emulator.controlToken else { return true }
-        let words = (request.fields[.authorization] ?? "").split(separator: " ")
-        return words.count == 2 && words[0].lowercased() == "bearer" && String(words[1]).hasSameBytes(as: token)
+    private func finished(_ response: Response, _ operation: Int) -> Response {
+        emulator.metrics.countControlCall(operation, status: response.status.code)
+        var response = response
+        response.closeToPages()
+        return response
+    }
+
+    private func isAdmitted(_ request: Request) -> Bool {
+        do throws(ControlProblem) {
+            try access.check(request)
+            return true
+        } catch {
+            return false
+        }
     }
 }

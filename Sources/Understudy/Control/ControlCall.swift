@@ -7,7 +7,7 @@ import Wire
 struct ControlCall {
     let request: Request
     let parameters: PathParameters
-    let sandbox: Sandbox
+    private let selected: SelectedSandbox
     let emulator: Emulator
     /// Every call that there is.
     let operations: [ControlOperation]
@@ -18,16 +18,25 @@ struct ControlCall {
     ///
     /// - Throws: a problem when the query has a parameter that the operation does not declare, or one twice.
     init(
-        _ request: Request, at operation: ControlOperation, _ parameters: PathParameters, in sandbox: Sandbox,
-        of emulator: Emulator, with operations: [ControlOperation]
+        _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
+        in selected: SelectedSandbox, of emulator: Emulator, with operations: [ControlOperation]
     ) throws(ControlProblem) {
         self.request = request
         self.parameters = parameters
-        self.sandbox = sandbox
+        self.selected = selected
         self.emulator = emulator
         self.operations = operations
         query = try Self.query(of: request, operation.query)
     }
+
+    /// The sandbox that the request selects, made if there is none. A call that will be refused should not ask for it.
+    var sandbox: Sandbox { selected.sandbox }
+
+    /// The sandbox that the request selects; `nil` if there is none.
+    var existingSandbox: Sandbox? { selected.existing }
+
+    /// The name of the sandbox that the request selects.
+    var sandboxName: String { selected.name }
 
     /// The content, which must be a JSON object without repeated members.
     func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {

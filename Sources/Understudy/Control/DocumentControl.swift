@@ -12,6 +12,7 @@ extension ControlAPI {
     @Sendable static func describe(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(
             .json(
-                ControlDocument(operations: call.operations, asksForToken: call.emulator.controlToken != nil).json))
+                ControlDocument(operations: call.operations, asksForToken: call.emulator.controlAccess.token != nil)
+                    .json))
     }
 }

@@ -103,15 +103,15 @@ extension ControlAPI {
 
     private static func list(_ entries: [JournalEntry], _ call: ControlCall) -> Response {
         .json([
-            "sandbox": .string(call.sandbox.name),
+            "sandbox": .string(call.sandboxName),
             "entries": .array(entries.map { $0.json(routes: call.emulator.routes) }),
         ])
     }
 
     @Sendable static func readJournalEntry(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let id = call.parameters["id"]
-        guard let entry = Int(id).flatMap(call.sandbox.journal.entry) else {
-            throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandbox.name) has no journal entry \(id).")
+        guard let entry = call.existingSandbox.flatMap({ sandbox in Int(id).flatMap(sandbox.journal.entry) }) else {
+            throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandboxName) has no journal entry \(id).")
         }
         return .ready(.json(entry.json(routes: call.emulator.routes)))
     }

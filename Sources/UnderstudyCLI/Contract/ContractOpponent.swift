@@ -39,6 +39,7 @@ struct ContractOpponent: Sendable {
         } catch {
             throw error.ending(of: base)
         }
+        if let refusal = refusal(of: answer) { throw Misuse("\(base) refuses control calls: \(refusal)") }
         let isEmulator = answer.status == .ok && isHealth(answer.body)
         if isEmulator { try checkToken(base, access, controlToken) }
         let note =
@@ -60,6 +61,12 @@ struct ContractOpponent: Sendable {
             let what = token == nil ? "asks for its control token" : "has another control token"
             throw Misuse("\(base) \(what); give it with --control-token or UNDERSTUDY_CONTROL_TOKEN.")
         }
+    }
+
+    /// What an emulator has against calls by that URL, such as a name that is none of its own; it would pass for a vendor.
+    private static func refusal(of answer: ClientResponse) -> String? {
+        guard answer.status == .forbidden, let value = try? JSON.parse(answer.body) else { return nil }
+        return value["error"]?["code"] == "foreign-host" ? value["error"]?["message"]?.string : nil
     }
 
     private static func isHealth(_ body: [UInt8]) -> Bool {

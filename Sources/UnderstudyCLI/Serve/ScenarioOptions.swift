@@ -12,13 +12,8 @@ struct ScenarioOptions: ParsableArguments {
 
     /// Activates them in the standard sandbox, where a reset activates them again.
     func activate(in emulator: Emulator, _ sources: OptionSources) throws {
-        // The environment and the file have one text for several names.
-        let listed = try sources.text("scenario", flag: nil)?.split(separator: ",").map { name in
-            String(name.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed())
-        }
-        let names = scenario.isEmpty ? listed ?? [] : scenario
         var scenarios: [Scenario] = []
-        for name in names {
+        for name in try sources.texts("scenario", flags: scenario) {
             guard let scenario = emulator.scenario(name) else {
                 let hint = Nearest.hint(to: name, among: emulator.scenarios.map(\.name))
                 let origin = scenario.isEmpty ? " (named by UNDERSTUDY_SCENARIO or the configuration file)" : ""

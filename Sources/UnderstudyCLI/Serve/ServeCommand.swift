@@ -30,11 +30,10 @@ struct ServeCommand: ParsableCommand {
     @Option(help: "The form of the line per request: text, json or off (text).")
     var log: String?
 
-    @Option(help: "The bearer token that the control API asks for (none).")
-    var controlToken: String?
-
     @Flag(help: "Takes over fixture files that change while it runs; broken ones leave the old ones in force.")
     var watch = false
+
+    @OptionGroup var control: ControlOptions
 
     @OptionGroup var sandboxes: SandboxOptions
 
@@ -56,7 +55,8 @@ struct ServeCommand: ParsableCommand {
             "log", flag: log, default: LogForm.text, expected: "a form of log (text, json, off)", parse: LogForm.init)
         LoggingSystem.bootstrap { _ in LineLogHandler(form: log) }
         let fixtures = try world.store(sources)
-        let emulator = try emulator(fixtures, sources, log)
+        let logger = log == .off ? nil : Logger(label: "understudy")
+        let emulator = try emulator(fixtures, listener, sources, logger)
         let watch = try sources.isSet("watch", flag: watch) ? FixtureWatch(emulator, over: fixtures) : nil
         let files = try state.files(sources)
         let restored = try files.restore(emulator)
@@ -71,12 +71,13 @@ struct ServeCommand: ParsableCommand {
         if let watch { keepLooking(watch) }
         let portFile = try sources.text("port-file", flag: portFile)
         if let portFile { try writePorts(server, to: portFile) }
-        let token = try sources.text("control-token", flag: controlToken)
+        let token = try control.token(sources)
         if let restored { Output.line(restored) }
         Banner(
             emulator: emulator, addresses: server.addresses, authorityPath: secure?.authorityPath,
             asksForToken: token != nil
         ).show()
+        if let warning = ControlOptions.warning(listeningAt: server.addresses, token: token) { warn(warning, logger) }
         end(server, emulator, files, after: Signals.waitForTermination())
         // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
         if let portFile { unlink(portFile) }
@@ -115,17 +116,25 @@ struct ServeCommand: ParsableCommand {
         Waiting.until { await server.stop(within: .seconds(10)) }
     }
 
-    private func emulator(_ store: FixtureStore, _ sources: OptionSources, _ log: LogForm) throws -> Emulator {
+    /// Says it in a line, in the form of the other lines there.
+    private func warn(_ text: String, _ logger: Logger?) {
+        if let logger { logger.warning("\(text)") } else { Output.complaint(text) }
+    }
+
+    private func emulator(
+        _ store: FixtureStore, _ listener: ServerConfiguration.Listener, _ sources: OptionSources, _ logger: Logger?
+    ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
         var settings = try world.settings(sources)
         settings.seed = try sandboxes.seed(sources)
-        let token = try sources.text("control-token", flag: controlToken)
+        let token = try control.token(sources)
+        let hostNames = try control.hostNames(listeningAt: listener.host, sources)
         let stateLimit = try state.limit(sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
-                fixtures: store, settings: settings, controlToken: token, stateLimit: stateLimit, sandboxes: limits,
-                logger: log == .off ? nil : Logger(label: "understudy"),
+                fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
+                sandboxes: limits, logger: logger,
                 // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
                 keyTrust: { trust.current })
         }

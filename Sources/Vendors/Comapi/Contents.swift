@@ -36,9 +36,6 @@ extension Comapi {
         guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
             throw Refusal(.unknownContent, because: "no content of the space has the id \(id), or it had to make room")
         }
-        var response = Response(status: .ok, body: content.bytes)
-        response.fields[.contentType] = content.type
-        response.fields[.xContentTypeOptions] = "nosniff"
-        return .respond(response)
+        return .respond(.clientContent(content.bytes, type: content.type))
     }
 }

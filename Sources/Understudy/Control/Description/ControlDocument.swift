@@ -20,6 +20,9 @@ struct ControlDocument {
         about: "The request names no sandbox that could be, or its query or content is wrong.")
     private static let unauthorized = Refusal(
         status: .unauthorized, name: "Unauthorized", about: "The control token is missing or another one.")
+    private static let forbidden = Refusal(
+        status: .forbidden, name: "Forbidden",
+        about: "A web page of another origin may have sent it, by its Host, Origin, Sec-Fetch-Site or Content-Type.")
     private static let notFound = Refusal(
         status: .notFound, name: "NotFound", about: "What the call names is not there.")
     private static let methodNotAllowed = Refusal(
@@ -52,7 +55,8 @@ struct ControlDocument {
 
     private var components: JSONObject {
         let refusals = [
-            Self.badRequest, Self.unauthorized, Self.notFound, Self.methodNotAllowed, Self.contentTooLarge,
+            Self.badRequest, Self.unauthorized, Self.forbidden, Self.notFound, Self.methodNotAllowed,
+            Self.contentTooLarge,
         ]
         return [
             "schemas": .object(JSONObject(NamedSchema.all.map { ($0.name, $0.schema) })),
@@ -137,7 +141,7 @@ extension ControlDocument {
             }
             responses[String(outcome.status.code)] = .object(response)
         }
-        var refusals = [badRequest, contentTooLarge]
+        var refusals = [badRequest, forbidden, contentTooLarge]
         if !operation.isOpen { refusals.append(unauthorized) }
         if operation.mayMiss { refusals.append(notFound) }
         for refusal in refusals.sorted(by: { $0.status.code < $1.status.code }) {

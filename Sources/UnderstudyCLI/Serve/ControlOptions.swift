@@ -1,0 +1,56 @@
+import ArgumentParser
+import HTTPEngine
+
+/// Who may make control calls: the token that `serve` asks for, and the names under which it answers.
+struct ControlOptions: ParsableArguments {
+    @Option(help: "The bearer token that the control API asks for (none).")
+    var controlToken: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "A host name under which control calls are answered, such as one that a proxy keeps; may be repeated.",
+            discussion: "Addresses, localhost, names without a dot and --host need not be named.", valueName: "name"))
+    var allowHost: [String] = []
+
+    /// The token that is asked for; `nil` for none.
+    func token(_ sources: OptionSources) throws -> String? {
+        try sources.text("control-token", flag: controlToken)
+    }
+
+    /// The names besides those that every server has.
+    func hostNames(listeningAt host: String, _ sources: OptionSources) throws -> Set<String> {
+        let names = try sources.texts("allow-host", flags: allowHost)
+        for name in names where !Self.isName(name) {
+            throw Misuse(
+                "--allow-host \(name) is not a host name such as mocks.example.test; leave out scheme and port.")
+        }
+        return Set(names + [host])
+    }
+
+    private static func isName(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: "."):
+                    true
+                default: false
+                }
+            }
+    }
+
+    /// What whoever starts a server should know that others can reach; `nil` where only this machine can, or a token is
+    /// asked for.
+    static func warning(listeningAt addresses: [BoundAddress], token: String?) -> String? {
+        guard token == nil, let address = addresses.first(where: { !$0.isLoopback }) else { return nil }
+        return """
+            Whoever reaches \(address) can steer this server and read its journal: it listens beyond loopback and asks for no \
+            --control-token.
+            """
+    }
+}
+
+extension BoundAddress {
+    /// Whether only this machine can reach it.
+    fileprivate var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
+}
