@@ -147,6 +147,13 @@ struct ReasonTests {
             description: "ids of another customer", phrases: ["ana@example.test", "ben@example.test"],
             send: { try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ben)) }),
         Mistake(
+            description: "an id that looks the same", phrases: ["zo\\u00e9", "zoe\\u0301"],
+            send: {
+                let token = try Forged.customer(claims: "{\"sub\":{\"registered\":\"zo\u{E9}\"},\"exp\":1800003600}")
+                return try await $0.call(
+                    .post, Example.inbox, .bearer(token), Example.body("{\"registered\":\"zoe\u{301}\"}"))
+            }),
+        Mistake(
             description: "no event_type", phrases: ["there is no event_type"], send: track(Example.body(Example.ana))),
         Mistake(
             description: "an empty event_type", phrases: ["event_type is empty"],

@@ -43,8 +43,8 @@ extension Call<Bloomreach> {
                 source: "seed, retrieval policy; switch customer-token-binding; streams ours"),
             orFail: failure)
         if !holds {
-            throw Refusal(
-                failure, because: "the token belongs to \(owner.json.text), the request names \(ids.json.text)")
+            let (own, named) = Lookalikes.toldApart(owner.json.text, ids.json.text)
+            throw Refusal(failure, because: "the token belongs to \(own), the request names \(named)")
         }
     }
 
