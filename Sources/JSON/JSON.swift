@@ -15,6 +15,19 @@ public enum JSON: Sendable, Hashable {
 }
 
 extension JSON {
+    /// Whether both say the same in the same way: texts by their bytes, numbers as they were written, members in order.
+    public static func == (left: JSON, right: JSON) -> Bool {
+        switch (left, right) {
+        case (.null, .null): true
+        case (.bool(let one), .bool(let other)): one == other
+        case (.number(let one), .number(let other)): one == other
+        case (.string(let one), .string(let other)): one.hasSameBytes(as: other)
+        case (.array(let one), .array(let other)): one == other
+        case (.object(let one), .object(let other)): one == other
+        default: false
+        }
+    }
+
     /// The value as a string, or `nil` when it is of another type.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }

@@ -12,6 +12,11 @@ public struct JSONObject: Sendable, Hashable {
             self.name = name
             self.value = value
         }
+
+        /// Whether name and value are the same, the name byte for byte.
+        public static func == (left: Member, right: Member) -> Bool {
+            left.name.hasSameBytes(as: right.name) && left.value == right.value
+        }
     }
 
     /// The members in order.

@@ -79,9 +79,18 @@ public struct Finding: Sendable, Hashable {
         return finding
     }
 
+    /// The same finding, saying why in this sentence: a diagnosis tells more than that a rule is broken.
+    ///
+    /// A failure with its diagnosis in it is what people read as the reason; a remark next to it is read by those who open
+    /// the list of findings.
+    public func because(_ note: String) -> Finding {
+        Finding(subject, outcome, expected: expected, found: found, note: note, source: source)
+    }
+
     /// The finding for programs; members without a value are left out.
     public var json: JSON {
         var object: JSONObject = ["check": .string(check), "outcome": .string(outcome.rawValue)]
+        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         object["expected"] = expected?.json
         object["found"] = found?.json
         object["note"] = note.map(JSON.string)
@@ -93,6 +102,7 @@ public struct Finding: Sendable, Hashable {
 extension Finding: CustomStringConvertible {
     /// The finding in one line for people.
     public var description: String {
+        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         var text = "\(check): "
         // What fails is read by itself, in a log line: there the sentence begins with what was found.
         if outcome != .failed { text += outcome.rawValue + (expected == nil && found == nil ? "" : ", ") }

@@ -52,11 +52,11 @@ public struct NumericDate: Sendable, Hashable {
             if number.literal.utf8.count <= 15, let int = number.int {
                 self.init(form: .integer, value: Double(int))
             } else {
-                self.init(form: Self.form(of: number), value: number.double)
+                self.init(form: Self.form(of: number), value: Self.value(of: number))
             }
         } else if let string = claim.string, case .number(let number)? = try? JSON.parse(string.utf8) {
             // A string that is no number needs no reason why.
-            self.init(form: .numericString, value: number.double)
+            self.init(form: .numericString, value: Self.value(of: number))
         } else {
             self.init(form: .otherType, value: nil)
         }
@@ -79,13 +79,23 @@ public struct NumericDate: Sendable, Hashable {
         return readsMilliseconds && size == .milliseconds ? value / 1000 : value
     }
 
+    /// The nearest binary value; one that only rounding makes 2^53 moves beyond it, since 2^53 + 1 has no value of its own.
+    private static func value(of number: JSONNumber) -> Double {
+        let value = number.double
+        guard value.magnitude == largest, !number.isEquivalent(to: JSONNumber(value)) else { return value }
+        return value < 0 ? value.nextDown : value.nextUp
+    }
+
+    /// 2^53, up to which a binary number holds every whole second.
+    private static let largest = 9_007_199_254_740_992.0
+
     private static func form(of number: JSONNumber) -> Form {
         if number.isInteger { return .integer }
         return number.literal.utf8.contains { $0 | 0x20 == UInt8(ascii: "e") } ? .exponent : .fraction
     }
 
     private static func size(of value: Double) -> Size {
-        if !value.isFinite || value.magnitude > 9_007_199_254_740_992 { return .excessive }
+        if !value.isFinite || value.magnitude > largest { return .excessive }
         if value < 0 { return .negative }
         return value >= 100_000_000_000 ? .milliseconds : .usual
     }

@@ -38,6 +38,38 @@ struct ConsentTests {
         try await world.call(.get, Content.consents, Content.privateKey).expect(200, Content.consentCategories)
     }
 
+    @Test("an event of consent moves the attribute of its category, and one that is incomplete revokes")
+    func consentEvents() async throws {
+        let world = try await World()
+        let asked = #""attributes":[{"type":"consent","category":"newsletter"},{"type":"consent","category":"x"}]"#
+        func value() async throws -> [JSON?] {
+            let answer = try await world.call(.post, Content.attributes, Content.key, "{\(Content.benIDs),\(asked)}")
+            return answer.json["results"]?.array?.map { $0["value"] } ?? []
+        }
+        func track(_ properties: String) async throws -> ReceivedAnswer {
+            let answer = try await world.call(
+                .post, Example.events, .token,
+                Example.body(Example.ben, #""event_type":"consent","properties":\#(properties)"#))
+            answer.expect(200)
+            return answer
+        }
+        let accept = #"{"action":"accept","category":"newsletter","valid_until":"unlimited"}"#
+        for (properties, agrees) in [
+            (accept, true), (#"{"action":"accept","category":"x","valid_until":"unlimited"}"#, true), ("{}", true),
+            (#"{"action":"reject"}"#, true), (#"{"action":"reject","category":"newsletter"}"#, false), (accept, true),
+            // What lacks something, or has another action, revokes.
+            (#"{"action":"later","category":"newsletter","valid_until":"unlimited"}"#, false), (accept, true),
+            (#"{"category":"newsletter","valid_until":"unlimited"}"#, false), (accept, true),
+            (#"{"action":"accept","category":"newsletter"}"#, false),
+            (#"{"action":"accept","category":"newsletter","valid_until":1800000001}"#, true),
+            (#"{"action":"accept","category":"newsletter","valid_until":1800000000}"#, false),
+        ] {
+            let answer = try await track(properties)
+            #expect(try await value() == [.bool(agrees), false], "\(properties)")
+            #expect((answer.outcome(of: "consent") == .noted) == properties.contains("category"), "\(properties)")
+        }
+    }
+
     @Test("each project has a category, since Android refuses an empty list")
     func everyProject() async throws {
         let other = try await World().call(

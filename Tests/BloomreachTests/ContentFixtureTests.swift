@@ -99,11 +99,21 @@ struct ContentFixtureTests {
             "in-app-messages", "        title: \"Hello\"", "        titel: \"Hello\"", at: "titel:",
             "unknown member “titel”; did you mean “title”?"),
         fault(
-            "in-app-messages", "            button_action: \"https://shop.example.test/sale\"\n",
+            "in-app-messages", "            button_link: \"https://shop.example.test/sale\"\n",
             "            button_text: \"x\"\n", at: "button_text: \"See it\"", "same member twice"),
         fault(
             "in-app-messages", "- button_text: \"See it\"", "- button_label: \"See it\"",
-            at: "button_label: \"See it\"", "member “button_text” is missing"),
+            at: "button_label: \"See it\"", "unknown member “button_label”"),
+        fault(
+            "in-app-messages", "            button_type: browser\n            button_link:",
+            "            button_action_type: browser\n            button_link:", at: "button_action_type",
+            "unknown member “button_action_type”"),
+        fault(
+            "in-app-messages", "        title_enabled: true", "        title_enable: true", at: "title_enable:",
+            "unknown member “title_enable”; did you mean “title_enabled”?"),
+        fault(
+            "in-app-messages", "button_corner_radius: \"8px\"", "button_corner_radius: \"8dp\"", at: "\"8dp\"",
+            "“8dp” is no size in pixels, such as 22px; iOS reads 0 from any other unit"),
         fault(
             "in-app-messages", "is_html: true", "is_html: true\n      payload_html_: x", at: "payload_html_",
             "unknown member “payload_html_”"),

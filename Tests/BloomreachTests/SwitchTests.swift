@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -25,6 +26,7 @@ struct SwitchTests {
                 "customer-token-binding exact exact", "app-inbox-auth any any", "unknown-project-status 400 404",
                 "sync-token-check gone gone", "token-expired-flag on on", "unknown-ids accept accept",
                 "mint-endpoint on on", "clock-leeway-seconds 0 0", "require-jwt app-inbox app-inbox",
+                "cors off off",
             ])
     }
 
@@ -72,6 +74,30 @@ struct SwitchTests {
         try await $0.call(.post, Example.streamEvents, [], Example.body(Example.guest, #""event_type":"view""#))
     }
 
+    private static let origin: World.Fields = [("origin", "https://app.example.test")]
+    private static let preflight: Send = { try await $0.call(.options, Example.events, origin) }
+
+    @Test("pages of any origin may read every answer with switch cors, and no other one", arguments: Depth.allCases)
+    func cors(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        func origin(_ method: HTTPRequest.Method, _ path: String, _ fields: World.Fields) async throws -> String? {
+            try await world.call(method, path, fields, "{}")["access-control-allow-origin"]
+        }
+        #expect(try await origin(.post, Example.events, Self.origin) == nil)
+        try await world.set("bloomreach.cors", "on")
+        #expect(try await origin(.post, Example.events, []) == nil, "only browsers name an origin")
+        for path in [Example.events, Self.consents, "/track/none", "/webxp"] {
+            for method in [HTTPRequest.Method.get, .post, .options] {
+                #expect(try await origin(method, path, Self.origin) == "*", "\(method) \(path)")
+            }
+        }
+        let asked = try await world.call(.options, Example.events, Self.origin)
+        asked.expect(204, "")
+        #expect(asked["access-control-allow-methods"] == "GET, POST, OPTIONS")
+        #expect(asked["access-control-allow-headers"]?.contains("authorization") == true)
+        #expect(try await world.call(.options, Example.events).failure == "method-not-allowed")
+    }
+
     /// Ana's token, a second after its end.
     private static let late: Send = {
         try await $0.freeze(at: 1_800_003_601)
@@ -105,6 +131,8 @@ struct SwitchTests {
         SwitchCase("clock-leeway-seconds", "0", "customer-token-expired", late),
         SwitchCase("clock-leeway-seconds", "1", "customer-token-expired", late),
         SwitchCase("clock-leeway-seconds", "2", nil, late),
+        SwitchCase("cors", "off", "method-not-allowed", preflight),
+        SwitchCase("cors", "on", nil, preflight),
         SwitchCase("require-jwt", "app-inbox", nil, unsignedEvent),
         SwitchCase("require-jwt", "all", "stream-token-missing", unsignedEvent),
     ]

@@ -99,8 +99,16 @@ struct TokenRuleTests {
         },
         Rule(description: "iat without end", failure: "malformed-time") { Forged.claims(nonce: $0, issued: "1e400") },
         Rule(
-            description: "exp of any finite size", failure: nil, notes: ["milliseconds-exp", "long-lived-token"]
-        ) { Forged.claims(nonce: $0, expires: "1e300") },
+            description: "exp beyond 2^53", failure: "malformed-time", notes: ["milliseconds-exp", "long-lived-token"]
+        ) {
+            Forged.claims(nonce: $0, expires: "9007199254740993")
+        },
+        Rule(
+            description: "exp of any finite size", failure: "malformed-time",
+            notes: ["milliseconds-exp", "long-lived-token"]
+        ) {
+            Forged.claims(nonce: $0, expires: "1e300")
+        },
         Rule(description: "exp of any finite size before all time", failure: "expired-token") {
             Forged.claims(nonce: $0, expires: "-1e300")
         },

@@ -17,7 +17,7 @@ ACCEPTED = None
 # defect: what PyJWT raises, the failure in the journal, and why the two differ if they do
 DEFECTS = {
     "expired": (jwt.ExpiredSignatureError, "token-expired", ""),
-    "not-yet-valid": (jwt.ImmatureSignatureError, ACCEPTED, "the vendor's documents know no nbf"),
+    "not-yet-valid": (jwt.ImmatureSignatureError, "masked-not-yet-valid", ""),
     "missing-exp": (jwt.MissingRequiredClaimError, "masked-missing-fields", ""),
     "missing-device_id": (jwt.MissingRequiredClaimError, "masked-missing-fields", ""),
     "missing-rezolve_entity_id": (jwt.MissingRequiredClaimError, "masked-missing-fields", ""),

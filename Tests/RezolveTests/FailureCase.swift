@@ -32,6 +32,10 @@ extension FailureCase {
             try await $0.freeze(at: 1_800_001_800)
             return try await $0.call(.get, Example.addresses, .ada)
         },
+        .denied("masked-not-yet-valid") {
+            let token = try await $0.mint("rezolve/login", ["defect": "not-yet-valid"])
+            return try await $0.call(.get, Example.addresses, .keyN.bearer(token).device(Example.device))
+        },
         FailureCase(
             "registration-duplicate", 400, #"{"type":"Registration","code":"2","message":"Registration failed."}"#
         ) {
@@ -71,6 +75,9 @@ extension FailureCase {
         FailureCase("route-not-found", 404, Example.notFound) {
             try await $0.call(.post, Example.ada + "/wallet/card-1", .ada, "{}")
         },
+        FailureCase("route-not-offered", 404, Example.notFound) {
+            try await $0.call(.get, "/api/v1/search", .ada)
+        },
         FailureCase(
             "body-too-large", 413, #"{"type":"Bad Request","code":"5","message":"Request body too large"}"#
         ) { try await $0.call(.post, Example.addresses, .ada, String(repeating: " ", count: 1 << 20 | 1)) },
@@ -98,6 +105,12 @@ extension FailureCase {
         FailureCase(
             "rua-api-key-wrong", 500, severalPartners + #""No partners found. Please provide a correct apikey"}"#
         ) { try await $0.call(.get, "/v2/credentials/ping", .keyS.bearer(Example.jwtAda)) },
+        FailureCase("rua-no-auth-key", 403, #"{"type":"Authentication","code":1,"message":"Access is denied."}"#) {
+            _ = try await $0.call(
+                .post, "/v2/credentials/register", .keyX, #"{"username":"x","password":"not-a-secret-2"}"#)
+            return try await $0.call(
+                .post, "/v2/credentials/login", .keyX, #"{"username":"x","password":"not-a-secret-2","deviceId":"d"}"#)
+        },
         FailureCase(
             "rua-wrong-credentials", 401,
             #"{"type":"Incorrect username or password","code":4,"message":"Username or password is wrong."}"#
@@ -110,7 +123,7 @@ extension FailureCase {
         },
         FailureCase("rua-token-invalid", 401, unauthorized("Token is invalid.")) {
             let token = try await $0.mint("rezolve/login", ["customer": "entity456"])
-            return try await $0.call(.get, "/v2/credentials/ping", .keyN.bearer(token))
+            return try await $0.call(.post, "/v1/user/logout", .keyN.bearer(token))
         },
         FailureCase("rua-token-expired", 401, unauthorized("Token is expired.")) {
             try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAdaOld))

@@ -15,6 +15,9 @@ enum Forged {
         try token(secret: secret, header: Array(header.utf8), claims: Array(claims.utf8))
     }
 
+    /// A login JWT with these claims, signed by that secret.
+    static func token(claims: String, by secret: String) throws -> String { try token(secret: secret, claims: claims) }
+
     /// A token of these bytes, well signed by that secret.
     static func token(secret: String = Example.secret, header: [UInt8], claims: [UInt8]) throws -> String {
         try signed(Base64URL.encode(header) + "." + Base64URL.encode(claims), secret: secret)

@@ -25,7 +25,8 @@ struct MintingTests {
 
     /// What the address book answers to a login JWT with a defect; `nil` is 200.
     private static let loginDefects: [(String, String?)] = [
-        ("expired", "token-expired"), ("not-yet-valid", nil), ("missing-rezolve_entity_id", "masked-missing-fields"),
+        ("expired", "token-expired"), ("not-yet-valid", "masked-not-yet-valid"),
+        ("missing-rezolve_entity_id", "masked-missing-fields"),
         ("missing-partner_entity_id", "masked-missing-fields"), ("missing-exp", "masked-missing-fields"),
         ("missing-device_id", "masked-missing-fields"), ("missing-auth", "masked-missing-fields"),
         ("missing-alg", "masked-signature"), ("missing-typ", nil), ("wrong-alg", "masked-signature"),

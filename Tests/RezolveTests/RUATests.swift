@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -71,6 +72,82 @@ struct RUATests {
         let answer = try await world.call(.post, logout, .keyN.bearer(token))
         answer.expect(401, invalid("Token is invalid."), "rua-token-invalid")
         #expect(answer.outcome(of: "rua-user") == .failed)
+    }
+
+    @Test("whoever registered at core renews by a ping under the partner's own token, and has no other session")
+    func coreCustomer() async throws {
+        let world = try await World()
+        let registered = try await world.call(
+            .post, "/api/v1/authentication/register", .keyN.bearer(Example.regNew), #"{"email":"n@example.test"}"#)
+        let entity = registered.json["entity_id"]?.string ?? ""
+        let token = try await world.mint("rezolve/login", ["customer": .string(entity), "expires_in": -60])
+        let answer = try await world.call(.get, ping, World.Fields().bearer(token))
+        answer.expect(200)
+        let renewed = World.Fields.keyN.authorization(answer.json["accessToken"]?.string ?? "").device(Example.device)
+        let books = "/api/v1/partner/317/customer/\(entity)/addressbook"
+        try await world.call(.get, books, renewed).expect(200, "[]")
+        for (method, path) in [
+            (HTTPRequest.Method.post, logout), (.post, "/v1/user/password"), (.put, "/v1/user/details"),
+        ] {
+            let refused = try await world.call(method, path, renewed, "{}")
+            refused.expect(401, invalid("Token is invalid."), "rua-token-invalid")
+            let reason = refused.entry?.explanation ?? ""
+            #expect(reason.contains("\(entity), who has none"), "\(reason)")
+        }
+        let other = try Forged.token(
+            claims: Forged.adaClaims(entity: "\"\(entity)\"", user: #""user-2001""#), by: "secret")
+        try await world.call(.get, ping, World.Fields().bearer(other))
+            .expect(401, invalid("Token is invalid."), "rua-token-invalid")
+    }
+
+    @Test("an empty device id is refused wherever a session begins")
+    func emptyDevice() async throws {
+        let world = try await World()
+        let body = #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#
+        try await world.call(.post, "/v2/credentials/login", .keyN, Example.login.replacing("dev-1", with: ""))
+            .expect(400, body, "rua-body-invalid")
+        let entity =
+            try await world.call(.post, "/v2/credentials/register/guest", .keyN).json["sdkEntity"]?.string ?? ""
+        let guest = #"{"deviceId":"","entityId":"\#(entity)"}"#
+        try await world.call(.post, "/v2/credentials/register/guest", .keyN, guest).expect(
+            400, body, "rua-body-invalid")
+        try await world.call(.post, "/api/v2/authentication/login/guest", .keyN.bearer(Example.regNew), guest)
+            .expect(400, Example.malformed, "body-too-short")
+    }
+
+    @Test("details change what is sent, and nobody is found by the old ones any more")
+    func details() async throws {
+        let world = try await World()
+        let session = World.Fields.keyN.bearer(Example.jwtAda)
+        try await world.call(.put, "/v1/user/details", session, #"{"email":"new@example.test","firstName":"Eda"}"#)
+            .expect(200)
+        try await world.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"new@example.test"}"#).expect(200, "{}")
+        #expect(
+            try await world.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"ada@example.test"}"#).failure
+                == "rua-user-not-found")
+        try await world.call(
+            .post, "/v2/credentials/register", .keyN, #"{"username":"b","password":"p","phone":"+15550109"}"#
+        ).expect(201)
+        let taken = try await world.call(.put, "/v1/user/details", session, #"{"phone":"+15550109"}"#)
+        #expect(taken.failure == "rua-user-exists")
+        #expect(taken.entry?.explanation == "user 1002 has the phone +15550109 already")
+        #expect(
+            try await world.call(.put, "/v1/user/details", session, #"{"phone":7}"#).failure == "rua-body-invalid")
+        let state = try await world.control(.get, "state/rezolve")
+        let other = try await World()
+        try await other.control(.put, "state/rezolve", state.text).expect(200)
+        try await other.call(.post, "/v1/credentials/forget", .keyN, #"{"email":"new@example.test"}"#).expect(200, "{}")
+    }
+
+    @Test("the codes of RUA's refusals are integers, armed ones and those of a partner without auth key included")
+    func integerCodes() async throws {
+        let world = try await World()
+        try await world.arm("service-unavailable", at: "rua.login")
+        let down = try await world.call(.post, "/v2/credentials/login", .keyN, Example.login)
+        #expect(down.json["code"] == 7)
+        let large = try await world.call(
+            .post, "/v2/credentials/login", .keyN, String(repeating: " ", count: 1 << 20 | 1))
+        #expect(large.json["code"] == 5)
     }
 
     @Test("a renewed token is a login JWT for the same device and 30 minutes")

@@ -78,11 +78,27 @@ struct RouteTests {
     }
 
     @Test(
-        "below every prefix, what is not emulated is not found in the vendor's shape",
+        "the commerce part says that it is not offered, whatever the method",
+        arguments: [
+            "/api/v2/partner/317/customer/entity123/cart", "/api/v3/partner", "/api/v4/partner/317/orders",
+            "/api/v1/device", "/admin/inventory/x", "/api/v1/search", "/api/v1/search/products?q=x",
+            "/api/v3/external/callback", "//api/v1//device/",
+        ])
+    func notOffered(_ path: String) async throws {
+        let world = try await World()
+        for method in [HTTPRequest.Method.get, .post] {
+            let answer = try await world.call(method, path, .ada)
+            answer.expect(404, Example.notFound, "route-not-offered")
+            let reason = answer.entry?.explanation ?? ""
+            #expect(reason.hasSuffix("belongs to the commerce part of Rezolve, which is not emulated"), "\(reason)")
+        }
+    }
+
+    @Test(
+        "below every other prefix, what is not there is not found in the vendor's shape",
         arguments: [
             "/api/v1/authentication/other", "/api/v2/authentication", "/api/v1/partner/317/cart",
-            "/api/v2/partner/317/customer/entity123/cart", "/api/v3/partner", "/api/v4/partner/317/orders",
-            "/api/v1/device", "/v1/credentials/other", "/v2/credentials/other", "/v1/user", "/admin/inventory/x",
+            "/v1/credentials/other", "/v2/credentials/other", "/v1/user",
         ])
     func notEmulated(_ path: String) async throws {
         let world = try await World()
@@ -197,6 +213,10 @@ struct RouteTests {
         RouteCase(
             id: "rua.forgot", method: .post, path: "/v1/credentials/forget", fields: .keyN,
             body: #"{"email":"ada@example.test"}"#, status: 200, answer: "{}"),
+        RouteCase(
+            id: "rua.details", method: .put, path: "/v1/user/details", fields: .keyN.bearer(Example.jwtAda),
+            body: #"{"lastName":"B","username":"ignored"}"#, status: 200,
+            answer: Example.ruaAda(timesLoggedIn: "null").replacing(#""lastName":"L""#, with: #""lastName":"B""#)),
         RouteCase(
             id: "rua.password", method: .post, path: "/v1/user/password", fields: .keyN.bearer(Example.jwtAda),
             body: #"{"currentPassword":"not-a-secret-1","newPassword":"not-a-secret-3"}"#, status: 200, answer: "{}"),

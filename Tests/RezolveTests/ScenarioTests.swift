@@ -2,6 +2,7 @@ import HTTPTypes
 import JSON
 import Support
 import Testing
+import Tokens
 
 /// The shipped scenarios, each played as an app would meet it.
 @Suite("Rezolve's scenarios and actions")
@@ -89,6 +90,10 @@ struct ScenarioTests {
         #expect(try await app.readAddresses() == 401)
         #expect(app.renewals == 1)
         #expect(app.isLoggedOut)
+        let token = try await world.mint("rezolve/login")
+        let renewal = try await world.call(.get, "/v2/credentials/ping", World.Fields().bearer(token))
+        let renewed = CompactToken(String((renewal.json["accessToken"]?.string ?? "").dropFirst("Bearer ".count)))
+        #expect((renewed.date("exp").seconds() ?? .infinity) < 1_800_000_000, "\(renewal.text)")
     }
 
     @Test("a customer who is removed in mid-session is refused from then on")

@@ -1,3 +1,4 @@
+import Emulation
 import JSON
 import Support
 import Testing
@@ -26,9 +27,11 @@ struct SwitchTests {
                 "error-envelope bare errors-array", "message-style error-page staging", "auth-header required ignored",
                 "partner-entity-id must-match any", "device-check enforce off", "bearer-scheme required lenient",
                 "registration-token-reuse accept refuse", "exp-number any any", "max-lifetime-seconds off off",
-                "leeway-seconds 0 0", "profile-dates unix-seconds iso", "ping-after-logout expired-token unauthorized",
+                "leeway-seconds 0 0", "nbf enforce ignore", "profile-dates unix-seconds iso",
+                "ping-after-logout expired-token unauthorized",
                 "duplicate-registration fail fail", "logout-revokes-core no no", "rua-token-prefix bearer bearer",
-                "unknown-entity refuse refuse", "address-required-fields none none", "pan-check any-string any-string",
+                "rua-user-answers full schema", "unknown-entity refuse refuse", "address-required-fields none none",
+                "pan-check any-string any-string",
                 "ios-sample-renewal off off",
             ])
     }
@@ -37,7 +40,31 @@ struct SwitchTests {
     private static let own = [
         "error-envelope": ["bare", "errors-array"], "message-style": ["error-page", "staging"],
         "profile-dates": ["unix-seconds", "iso"], "rua-token-prefix": ["bearer", "none"],
+        "rua-user-answers": ["full", "schema"],
     ]
+
+    @Test("answers of RUA hold what was sent, or null where the schemas of the vendor's tests have it")
+    func userAnswers() async throws {
+        for (profile, name, times) in [
+            (BehaviourProfile.documented, JSON.string("A"), JSON(1)), (.observed, .null, .null),
+        ] {
+            let world = try await World()
+            try await world.set(profile: profile)
+            let user = try await world.call(
+                .post, "/v2/credentials/register", .keyN,
+                #"{"username":"a","password":"not-a-secret-2","firstName":"A","lastName":"A"}"#)
+            user.expect(201)
+            #expect(user.json["firstName"] == name)
+            #expect(user.json["lastName"] == name)
+            let path = "/v2/credentials/register/guest"
+            let entity = try await world.call(.post, path, .keyN).json["sdkEntity"]?.string ?? ""
+            let body = #"{"deviceId":"dev-1","entityId":"\#(entity)"}"#
+            #expect(try await world.call(.post, path, .keyN, body).json["timesLoggedIn"] == times)
+            let core = try await world.call(
+                .post, "/api/v2/authentication/login/guest", .keyN.bearer(Example.regNew), body)
+            #expect(core.json["timesLoggedIn"] == 2, "core's answer is the wiki's in both profiles")
+        }
+    }
 
     private static func list(_ token: String, device: String? = Example.device)
         -> @Sendable (World) async throws -> ReceivedAnswer
@@ -98,7 +125,23 @@ struct SwitchTests {
             "leeway-seconds", "1", note: "a token whose leeway ends now", "token-expired",
             list(Example.jwtAdaOld)),
         SwitchCase("leeway-seconds", "2", nil, list(Example.jwtAdaOld)),
+        SwitchCase("leeway-seconds", "3600", note: "before nbf", nil, list(claims: notYet)),
+        SwitchCase(
+            "leeway-seconds", "4000000000", note: "an exp of 0", "token-expired",
+            list(claims: Forged.adaClaims(exp: "0"))),
+        SwitchCase("nbf", "enforce", "masked-not-yet-valid", list(claims: notYet)),
+        SwitchCase(
+            "nbf", "enforce", note: "that is no number", "masked-not-yet-valid",
+            list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":"soon""#))),
+        SwitchCase(
+            "nbf", "enforce", note: "of now", nil, list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":1800000000"#))),
+        SwitchCase(
+            "nbf", "enforce", note: "of an expired token", "token-expired",
+            list(claims: Forged.adaClaims(exp: #"1799999999,"nbf":1800003600"#))),
+        SwitchCase("nbf", "ignore", nil, list(claims: notYet)),
     ]
+
+    private static let notYet = Forged.adaClaims(exp: #"1800009000,"nbf":1800003600"#)
 
     private static let deviceCases: [SwitchCase] = [
         SwitchCase(

@@ -14,6 +14,8 @@ struct TimeTests {
             ("99999999999", .integer, .usual), ("100000000000", .integer, .milliseconds),
             ("1800000000000.25", .fraction, .milliseconds), ("1e400", .exponent, .excessive),
             ("-1e400", .exponent, .excessive), ("9007199254740992", .integer, .milliseconds),
+            ("9007199254740993", .integer, .excessive), ("-9007199254740993", .integer, .excessive),
+            ("9007199254740992.5", .fraction, .excessive), ("9007199254740992.0", .fraction, .milliseconds),
             ("9007199254740994", .integer, .excessive), ("\"1800000000\"", .numericString, .usual),
             ("\"1.8e12\"", .numericString, .milliseconds), ("\"soon\"", .otherType, .usual),
             ("\"\"", .otherType, .usual),
@@ -67,6 +69,25 @@ struct TimeTests {
         #expect(finding.note != nil)
         #expect(token.expiry(at: 1_800_000_001, TimeRules(readsMilliseconds: true)).outcome == .failed)
         #expect(token.expiry(at: 1_799_999_999, TimeRules(readsMilliseconds: true)).outcome == .passed)
+    }
+
+    @Test("An exp that is not above 0 is over at any leeway", arguments: ["0", "-1", "-0", "0.0", "-1e300"])
+    func neverBegan(_ expiry: String) {
+        let token = ClaimTests.token("{\"exp\":\(expiry)}")
+        #expect(token.expiry(at: 1, leeway: 4_000_000_000).outcome == .failed)
+        #expect(token.expiry(at: 0, TimeRules(leeway: 1, acceptsLastSecond: true)).outcome == .failed)
+    }
+
+    @Test("A time that looks like milliseconds is told as seconds and as milliseconds")
+    func looksLikeMilliseconds() throws {
+        let token = ClaimTests.token("{\"exp\":1800000000000,\"nbf\":1800000000}")
+        let remark = try #require(token.milliseconds(in: "exp"))
+        #expect(remark.outcome == .noted)
+        #expect(
+            remark.note == "exp looks like milliseconds: as seconds it is after the year 9999, as milliseconds "
+                + "2027-01-15T08:00:00Z. Divide by 1000.")
+        #expect(token.milliseconds(in: "nbf") == nil)
+        #expect(token.notBefore(at: 0, claim: "exp").note == remark.note)
     }
 
     @Test("An absent time fails where it is required, and is not judged elsewhere")

@@ -169,7 +169,7 @@ struct FixturesCheckTests {
         #expect(run.status == 0)
         #expect(
             run.output.hasPrefix(
-                "read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\nrezolve: 30 routes, 33 failures, good\n"))
+                "read: rezolve/failures.yaml\nnot read: rezolve/notes.txt\nrezolve: 31 routes, 36 failures, good\n"))
         #expect(run.output.split(separator: "\n").dropFirst(2).allSatisfy { $0.hasSuffix(" failures, good") })
     }
 

@@ -74,7 +74,7 @@ struct PipelineTests {
         let body = String(repeating: " ", count: Pipeline.standardBodyLimit + 1)
         let answer = try await world.call(.post, "/v2/credentials/login", [], body)
         #expect(answer.status == 413)
-        #expect(answer.text == #"{"type":"Bad Request","code":"5","message":"Request body too large"}"#)
+        #expect(answer.text == #"{"type":"Bad Request","code":5,"message":"Request body too large"}"#)
         #expect(answer.failure == "body-too-large")
         #expect(answer.entry?.record.route == "rua.login")
         #expect(try await world.call(.post, "/v1/user/nothing", [], body).failure == "route-not-found")

@@ -73,7 +73,7 @@ extension ExchangeDesk {
             return finish(
                 exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call), in: cell)
         case .response(let template)?:
-            return finish(exchange, try template.response(TemplateValues(encounter)), record(of: call))
+            return finish(exchange, try template.response(TemplateValues(encounter)), record(of: call), in: cell)
         case nil: return nil
         }
     }

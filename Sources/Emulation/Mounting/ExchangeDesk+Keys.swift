@@ -16,7 +16,7 @@ extension ExchangeDesk {
             guard self.vendor.awaitedKeys(of: call.credentials) == nil else {
                 var record = self.record(of: call)
                 record.reason = "\(V.identity.title) asks twice for the keys of \(order.issuer)"
-                return self.finish(exchange, .empty(.serviceUnavailable), record)
+                return self.finish(exchange, .empty(.serviceUnavailable), record, in: cell)
             }
             return proceed(&call)
         }

@@ -17,6 +17,6 @@ extension ExchangeDesk {
         let upgrade = WebSocketUpgrade(
             order.handshake, handler: connection, subprotocol: opening.subprotocol,
             maximumMessageBytes: opening.maximumMessageBytes, silence: opening.silence)
-        return finish(exchange, .webSocket(upgrade, fields: opening.fields), record)
+        return finish(exchange, .webSocket(upgrade, fields: opening.fields), record, in: cell)
     }
 }

@@ -28,9 +28,13 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     @inlinable
     func answer(_ exchange: Exchange, at destination: Destination) -> ExchangeStep {
         let cell = VendorCell<V>.typed(exchange.sandbox.cell(destination.vendor))
+        if let answer = unrouted(exchange, at: destination, in: cell) { return answer }
         switch destination.place {
         case .route(let index, let parameters): return arrive(exchange, at: table[index], parameters, in: cell)
         case .nowhere:
+            if let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) {
+                return refuse(exchange, with: part.failure, because: reason, in: cell)
+            }
             return refuse(
                 exchange, with: V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path",
                 in: cell)
@@ -42,6 +46,19 @@ final class ExchangeDesk<V: Vendor>: Sendable {
             }
             return refuse(exchange, with: failure, because: reason, in: cell) { $0.fields[.allow] = allow }
         }
+    }
+
+    /// What the vendor answers to a request without a route, where that is no failure.
+    @inlinable
+    func unrouted(
+        _ exchange: Exchange, at destination: Destination, in cell: VendorCell<V>
+    ) -> ExchangeStep? {
+        if case .route = destination.place { return nil }
+        guard let response = V.unroutedAnswer(to: exchange.request, { cell.switches }) else { return nil }
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.secrets = secrets
+        return finish(exchange, response, record, in: cell)
     }
 
     @inlinable
@@ -97,9 +114,9 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         let judged = call.findings.list
         switch cell.run(&call, at: self) {
         case .replied(.respond(let response)):
-            return finish(exchange, response, record(of: call))
+            return finish(exchange, response, record(of: call), in: cell)
         case .replied(.json(let value, let status)):
-            return finish(exchange, .json(value, status: status), record(of: call))
+            return finish(exchange, .json(value, status: status), record(of: call), in: cell)
         case .replied(.wait(let job)):
             call.findings.rewind(to: judged)
             call.parts = nil
@@ -161,14 +178,16 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         var response = catalog.response(
             refusal.failure, refusal.parameters, route: record.route, switches: cell.switchValues)
         amend(&response)
-        return finish(exchange, response, record)
+        return finish(exchange, response, record, in: cell)
     }
 
     @inlinable
     func finish(
-        _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord
+        _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord,
+        in cell: VendorCell<V>
     ) -> ExchangeStep {
         vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers)
+        vendor.finish(&response, to: exchange.request, switches: { cell.switches })
         return .finished(response, record)
     }
 }

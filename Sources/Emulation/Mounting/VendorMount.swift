@@ -102,12 +102,39 @@ extension VendorMount {
     public func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken {
         try checkDefect(of: order)
         let (vendor, setting) = setting(cell, moment)
-        return try vendor.mint(order, in: setting)
+        let minted = try vendor.mint(order, in: setting)
+        try checkEffect(on: minted, of: order, vendor, setting)
+        return minted
+    }
+
+    /// Refuses a general defect with which the vendor finds the same as without: whoever tests with it would learn nothing.
+    private func checkEffect(
+        on minted: MintedToken, of order: MintOrder, _ vendor: V, _ setting: TokenSetting<V>
+    ) throws(MintRefusal) {
+        // A defect of the vendor's own may need the request to show, such as another customer's path.
+        guard let name = order.members["defect"]?.string, !ownDefects(of: order).contains(name) else { return }
+        var members = order.members
+        members["defect"] = nil
+        let sound = try vendor.mint(MintOrder(kind: order.kind, members: members), in: setting)
+        func marks(_ token: MintedToken) -> [String] {
+            let findings = vendor.explain(token.token, knowing: [:], in: setting).findings
+            return findings.all.map {
+                "\($0.check) \($0.outcome) \($0.found == nil || $0.found == .absent) \($0.note ?? "")"
+            }
+        }
+        guard marks(minted) == marks(sound) else { return }
+        throw MintRefusal(
+            "the defect \(name) changes nothing about this token of kind \(order.kind): \(V.identity.title) finds the same "
+                + "without it")
+    }
+
+    private func ownDefects(of order: MintOrder) -> [String] {
+        V.tokenKinds.first { $0.name == order.kind }?.defects ?? []
     }
 
     private func checkDefect(of order: MintOrder) throws(MintRefusal) {
         guard let name = order.members["defect"]?.string else { return }
-        let own = V.tokenKinds.first { $0.name == order.kind }?.defects ?? []
+        let own = ownDefects(of: order)
         do throws(MintError) {
             if !own.contains(name) { _ = try Defect(named: name) }
         } catch {

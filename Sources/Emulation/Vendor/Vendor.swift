@@ -123,6 +123,13 @@ public protocol Vendor: Sendable {
     /// The same for a vendor whose answers each carry an id of their own; one that does not say otherwise needs none.
     func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource)
 
+    /// Adds what answers carry by the sandbox's switches, which are read when they are asked for alone.
+    func finish(_ response: inout Response, to request: Request, switches: () -> Switches)
+
+    /// The answer to a request that finds no route and is no mistake, such as a browser's question before the call itself;
+    /// `nil` for the vendor's failure.
+    static func unroutedAnswer(to request: Request, _ switches: () -> Switches) -> Response?
+
     /// Makes a token of a kind in ``tokenKinds``.
     func mint(_ order: MintOrder, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
 
@@ -218,6 +225,14 @@ extension Vendor {
         finish(&response, to: request)
     }
 
+    /// Adds nothing; most vendors have no such switch.
+    @inlinable
+    public func finish(_ response: inout Response, to request: Request, switches: () -> Switches) {}
+
+    /// Answers nothing.
+    @inlinable
+    public static func unroutedAnswer(to request: Request, _ switches: () -> Switches) -> Response? { nil }
+
     /// A vendor whose tokens nobody verifies by published keys.
     public func issuers(in state: State) -> [IssuerKeys] { [] }
 
@@ -275,8 +290,15 @@ public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
     /// The content is longer than the route takes.
     public let bodyTooLarge: Failure
 
+    /// What the vendor owns and does not offer; `nil` when there is nothing of the sort.
+    public let notOffered: UnofferedPart<Failure>?
+
     /// Failures for these cases.
-    public init(routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure) {
+    public init(
+        routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure,
+        notOffered: UnofferedPart<Failure>? = nil
+    ) {
+        self.notOffered = notOffered
         self.routeNotFound = routeNotFound
         self.methodNotAllowed = methodNotAllowed
         self.bodyTooLarge = bodyTooLarge

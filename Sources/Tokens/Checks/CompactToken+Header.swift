@@ -40,16 +40,21 @@ extension CompactToken {
 
     /// `type`: the header's `typ`, without regard to ASCII case.
     ///
-    /// - Parameter required: Whether its absence is a failure.
-    public func type(is type: String, required: Bool = false, source: String? = nil) -> Finding {
+    /// - Parameters:
+    ///   - required: Whether its absence is a failure.
+    ///   - exactly: Whether capitals count.
+    public func type(
+        is type: String, required: Bool = false, exactly: Bool = false, source: String? = nil
+    ) -> Finding {
         guard let header else { return Finding("type", .notJudged, expected: .text(type), source: source) }
         guard let value = header["typ"] else {
             return Finding(
                 "type", required ? .failed : .passed, expected: .text(type), found: .absent, source: source)
         }
+        let isSame = exactly ? value.string?.hasSameBytes(as: type) : isOfType(type)
         return Finding(
-            "type", isOfType(type) == true ? .passed : .failed, expected: .text(type), found: .json(value),
-            source: source)
+            "type", isSame == true ? .passed : .failed, expected: .text(type), found: .json(value),
+            note: isSame != true && isOfType(type) == true ? "Capitals count here." : nil, source: source)
     }
 
     /// Whether the header's `typ` is this one; `nil` without one.

@@ -89,8 +89,11 @@ extension CompactToken {
             return Finding(
                 subject, required ? .failed : .passed, expected: .types(types), found: .absent, source: source)
         }
+        let isAllowed = types.allows(value)
+        let isExcessive = !isAllowed && value.number != nil && NumericDate(value).size == .excessive
         return Finding(
-            subject, types.allows(value) ? .passed : .failed, expected: .types(types), found: .json(value),
+            subject, isAllowed ? .passed : .failed, expected: .types(types), found: .json(value),
+            note: isExcessive ? "The number is above 2^53, beyond which none is told from the next." : nil,
             source: source)
     }
 

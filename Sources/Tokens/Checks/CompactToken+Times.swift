@@ -28,12 +28,14 @@ extension CompactToken {
 
     /// `expiry`: the moment lies before `exp` plus leeway.
     ///
-    /// A value that is no number, or none below 2^53, fails here too: such a token must not live for ever.
+    /// A value that is no number, or one above 2^53, fails here too: such a token must not live for ever. So does one that is
+    /// not above 0 at any leeway, since no token ended before there were any (ours).
     public func expiry(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.4"
     ) -> Finding {
-        time("exp", "expiry", .timeAfter(moment - rules.leeway), rules, source) { end in
-            rules.acceptsLastSecond ? moment <= end + rules.leeway : moment < end + rules.leeway
+        time("exp", "expiry", .timeAfter(max(0, moment - rules.leeway)), rules, source) { end in
+            guard end > 0 else { return false }
+            return rules.acceptsLastSecond ? moment <= end + rules.leeway : moment < end + rules.leeway
         }
     }
 
@@ -101,12 +103,38 @@ extension CompactToken {
         guard let seconds = date.seconds(readsMilliseconds: rules.readsMilliseconds) else {
             return Finding(
                 check, .failed, expected: expected, found: claims?[name].map(Fact.json),
-                note: "This is no moment in Unix seconds.",
+                note: date.isNumber
+                    ? "\(name) is above 2^53, which is no moment in Unix seconds."
+                    : "\(name) is no JSON number, so it is no moment in Unix seconds.",
                 source: source)
         }
-        let isMilliseconds = date.size == .milliseconds
         return Finding(
             check, holds(seconds) ? .passed : .failed, expected: expected, found: .time(seconds),
-            note: isMilliseconds ? "\(name) has the size of milliseconds; a JWT counts seconds." : nil, source: source)
+            note: date.millisecondsRemark(on: name) ?? date.fractionRemark(on: name), source: source)
+    }
+
+    /// `milliseconds-NAME`: a remark on a time that looks like milliseconds, and so lies farther ahead than anybody meant;
+    /// `nil` for any other.
+    public func milliseconds(in name: String, source: String? = "RFC 7519 section 2") -> Finding? {
+        guard let note = date(name).millisecondsRemark(on: name) else { return nil }
+        return Finding(
+            "milliseconds-\(name)", .noted, expected: .text("seconds"), found: claims?[name].map(Fact.json), note: note,
+            source: source)
+    }
+}
+
+extension NumericDate {
+    /// What to say of a time that has a fraction; `nil` for any other.
+    fileprivate func fractionRemark(on name: String) -> String? {
+        form == .fraction ? "\(name) has a fraction, which RFC 7519 section 2 allows and some servers refuse." : nil
+    }
+
+    /// What to say of a time that looks like milliseconds, as both; `nil` for any other.
+    ///
+    /// - Parameter name: what the time is called where it stands.
+    public func millisecondsRemark(on name: String) -> String? {
+        guard size == .milliseconds, let value else { return nil }
+        return "\(name) looks like milliseconds: as seconds it is \(UnixTime.text(of: value)), as milliseconds "
+            + "\(UnixTime.text(of: value / 1000)). Divide by 1000."
     }
 }

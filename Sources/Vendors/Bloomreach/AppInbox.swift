@@ -15,7 +15,7 @@ extension Bloomreach {
         let ids = try call.customerIDs(of: body)
         let application = try body.application()
         let token = try body.text("sync_token") ?? ""
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
         }
@@ -43,7 +43,7 @@ extension Bloomreach {
             throw .invalidField("message_ids", because: "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
         }
         let token = try body.requiredText("sync_token")
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
             throw Refusal(.syncTokenUnknown, because: "“\(token.prefix(100))” is no sync token")
         }

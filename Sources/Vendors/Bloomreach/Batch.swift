@@ -21,7 +21,7 @@ extension Bloomreach {
             throw Refusal(.batchInvalidJSON, because: "the body is not JSON: \(error)")
         }
         guard let commands = body["commands"]?.array, !commands.isEmpty else {
-            throw Refusal(.batchNoCommands, because: "commands is absent, no array, or empty")
+            throw Refusal(.batchNoCommands, because: whyNoCommands(body))
         }
         guard commands.count <= maximumCommands else {
             throw .invalidField(
@@ -47,6 +47,14 @@ extension Bloomreach {
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
         .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
+    }
+
+    private static func whyNoCommands(_ body: JSON) -> String {
+        guard let object = body.object else {
+            return "the body is a JSON \(body.typeName), not an object with commands"
+        }
+        guard let commands = object["commands"] else { return "there is no commands" }
+        return commands.array == nil ? "commands is a JSON \(commands.typeName), not an array" : "commands is empty"
     }
 
     /// What tells one complaint from another; a batch may have a thousand of the same.

@@ -10,12 +10,18 @@ final class BloomreachSigningKey: Sendable {
     let text: String
     let signing: SigningKey
     let verification: VerificationKey
+    /// What it is and whose, for people.
+    let phrase: String
 
-    init(id: String, text: String) throws(KeyError) {
+    /// - Parameter kind: what it is and whose: “private key of project P”.
+    init(id: String, text: String, kind: String) throws(KeyError) {
         self.id = id
         self.text = text
+        phrase = "\(kind) \(id)"
         signing = try SigningKey.secret(text)
-        verification = signing.verificationKey
+        var verification = signing.verificationKey
+        verification.id = phrase
+        self.verification = verification
     }
 }
 
@@ -90,6 +96,9 @@ struct BloomreachAccounts: Sendable {
 
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
 
+    /// All keys that sign tokens, those of projects first.
+    var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
+
     /// The `kid` of a token as it may be shown: it may be, or hold, a secret in the wrong place.
     func shown(keyID: String?) -> Fact {
         guard let keyID else { return .absent }
@@ -141,7 +150,8 @@ extension BloomreachProject {
         for key in try entry["public_keys"]?.elements() ?? [] { publicKeys.append(try BloomreachPublicKey(key)) }
         self.init(
             token: token, idNames: try entry["id_names"]?.strings() ?? [], publicKeys: publicKeys,
-            privateKeys: try BloomreachSigningKey.list(entry["private_keys"]),
+            privateKeys: try BloomreachSigningKey.list(
+                entry["private_keys"], kind: "private key of project \(token)"),
             appInboxAuth: try entry["app_inbox_auth"]?.choice(of: BloomreachSwitches.AppInboxAuth.self))
     }
 }
@@ -162,14 +172,14 @@ extension BloomreachPublicKey {
 }
 
 extension BloomreachSigningKey {
-    fileprivate static func list(_ node: FixtureNode?) throws(FixtureProblem) -> [BloomreachSigningKey] {
+    fileprivate static func list(_ node: FixtureNode?, kind: String) throws(FixtureProblem) -> [BloomreachSigningKey] {
         var keys: [BloomreachSigningKey] = []
         for node in try node?.elements() ?? [] {
             let entry = try node.mapping("id", "secret")
             do {
                 keys.append(
                     try BloomreachSigningKey(
-                        id: try entry.required("id").string(), text: try entry.required("secret").string()))
+                        id: try entry.required("id").string(), text: try entry.required("secret").string(), kind: kind))
             } catch let problem as FixtureProblem {
                 throw problem
             } catch {
@@ -192,7 +202,9 @@ extension BloomreachStream {
                 "no project has the token \(token)\(Nearest.hint(to: token, among: projects.map(\.token)))")
         }
         self.init(
-            id: id, project: project, signingKeys: try BloomreachSigningKey.list(entry["signing_keys"]),
+            id: id, project: project,
+            signingKeys: try BloomreachSigningKey.list(
+                entry["signing_keys"], kind: "signing key of stream \(id)"),
             signedOnlyIDs: try entry["signed_only_ids"]?.strings() ?? [],
             requireJWT: try entry["require_jwt"]?.choice(of: BloomreachSwitches.RequireJWT.self))
     }

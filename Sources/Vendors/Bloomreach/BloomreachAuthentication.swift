@@ -93,7 +93,9 @@ extension Bloomreach {
             Finding(
                 "project-known", !isWellFormed ? .notJudged : credentials.project == nil ? .failed : .passed,
                 expected: .text(address.isStream ? "the id of a stream" : "the token of a project"),
-                found: .text(address.text), source: "reference page on authorization errors; stream inferred"),
+                found: .text(address.text),
+                note: isWellFormed && credentials.project == nil ? accounts.stranger(at: address) : nil,
+                source: "reference page on authorization errors; stream inferred"),
             orFail: .unknownProject)
     }
 
@@ -190,7 +192,7 @@ extension Bloomreach {
                 Finding(
                     "public-key", credentials.publicKey == nil ? .failed : .passed,
                     expected: .text("a public key of \(project.token)"),
-                    found: credentials.publicKey == nil ? .text(owner(of: key)) : .text(key),
+                    found: .text(credentials.publicKey == nil ? accounts.owner(ofPublicKey: key) : key),
                     source: "tests of the Python client; status inferred"),
                 orFail: .unknownKey)
         case .privateKey(let id, let secret):
@@ -211,17 +213,6 @@ extension Bloomreach {
         }
     }
 
-    /// Whose key it is instead. A text that is nobody's is not repeated: it may be a secret in the wrong place.
-    private func owner(of key: String) -> String {
-        let owner = accounts.projects.first { $0.publicKey(key) != nil }
-        if let owner { return "a public key of \(owner.token)" }
-        let isPrivate = accounts.projects.contains { $0.privateKey(key) != nil }
-        return isPrivate ? "the id of a private key" : "a key that nobody has"
-    }
-
-    /// Stands for an id of nobody in the project: it may be a secret in the wrong place.
-    private static let unknownID = "the id of no private key of the project"
-
     private func judgePrivateKey(
         _ id: String, _ secret: String, of project: BloomreachProject,
         _ findings: inout Findings<BloomreachFailure>
@@ -231,14 +222,16 @@ extension Bloomreach {
             Finding(
                 "private-key", key == nil ? .failed : .passed,
                 expected: .text("the id of a private key of \(project.token)"),
-                found: .text(key == nil ? Self.unknownID : id),
+                found: .text(key == nil ? accounts.owner(ofPrivateKey: id) : id),
                 source: "tests of the Python client; status inferred"),
             orFail: .unknownKey)
         findings.add(
             Finding(
                 "private-key-secret",
                 key.map { $0.text.hasSameBytes(as: secret) ? .passed : .failed } ?? .notJudged,
-                expected: .text("the secret of the key"), source: "ours"),
+                expected: .text(key == nil ? "the secret of the key" : "the secret of private key \(id)"),
+                found: key.flatMap { $0.text.hasSameBytes(as: secret) ? nil : accounts.shown(secret: secret) },
+                source: "ours"),
             orFail: .wrongSecret)
     }
 

@@ -2,20 +2,17 @@ import Emulation
 import JSON
 import Tokens
 
-/// Step 12: the ids of a token are held against those of the request. Nothing is remembered (ours), since each request
-/// carries its ids: a token becomes invalid by the ids that are sent with it.
+/// Step 12: the ids of a token are held against those of the request, whatever the stored records say. Nothing is remembered
+/// (ours), since each request carries its ids: a token becomes invalid by the ids that are sent with it.
 extension Call<Bloomreach> {
     /// Judges whether the token may speak for these ids.
     ///
     /// Source: the rule is documented (seed: a token belongs to the ids it was issued for), how it is compared is ours.
     ///
-    /// - Parameters:
-    ///   - state: whose customers the ids may name.
-    ///   - isWrite: whether something is stored under the ids, for which a stream may want a token.
-    /// - Returns: whom the call is about: those ids, or the token's own where the request names nobody, or somebody by a
-    ///   cookie who is not the token's customer.
+    /// - Parameter isWrite: whether something is stored under the ids, for which a stream may want a token.
+    /// - Returns: whom the call is about: those ids, or the token's own where the request names nobody, and for a reader.
     mutating func bind(
-        _ ids: BloomreachIDs, in state: BloomreachState, isWrite: Bool = false
+        _ ids: BloomreachIDs, isWrite: Bool = false
     ) throws(BloomreachRefusal) -> BloomreachIDs {
         guard let token = credentials.token else {
             if isWrite { try requireSignature(for: ids) }
@@ -32,32 +29,9 @@ extension Call<Bloomreach> {
         }
         let holds = isStream ? Self.agrees(owner, with: ids) : matches(owner, ids)
         try judge(holds, owner, ids)
-        if !isStream, switches.customerTokenBinding == .off { return ids }
-        let customers = try state.customers(of: project())
-        return isWrite ? try written(ids, owner, customers) : try read(ids, owner, customers)
-    }
-
-    /// The ids by which a reader's customer is found: never somebody whom the token does not name.
-    private mutating func read(
-        _ ids: BloomreachIDs, _ owner: BloomreachIDs, _ customers: BloomreachCustomers
-    ) throws(BloomreachRefusal) -> BloomreachIDs {
-        guard let customer = customers.customer(ids), !customer.isNamed(by: owner) else { return ids }
-        // A cookie alone proves nothing (ours): the token's ids tell who it is, perhaps somebody who is not known yet.
-        guard customers.customer(hard: ids) == nil, !owner.hard.isEmpty else {
-            try judge(false, owner, customer.ids)
-            return ids
-        }
-        return BloomreachIDs(hard: owner.hard)
-    }
-
-    /// Refuses a write that would be stored with somebody else. A guest is nobody else: it becomes the token's customer,
-    /// or an app still sends what it tracked before somebody signed in.
-    private mutating func written(
-        _ ids: BloomreachIDs, _ owner: BloomreachIDs, _ customers: BloomreachCustomers
-    ) throws(BloomreachRefusal) -> BloomreachIDs {
-        let customer = try customers.placement(of: ids).customer.flatMap { customers[$0] }
-        if let customer, !customer.isAnonymous, !customer.isNamed(by: owner) { try judge(false, owner, customer.ids) }
-        return ids
+        if isWrite || (!isStream && switches.customerTokenBinding == .off) { return ids }
+        // A cookie alone proves nothing (ours): where the token has hard ids, they tell whose data is read.
+        return owner.hard.isEmpty ? ids : BloomreachIDs(hard: owner.hard)
     }
 
     /// Records whether the token belongs to ids, and refuses where it does not.
@@ -68,7 +42,10 @@ extension Call<Bloomreach> {
                 "token-ids", holds ? .passed : .failed, expected: .json(owner.json), found: .json(ids.json),
                 source: "seed, retrieval policy; switch customer-token-binding; streams ours"),
             orFail: failure)
-        if !holds { throw Refusal(failure, because: "the token belongs to \(owner.json.text)") }
+        if !holds {
+            let (own, named) = Lookalikes.toldApart(owner.json.text, ids.json.text)
+            throw Refusal(failure, because: "the token belongs to \(own), the request names \(named)")
+        }
     }
 
     /// Whether a customer token fits the ids of the request, as switch `customer-token-binding` wants it.
@@ -95,17 +72,5 @@ extension Call<Bloomreach> {
         if let name {
             throw Refusal(.streamSignatureRequired, because: "\(stream.id) takes \(name) with a token only")
         }
-    }
-}
-
-extension BloomreachCustomer {
-    /// Whether ids of a token are this customer's: one hard id is, and none has another value here. Whoever signed vouches
-    /// that all of them are one customer's, so the others may be new (ours).
-    fileprivate func isNamed(by owner: BloomreachIDs) -> Bool {
-        if owner.hard.isEmpty {
-            return owner.cookie.map { own in cookies.contains { $0.hasSameBytes(as: own) } } ?? false
-        }
-        let known = owner.hard.compactMap { id in ids[id.name].map { $0.hasSameBytes(as: id.value) } }
-        return known.contains(true) && !known.contains(false)
     }
 }

@@ -1,10 +1,12 @@
 import Emulation
 import JSON
+import Tokens
 
 extension Call<Bloomreach> {
     /// The request's body, which must be a JSON object (step 9).
     func bodyObject() throws(BloomreachRefusal) -> JSONObject {
         let value: JSON
+        if request.body.isEmpty { throw Refusal(.badRequestBody, because: "the body is empty, not a JSON object") }
         do {
             value = try JSON.parse(request.body)
         } catch {
@@ -31,7 +33,8 @@ extension Call<Bloomreach> {
         var ids = BloomreachIDs()
         if let value = body["customer_ids"], !value.isNull { ids = try self.ids(value, of: "customer_ids") }
         if ids.isEmpty, isRequired, credentials.token == nil {
-            throw Refusal(.noCustomerIDs, because: "customer_ids names nobody")
+            let found = body["customer_ids"].map { "customer_ids is \($0.text.prefix(100)), which names nobody" }
+            throw Refusal(.noCustomerIDs, because: found ?? "there is no customer_ids")
         }
         return ids
     }
@@ -56,9 +59,11 @@ extension Call<Bloomreach> {
 }
 
 extension Refusal<BloomreachFailure> {
-    /// A member that is needed is absent.
-    static func missingField(_ name: String) -> BloomreachRefusal {
-        Refusal(.missingField, ["field": .string(name)], because: "\(name) is absent")
+    /// A member that is needed is not there, or null.
+    static func missingField(_ name: String, in body: JSONObject? = nil) -> BloomreachRefusal {
+        let isNull = body?[name]?.isNull == true
+        return Refusal(
+            .missingField, ["field": .string(name)], because: isNull ? "\(name) is null" : "there is no \(name)")
     }
 
     /// A member is wrong.
@@ -84,7 +89,7 @@ extension JSONObject {
 
     /// A text that must be there.
     func requiredText(_ name: String) throws(BloomreachRefusal) -> String {
-        guard let text = try text(name) else { throw .missingField(name) }
+        guard let text = try text(name) else { throw .missingField(name, in: self) }
         return text
     }
 
@@ -97,7 +102,7 @@ extension JSONObject {
 
     /// An array that must be there.
     func requiredArray(_ name: String) throws(BloomreachRefusal) -> [JSON] {
-        guard let value = present(name) else { throw .missingField(name) }
+        guard let value = present(name) else { throw .missingField(name, in: self) }
         guard let array = value.array else { throw Self.wrong(name, "array", value) }
         return array
     }
@@ -106,8 +111,8 @@ extension JSONObject {
     func requiredTexts(_ name: String) throws(BloomreachRefusal) -> [String] {
         let array = try requiredArray(name)
         let texts = array.compactMap(\.string)
-        guard texts.count == array.count else {
-            throw .invalidField(name, because: "\(name) holds something else than strings")
+        if let place = array.firstIndex(where: { $0.string == nil }) {
+            throw .invalidField(name, because: "\(name)[\(place)] is a JSON \(array[place].typeName), not a string")
         }
         return texts
     }
@@ -133,6 +138,9 @@ extension JSONObject {
         guard let value = present("timestamp") else { return moment.unixSeconds }
         if value.number != nil, let moment = Moment(value) { return moment.unixSeconds }
         if let text = value.string, let moment = Moment(bloomreach: text) { return moment.unixSeconds }
+        if let remark = NumericDate(value).millisecondsRemark(on: "timestamp") {
+            throw .invalidField("timestamp", because: "timestamp is \(value.text.prefix(100)). \(remark)")
+        }
         throw Self.wrong("timestamp", "number of seconds or date and time such as 2027-01-15T08:00:00Z", value)
     }
 

@@ -146,13 +146,13 @@ extension Bloomreach {
         let key = try call.customerKey(state)
         let category = try call.required("category")
         let categories = call.vendor.content[key.project].consentCategories.map(\.id)
-        guard categories.contains(category) else {
+        guard categories.contains(where: { $0.hasSameBytes(as: category) }) else {
             let hint = Nearest.hint(to: category, among: categories)
             throw ActionRefusal("project \(key.project) has no consent category \(category)\(hint)")
         }
         let text = call.members["value"]
         guard let value = text?.bool ?? text?.string.flatMap(Bool.init) else {
-            throw ActionRefusal("value is \(text?.text ?? "absent"); expected true or false")
+            throw ActionRefusal("value is \(text?.text ?? "not there"); expected true or false")
         }
         state.content.setConsent(value, to: category, of: key)
         return ["category": .string(category), "value": .bool(value)]

@@ -38,7 +38,8 @@ struct BloomreachContentState: Sendable {
 
     /// Whether a customer has agreed to a category.
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
-        consents[customer]?[category] ?? false
+        // By bytes: a dictionary also finds names in another Unicode normalization.
+        consents[customer]?.first { $0.key.hasSameBytes(as: category) }?.value ?? false
     }
 
     /// Whether a message can be added to an inbox; otherwise what is in the way.

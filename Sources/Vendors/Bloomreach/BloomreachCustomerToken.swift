@@ -22,7 +22,8 @@ extension Bloomreach {
     ) {
         BloomreachTokenRules.customerToken.judge(
             token, by: token.keyID.flatMap(project.privateKey), named: accounts.shown(keyID: token.keyID),
-            others: accounts.projects.flatMap(\.privateKeys), at: moment, leewaySeconds: switches.leewaySeconds,
+            BloomreachStrangers(accounts: accounts, place: .project(project)), at: moment,
+            leewaySeconds: switches.leewaySeconds,
             &findings)
     }
 }

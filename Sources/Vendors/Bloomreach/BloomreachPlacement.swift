@@ -17,12 +17,12 @@ extension BloomreachCustomers {
     func placement(of ids: BloomreachIDs) throws(BloomreachRefusal) -> BloomreachPlacement {
         let owners = Set(ids.hard.compactMap(owner(of:)))
         guard owners.count < 2 else {
-            throw Refusal(.customerIDsConflict, because: "the ids belong to customers \(owners.sorted())")
+            throw Refusal(.customerIDsConflict, because: conflict(of: ids))
         }
         let cookieOwner = ids.cookie.flatMap(owner(ofCookie:)).flatMap { self[$0] }
         if let owner = owners.first {
             guard !hasOther(ids, owner) else {
-                throw Refusal(.customerIDsConflict, because: "customer \(owner) has another value for one of the ids")
+                throw Refusal(.customerIDsConflict, because: conflict(of: ids, with: owner))
             }
             try checkRoom(for: ids, owner)
             let isGuest = cookieOwner.map { $0.number != owner && $0.isAnonymous } ?? false
@@ -32,6 +32,27 @@ extension BloomreachCustomers {
         let isSame = cookieOwner.map { !hasOther(ids, $0.number) } ?? false
         if let cookieOwner, isSame { try checkRoom(for: ids, cookieOwner.number) }
         return BloomreachPlacement(customer: isSame ? cookieOwner?.number : nil, merged: nil, ids: ids)
+    }
+
+    /// Which id names which customer.
+    private func conflict(of ids: BloomreachIDs) -> String {
+        let owners = ids.hard.compactMap { id in
+            owner(of: id).map { "\(id.name) \(id.value) is customer \($0) (\(name(of: $0)))" }
+        }
+        return "the ids belong to different customers: \(owners.joined(separator: ", "))"
+    }
+
+    /// Which id the customer has another value for.
+    private func conflict(of ids: BloomreachIDs, with number: Int) -> String {
+        let own = self[number]?.ids ?? BloomreachIDs()
+        let other = ids.hard.first { id in own[id.name].map { !$0.hasSameBytes(as: id.value) } ?? false }
+        let value = other.flatMap { own[$0.name] } ?? ""
+        return "customer \(number) (\(name(of: number))) has \(other?.name ?? "") \(value), not \(other?.value ?? "")"
+    }
+
+    private func name(of number: Int) -> String {
+        guard let name = self[number]?.name else { return "without id" }
+        return "\(name.name) \(name.value)"
     }
 
     /// Refuses ids with which a customer would have more than ``BloomreachIDs/maximum`` (ours).

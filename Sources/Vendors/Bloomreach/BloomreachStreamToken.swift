@@ -25,12 +25,14 @@ extension Bloomreach {
         let foreign = own == nil ? token.keyID.flatMap(foreignKey) : nil
         BloomreachTokenRules.streamToken.judge(
             token, by: own ?? foreign, named: accounts.shown(keyID: token.keyID),
-            others: accounts.streams.flatMap(\.signingKeys), at: moment, leewaySeconds: switches.leewaySeconds,
+            BloomreachStrangers(accounts: accounts, place: .stream(stream)), at: moment,
+            leewaySeconds: switches.leewaySeconds,
             &findings)
         findings.add(
             Finding(
                 "stream-scope", foreign == nil ? own == nil ? .notJudged : .passed : .failed,
-                expected: .text("a signing key of stream \(stream.id)"), found: accounts.shown(keyID: token.keyID),
+                expected: .text("a signing key of stream \(stream.id)"),
+                found: foreign.map { .text($0.phrase) } ?? accounts.shown(keyID: token.keyID),
                 source: "authorization page of the iOS SDK: 403 for a wrong scope"),
             orFail: .streamTokenWrongStream)
     }

@@ -21,6 +21,7 @@ struct BloomreachSwitches: VendorSwitches {
     let mintEndpoint: OnOff
     let leewaySeconds: Int
     let requireJWT: RequireJWT
+    let cors: OnOff
     /// All values, for what `failures.yaml` says of them.
     let values: SwitchValues
 
@@ -34,6 +35,7 @@ struct BloomreachSwitches: VendorSwitches {
         mintEndpoint = values.choice("mint-endpoint", default: .on)
         leewaySeconds = values.count("clock-leeway-seconds") ?? 0
         requireJWT = values.choice("require-jwt", default: .appInbox)
+        cors = values.choice("cors", default: .off)
         self.values = values
     }
 
@@ -76,5 +78,8 @@ struct BloomreachSwitches: VendorSwitches {
         SwitchDeclaration(
             "require-jwt", documented: RequireJWT.appInbox, observed: .appInbox,
             about: "which calls to a stream need a token; a stream may say otherwise", source: "ours"),
+        SwitchDeclaration(
+            "cors", documented: OnOff.off, observed: .off,
+            about: "whether pages of any origin may call, as a browser asks", source: "ours"),
     ]
 }

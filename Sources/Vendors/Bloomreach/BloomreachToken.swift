@@ -61,20 +61,22 @@ struct BloomreachTokenRules {
     /// - Parameters:
     ///   - key: the key that its `kid` names, where that is known.
     ///   - keyID: that `kid`, without a secret in it.
-    ///   - others: secrets of others, to tell whose signature it may be.
+    ///   - strangers: what stands where something else belongs, and whose signature it may be.
     func judge(
-        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, others: [BloomreachSigningKey],
-        at moment: Moment, leewaySeconds: Int, _ findings: inout Findings<BloomreachFailure>
+        _ token: BloomreachToken, by key: BloomreachSigningKey?, named keyID: Fact, _ strangers: BloomreachStrangers,
+        at moment: Moment, leewaySeconds: Int,
+        _ findings: inout Findings<BloomreachFailure>
     ) {
         let compact = token.compact
-        findings.add(compact.structure, orFail: malformed)
+        findings.add(structure(of: token, strangers), orFail: malformed)
         findings.add(parts(of: compact), orFail: malformed)
         findings.add(compact.algorithm(is: algorithm, source: source), orFail: wrongAlgorithm)
-        findings.add(compact.type(is: "JWT", source: source + "; strictness ours"), orFail: wrongAlgorithm)
+        findings.add(
+            compact.type(is: "JWT", exactly: true, source: source + "; strictness ours"), orFail: wrongAlgorithm)
         findings.add(compact.critical(), orFail: wrongAlgorithm)
         if let references = compact.keyReferences() { findings.note(references) }
-        findings.add(keyFinding(token, key, keyID), orFail: unknownKey)
-        judgeSignature(of: token, by: key, others: others, &findings)
+        findings.add(keyFinding(token, key, keyID, strangers), orFail: unknownKey)
+        judgeSignature(of: token, by: key, others: strangers.accounts, &findings)
         findings.add(compact.claim("exp", is: .number, source: source), orFail: missingExpiry)
         let leeway = Double(leewaySeconds)
         findings.add(
@@ -85,6 +87,18 @@ struct BloomreachTokenRules {
             compact.notBefore(at: moment.unixSeconds, TimeRules(leeway: leeway, required: false), source: "ours"),
             orFail: notYetValid)
         findings.add(subjectFinding(token), orFail: badSubject)
+        if let remark = compact.milliseconds(in: "exp") { findings.note(remark) }
+        if let remark = compact.milliseconds(in: "nbf") { findings.note(remark) }
+    }
+
+    /// Whether the token has the form of one; a key in its place is called what it is.
+    private func structure(of token: BloomreachToken, _ strangers: BloomreachStrangers) -> [Finding] {
+        var findings = token.compact.structure
+        guard let place = findings.firstIndex(where: { $0.outcome == .failed }),
+            let note = strangers.note(onToken: token.compact.text)
+        else { return findings }
+        findings[place] = findings[place].because(note)
+        return findings
     }
 
     /// The signature may be as empty as that of `none`, but then the token has no third part.
@@ -95,14 +109,18 @@ struct BloomreachTokenRules {
             expected: .text("three parts, none of them empty"), source: "ours")
     }
 
-    private func keyFinding(_ token: BloomreachToken, _ key: BloomreachSigningKey?, _ keyID: Fact) -> Finding {
+    private func keyFinding(
+        _ token: BloomreachToken, _ key: BloomreachSigningKey?, _ keyID: Fact, _ strangers: BloomreachStrangers
+    ) -> Finding {
         Finding(
             "key-known", token.compact.header == nil ? .notJudged : key == nil ? .failed : .passed,
-            expected: .text("kid of a key that may sign here"), found: keyID, source: source)
+            expected: .text(key == nil ? "kid of a \(strangers.expectedKey)" : "kid of a key that may sign here"),
+            found: keyID,
+            note: key == nil ? strangers.note(onKeyOf: token, algorithm) : nil, source: source)
     }
 
     private func judgeSignature(
-        of token: BloomreachToken, by key: BloomreachSigningKey?, others: [BloomreachSigningKey],
+        of token: BloomreachToken, by key: BloomreachSigningKey?, others: BloomreachAccounts,
         _ findings: inout Findings<BloomreachFailure>
     ) {
         guard let key else {
@@ -110,13 +128,13 @@ struct BloomreachTokenRules {
             return
         }
         let finding = token.signature(by: key, algorithm, source: source)
-        findings.add(finding, orFail: badSignature)
-        guard finding.outcome == .failed else { return }
-        let secrets = others.filter { $0 !== key }.map {
-            SignatureDiagnosis.OtherSecret(name: "key \($0.id)", secret: $0.text)
+        guard finding.outcome == .failed else { return findings.add(finding, orFail: badSignature) }
+        let secrets = others.signingKeys.filter { $0 !== key }.map {
+            SignatureDiagnosis.OtherSecret(name: $0.phrase, secret: $0.text)
         }
         let diagnosis = SignatureDiagnosis.explain(
             token.compact, algorithm: algorithm, secret: key.text, others: secrets)
+        findings.add(diagnosis.map { finding.because($0.description) } ?? finding, orFail: badSignature)
         if let diagnosis { findings.note(diagnosis.finding) }
     }
 

@@ -4,12 +4,12 @@ import JSON
 /// For whom a message or block is (ours): everybody, or those with certain `registered` ids.
 struct ContentAudience: Sendable {
     /// `nil` for everybody.
-    private let registered: Set<String>?
+    private let registered: Set<ExactText>?
 
     /// Whether a customer gets the content.
     func includes(_ customer: ContentReader) -> Bool {
         guard let registered else { return true }
-        return customer.registered.map(registered.contains) ?? false
+        return customer.registered.map { registered.contains(ExactText($0)) } ?? false
     }
 
     /// Whether somebody is left out.
@@ -21,8 +21,8 @@ struct ContentAudience: Sendable {
             registered = nil
             return
         }
-        var registered: Set<String> = []
-        for element in try node.elements() { registered.insert(try element.string()) }
+        var registered: Set<ExactText> = []
+        for element in try node.elements() { registered.insert(ExactText(try element.string())) }
         self.registered = registered
     }
 }

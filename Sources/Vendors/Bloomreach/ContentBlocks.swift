@@ -17,7 +17,8 @@ extension Bloomreach {
         return .json(["success": true, "in_app_content_blocks": .array(blocks.map { $0.listing(since: start) })])
     }
 
-    /// Answers with a customer's content of blocks: an entry for each id, in the order of the request.
+    /// Answers with a customer's content of blocks: an entry for each id, in the order of the request, repeats
+    /// included.
     static func personalBlocks(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
@@ -27,14 +28,13 @@ extension Bloomreach {
         guard asked.count <= maximumBlocks else {
             throw .invalidField("content_block_ids", because: "\(asked.count) ids; expected at most \(maximumBlocks)")
         }
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         let blocks = call.vendor.content[project.token].blocks
         var entries: [JSON] = []
-        var (seen, bound) = (Set<ExactText>(), AnswerBound())
-        // An id that is asked for again has its entry already (ours).
-        for id in asked where seen.insert(ExactText(id)).inserted {
+        var bound = AnswerBound()
+        for id in asked {
             let entry =
                 blocks.first { $0.id.hasSameBytes(as: id) }?.json(for: customer)
                 ?? ContentBlock.json(id: id, status: "does_not_exist", ttlSeconds: ContentBlock.usualTTLSeconds)

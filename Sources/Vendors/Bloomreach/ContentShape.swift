@@ -10,6 +10,8 @@ indirect enum ContentShape: Sendable {
     /// A string that is not empty.
     case name
     case bool
+    /// A size such as `22px`.
+    case pixels
     /// A number without fraction.
     case int
     case number
@@ -36,6 +38,11 @@ indirect enum ContentShape: Sendable {
         case .text: _ = try node.string()
         case .name: if try node.string().isEmpty { throw node.problem("the string is empty") }
         case .bool: _ = try node.bool()
+        case .pixels:
+            let size = try node.string()
+            guard size.wholeMatch(of: /[0-9]+(\.[0-9]+)?px/) != nil else {
+                throw node.problem("“\(size)” is no size in pixels, such as 22px; iOS reads 0 from any other unit")
+            }
         case .int: _ = try node.int()
         case .number: _ = try node.number()
         case .time: _ = try ContentTime(node)

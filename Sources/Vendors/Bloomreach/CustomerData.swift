@@ -19,7 +19,7 @@ extension Bloomreach {
         let body = try call.bodyObject()
         let ids = try call.customerIDs(of: body)
         let attributes = try attributes(of: body)
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         let customer = try state.customer(owner, of: call.project())
         // Recommendations alone are also made for somebody unknown.
         guard customer != nil || attributes.allSatisfy(isForAnybody) else { throw unknownCustomer(owner) }

@@ -16,7 +16,7 @@ extension Bloomreach {
         let body = try call.bodyObject()
         let project = try orderedProject(body, call.vendor)
         let keyID = try body.requiredText("kid")
-        guard let subject = body["sub"], !subject.isNull else { throw .missingField("sub") }
+        guard let subject = body["sub"], !subject.isNull else { throw .missingField("sub", in: body) }
         guard let key = project.privateKey(keyID) else {
             throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)")
         }

@@ -77,11 +77,6 @@ extension InAppMessage {
             + ContentField.optional(
                 ["button_text", "button_link", "button_text_color", "button_background_color"], .optional(.text)))
 
-    /// The style keys of rich payloads are passed on as they stand (some sixty, all optional); iOS needs the buttons.
-    private static let richButtons = ContentShape.open([
-        .required("buttons", .list(of: .open([.required("button_text", .text)])))
-    ])
-
     private static func checkPayload(of entry: FixtureMapping, isRichText: Bool) throws(FixtureProblem) {
         if try entry.required("is_html").bool(), try entry["payload_html"]?.json().string == nil {
             throw entry.node.problem("the message has is_html true and no payload_html")
@@ -90,7 +85,7 @@ extension InAppMessage {
             if isRichText { throw entry.node.problem("the message has is_rich_text true and no payload with buttons") }
             return
         }
-        try (isRichText ? richButtons : plainPayload).check(payload)
+        try (isRichText ? ContentShape.richPayload : plainPayload).check(payload)
     }
 }
 

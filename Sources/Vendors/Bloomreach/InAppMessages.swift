@@ -17,7 +17,7 @@ extension Bloomreach {
         if let device = try body.text("device"), !devices.contains(device) {
             throw .invalidField("device", because: "device is \(device.prefix(100)), not ios or android")
         }
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         // ours: a client that does not say so is one of those that cannot read rich payloads.

@@ -56,7 +56,7 @@ struct RecommendationCatalog: Sendable {
     }
 
     /// The engine of that id.
-    func engine(_ id: String) -> RecommendationEngine? { engines.first { $0.id == id } }
+    func engine(_ id: String) -> RecommendationEngine? { engines.first { $0.id.hasSameBytes(as: id) } }
 
     private mutating func add(item node: FixtureNode) throws(FixtureProblem) {
         try ContentShape.open([.required("item_id", .name)]).check(node)

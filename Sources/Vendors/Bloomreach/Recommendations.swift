@@ -20,7 +20,7 @@ extension Bloomreach {
         let order = BloomreachRecommendationOrder(
             engine: engine, fillsWithRandom: fillsWithRandom, size: size,
             whitelist: try body.whitelist("catalog_attributes_whitelist"))
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.customer(owner, of: project)?.number
         guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {

@@ -16,7 +16,7 @@ extension Bloomreach {
             throw .invalidField("platform", because: "platform is \(platform.prefix(100))")
         }
         let application = try body.text("application_id")
-        let owner = try call.bind(ids, in: state)
+        let owner = try call.bind(ids)
         let check: JSON = [
             "customer_ids": owner.json, "push_notification_id": .string(push), "platform": .string(platform),
             "application_id": JSON(application), "timestamp": .seconds(call.moment.unixSeconds),

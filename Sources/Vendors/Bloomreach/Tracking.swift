@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Tokens
 import Wire
 
 /// What apps and servers track: changes of customers, events, clicks.
@@ -30,11 +31,12 @@ extension Bloomreach {
         let body = try call.bodyObject()
         let ids = try call.customerIDs(of: body, isRequired: false)
         let entry = try TrackedEntry(body, at: call.moment)
+        call.noteTime(entry)
         let type = try body.text("event_type").flatMap { $0.isEmpty ? nil : $0 } ?? "campaign_click"
         try checkLength(ofType: type)
         let url = try body.requiredText("url")
         try call.checkPermission(toTrack: type)
-        let owner = try call.bind(ids, in: state, isWrite: true)
+        let owner = try call.bind(ids, isWrite: true)
         var properties = entry.properties
         properties["url"] = .string(url)
         let event = TrackedEntry(properties: properties, timestamp: entry.timestamp)
@@ -53,11 +55,12 @@ extension Bloomreach {
     ) throws(BloomreachRefusal) {
         let ids = try call.customerIDs(of: body)
         let entry = try TrackedEntry(body, at: call.moment)
+        call.noteTime(entry)
         if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
             throw Refusal(.streamEmptyUpdate, because: "there is only a cookie, and no property")
         }
         try call.checkPermission(toWrite: entry.properties)
-        let owner = try call.bind(ids, in: state, isWrite: true)
+        let owner = try call.bind(ids, isWrite: true)
         call.note(try state.store(entry.properties, of: owner, in: try call.project().token))
     }
 
@@ -67,20 +70,39 @@ extension Bloomreach {
     ) throws(BloomreachRefusal) {
         let ids = try call.customerIDs(of: body)
         let entry = try TrackedEntry(body, at: call.moment)
+        call.noteTime(entry)
         guard let type = try body.text("event_type"), !type.isEmpty else {
-            throw Refusal(.missingEventType, because: "event_type is absent or empty")
+            let found = body["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
+            throw Refusal(.missingEventType, because: found ?? "there is no event_type")
         }
         try checkLength(ofType: type)
         try call.checkPermission(toTrack: type)
-        let owner = try call.bind(ids, in: state, isWrite: true)
+        let owner = try call.bind(ids, isWrite: true)
         call.note(try state.store(entry, type, of: owner, in: try call.project().token))
+        if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
+    }
+
+    /// Moves the attribute that tells whether a customer has agreed, as an event of consent says.
+    private static func follow(
+        _ event: ConsentEvent?, of ids: BloomreachIDs, _ call: inout BloomreachCall, _ state: inout BloomreachState
+    ) throws(BloomreachRefusal) {
+        let project = try call.project()
+        guard let event, let customer = state.customer(ids, of: project) else { return }
+        let isKnown = call.vendor.content[project.token].consentCategories.contains {
+            $0.id.hasSameBytes(as: event.category)
+        }
+        call.findings.note(event.finding(isKnown: isKnown, in: project.token, at: call.moment))
+        guard isKnown else { return }
+        let key = BloomreachCustomerKey(project: project.token, number: customer.number)
+        state.content.setConsent(event.isGiven(at: call.moment), to: event.category, of: key)
     }
 
     /// ours: a bound of what is kept once for all events of a type.
     private static func checkLength(ofType type: String) throws(BloomreachRefusal) {
         guard type.utf8.count <= BloomreachEventTypes.longest else {
             throw .invalidField(
-                "event_type", because: "event_type is longer than \(BloomreachEventTypes.longest) bytes")
+                "event_type",
+                because: "event_type has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
         }
     }
 }
@@ -99,6 +121,18 @@ struct TrackedEntry {
     init(_ body: JSONObject, at moment: Moment) throws(BloomreachRefusal) {
         properties = try body.object("properties")
         timestamp = try body.timestamp(at: moment)
+    }
+}
+
+extension BloomreachCall {
+    /// Remarks on a tracked time that looks like milliseconds, though it is taken.
+    mutating func noteTime(_ entry: TrackedEntry) {
+        let value = JSON.number(JSONNumber(entry.timestamp))
+        guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return }
+        findings.note(
+            Finding(
+                "milliseconds-timestamp", .noted, expected: .text("seconds"), found: .json(value), note: remark,
+                source: "reference page on adding events"))
     }
 }
 

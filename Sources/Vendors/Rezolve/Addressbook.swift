@@ -67,7 +67,7 @@ extension Rezolve {
     ) throws(RezolveRefusal) -> Reply {
         let index = try addressIndex(call, customer)
         let id = customer.addresses[index].id
-        if let card = customer.cards.first(where: { $0.addressID == id }) {
+        if let card = customer.cards.first(where: { $0.addressID.hasSameBytes(as: id) }) {
             throw Refusal(.addressInUse, because: "card \(card.id) refers to address \(id)")
         }
         customer.addresses.remove(at: index)

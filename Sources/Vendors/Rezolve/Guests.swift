@@ -16,7 +16,7 @@ extension Rezolve {
     /// Opens a session for a guest of the partner.
     static func logInGuest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         var reader = FieldReader(try call.bodyObject())
-        let device = reader.string("deviceId", isRequired: true)
+        let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
         let entity = reader.string("entityId", isRequired: true)
         try call.refuse(reader.problems)
         guard let partner = call.credentials.partner, let device, let entity else {
@@ -34,7 +34,7 @@ extension Rezolve {
         let object = call.request.body.isEmpty ? [:] : try call.signInBody()
         if object.isEmpty { return .json(createGuest(of: partner, call, &state).json) }
         var reader = FieldReader(object)
-        let device = reader.string("deviceId", isRequired: true)
+        let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
         let entity = reader.string("entityId", isRequired: true)
         guard let device, let entity else { throw call.invalidBody(reader.problems) }
         guard let guest = state.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {

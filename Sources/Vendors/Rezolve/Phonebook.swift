@@ -49,7 +49,7 @@ extension Rezolve {
     ) throws(RezolveRefusal) -> Reply {
         let index = try phoneIndex(call, customer)
         let id = customer.phones[index].id
-        if let address = customer.addresses.first(where: { $0.phoneID == id }) {
+        if let address = customer.addresses.first(where: { $0.phoneID.hasSameBytes(as: id) }) {
             throw Refusal(.phoneInUse, because: "address \(address.id) refers to phone \(id)")
         }
         customer.phones.remove(at: index)

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// A user of RUA, the sample sign-in server; it stands for one customer.
-struct RUAUser: Sendable, Hashable {
+struct RUAUser: Sendable {
     let id: Int
     /// The customer the user stands for.
     let entityID: String
@@ -10,11 +10,13 @@ struct RUAUser: Sendable, Hashable {
     let username: String
     /// `nil` for guests, who have none.
     var password: String?
-    let firstName: String?
-    let lastName: String?
-    let email: String
-    let phone: String
+    var firstName: String?
+    var lastName: String?
+    var email: String
+    var phone: String
     let created: Moment
+    /// When the details changed last.
+    var updated: Moment
     var isGuest = false
     var isConfirmed = false
     /// `nil` until the first sign-in.
@@ -38,6 +40,7 @@ struct RUAUser: Sendable, Hashable {
         self.email = email
         self.phone = phone
         self.created = created
+        updated = created
     }
 
     /// Whether the session on that device was logged out. One that was never opened counts as open: a partner's own server
@@ -66,8 +69,9 @@ struct RUAUser: Sendable, Hashable {
         [
             "id": JSON(id), "username": .string(username), "title": nil, "firstName": JSON(firstName),
             "lastName": JSON(lastName), "email": .string(email), "phone": .string(phone), "language": "en",
-            "sdkEntity": .string(entityID), "sdkPartner": .string(partnerID), "createdAt": .string(timestamp),
-            "updatedAt": .string(timestamp), "enabled": true, "partnerId": .string(partnerID), "applicationId": nil,
+            "sdkEntity": .string(entityID), "sdkPartner": .string(partnerID), "createdAt": Self.timestamp(created),
+            "updatedAt": Self.timestamp(updated), "enabled": true, "partnerId": .string(partnerID),
+            "applicationId": nil,
             "timesLoggedIn": timesLoggedIn.map { JSON($0) } ?? .null, "roles": [["role": "ROLE_USER"]],
             "socialProviders": nil, "guest": .bool(isGuest), "accountNonExpired": true, "accountNonLocked": true,
             "credentialsNonExpired": true, "timezone": "GMT",
@@ -75,5 +79,5 @@ struct RUAUser: Sendable, Hashable {
     }
 
     /// RUA leaves the zone out; the time is UTC.
-    private var timestamp: String { String(created.rfc3339.dropLast()) }
+    private static func timestamp(_ moment: Moment) -> JSON { .string(String(moment.rfc3339.dropLast())) }
 }

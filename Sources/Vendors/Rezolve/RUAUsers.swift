@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 
 /// The users of RUA, found by id, by customer, and by what they sign in with.
 struct RUAUsers: Sendable {
@@ -6,7 +7,7 @@ struct RUAUsers: Sendable {
     struct Name: Hashable, Sendable {
         let partnerID: String
         let kind: Kind
-        let text: String
+        @ExactText var text: String
 
         enum Kind: Hashable, Sendable {
             case username
@@ -16,7 +17,7 @@ struct RUAUsers: Sendable {
     }
 
     private var users: [Int: RUAUser] = [:]
-    private var idsByEntity: [String: Int] = [:]
+    private var idsByEntity = ExactTextMap<Int>()
     private var idsByName: [Name: Int] = [:]
     /// The passwords that users have, or had.
     private(set) var passwords = SecretLedger()
@@ -63,6 +64,12 @@ struct RUAUsers: Sendable {
         idsByEntity[user.entityID] = user.id
         for name in user.names where idsByName[name] == nil { idsByName[name] = user.id }
         lastID = max(lastID, user.id)
+    }
+
+    /// Stores a user in the place of what it was, whose names nobody is known by any more.
+    mutating func rename(_ user: RUAUser) {
+        for name in users[user.id]?.names ?? [] where idsByName[name] == user.id { idsByName[name] = nil }
+        store(user)
     }
 
     /// Has ids count on from there, if they have not come so far.

@@ -9,7 +9,7 @@ extension VendorModule {
 /// Rezolve, a commerce backend behind a mobile SDK, and RUA, the sign-in server that Rezolve hosts for samples.
 ///
 /// Emulated are registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA.
-/// The commerce part (carts, orders, products) is not: its paths answer `route-not-found`.
+/// The commerce part (carts, orders, products) is not: its prefixes answer `route-not-offered`.
 final class Rezolve: Vendor {
     typealias State = RezolveState
     typealias Failure = RezolveFailure
@@ -30,18 +30,26 @@ final class Rezolve: Vendor {
     static let identity = VendorIdentity(
         id: "rezolve", title: "Rezolve",
         prefixes: [
-            "/api/v1/authentication", "/api/v2/authentication", "/api/v1/partner", "/api/v2/partner",
-            "/api/v3/partner", "/api/v4/partner", "/api/v1/device", "/v1/credentials", "/v2/credentials", "/v1/user",
-            "/admin/inventory",
-        ],
+            "/api/v1/authentication", "/api/v2/authentication", "/api/v1/partner",
+            "/v1/credentials", "/v2/credentials", "/v1/user",
+        ] + commerce,
         // Collapsing is observed: the vendor's tests send `phonebook//{id}`. The trailing slash is ours.
         pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true),
         // ours: the vendor's bodies have some hundred bytes, and a sandbox keeps what is in them.
         bodyLimit: 64 * 1024)
 
+    /// Prefixes of the commerce part. Source: older docs and samples; that nothing is offered there is ours.
+    private static let commerce = [
+        "/api/v2/partner", "/api/v3/partner", "/api/v4/partner", "/api/v1/device", "/api/v1/search",
+        "/api/v3/external/callback", "/admin/inventory",
+    ]
+
     /// A known path with another method answers 404, never 405 (observed).
     static let unrouted = UnroutedFailures<RezolveFailure>(
-        routeNotFound: .routeNotFound, methodNotAllowed: .routeNotFound, bodyTooLarge: .bodyTooLarge)
+        routeNotFound: .routeNotFound, methodNotAllowed: .routeNotFound, bodyTooLarge: .bodyTooLarge,
+        notOffered: UnofferedPart(
+            prefixes: commerce, failure: .routeNotOffered,
+            reason: "belongs to the commerce part of Rezolve, which is not emulated"))
 
     private static let customer = "/api/v1/partner/{partner}/customer/{entity}"
 
@@ -144,6 +152,10 @@ final class Rezolve: Vendor {
         Route(
             "rua.forgot", .post("/v1/credentials/forget"), access: .signIn, evidence: .observed, source: "QA tests",
             handler: forgotPassword),
+        Route(
+            "rua.details", .put("/v1/user/details"), access: .session(acceptsExpired: false), evidence: .ours,
+            source: "that details are updated: JWT page, onUserDetailsUpdateSuccess; path and members ours",
+            handler: changeDetails),
         Route(
             "rua.password", .post("/v1/user/password"), access: .session(acceptsExpired: false), evidence: .observed,
             source: "QA tests", secrets: ["currentPassword", "newPassword"], handler: changePassword),

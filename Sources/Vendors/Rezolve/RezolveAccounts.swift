@@ -25,10 +25,13 @@ final class RezolveAuthKey: Sendable {
     let signing: SigningKey
     let verification: VerificationKey
 
-    init(_ text: String) throws(KeyError) {
+    /// - Parameter partner: the id of the partner, by which findings call the key.
+    init(_ text: String, of partner: String? = nil) throws(KeyError) {
         self.text = text
         signing = try SigningKey.secret(text)
-        verification = signing.verificationKey
+        var verification = signing.verificationKey
+        verification.id = partner.map { "partner \($0)" }
+        self.verification = verification
     }
 }
 
@@ -62,7 +65,8 @@ extension RezolveAccounts {
             guard !partner.id.isEmpty, partner.id.allSatisfy({ $0.isASCII && $0.isNumber }) else {
                 throw node.problem("the partner id “\(partner.id)” is not made of digits")
             }
-            guard !partners.contains(where: { $0.id == partner.id || $0.apiKey == partner.apiKey }) else {
+            guard !partners.contains(where: { $0.id == partner.id || $0.apiKey.hasSameBytes(as: partner.apiKey) })
+            else {
                 throw node.problem("another partner has the id \(partner.id) or its api key")
             }
             partners.append(partner)
@@ -77,14 +81,14 @@ extension RezolveAccounts {
 extension RezolvePartner {
     fileprivate convenience init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("id", "api_key", "auth_key")
+        let id = try entry.required("id").string()
         let text = try entry["auth_key"]?.string()
         let authKey: RezolveAuthKey?
         do {
-            authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text) }
+            authKey = try text.map { text throws(KeyError) in try RezolveAuthKey(text, of: id) }
         } catch {
             throw node.problem("the auth key cannot be used: \(error)")
         }
-        self.init(
-            id: try entry.required("id").string(), apiKey: try entry.required("api_key").string(), authKey: authKey)
+        self.init(id: id, apiKey: try entry.required("api_key").string(), authKey: authKey)
     }
 }

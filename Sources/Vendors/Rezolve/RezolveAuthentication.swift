@@ -64,8 +64,8 @@ extension Rezolve {
         findings.add(
             Finding(
                 "api-key", credentials.partner == nil ? .failed : .passed,
-                expected: .text("x-rezolve-partner-apikey of a known partner"),
-                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "JWT page, 403: invalid partner api key"),
+                expected: .text("x-rezolve-partner-apikey of a known partner"), found: shown(credentials),
+                note: strangeness(of: credentials), source: "JWT page, 403: invalid partner api key"),
             orFail: .maskedAPIKey)
         if let partner = credentials.partner { judgeAuthKey(of: partner, &findings) }
     }
@@ -75,7 +75,8 @@ extension Rezolve {
         findings.add(
             Finding(
                 "auth-key", partner.authKey == nil ? .failed : .passed,
-                expected: .text("a partner with an auth key"), found: .text("partner \(partner.id)"),
+                expected: .text("a partner with an auth key"),
+                found: .text("partner \(partner.id)\(partner.authKey == nil ? ", which has none" : "")"),
                 source: "JWT page, 403: partner doesn't have an auth key"),
             orFail: .maskedNoAuthKey)
     }
@@ -102,8 +103,7 @@ extension Rezolve {
     ) {
         guard let token = credentials.token else { return }
         let rules = RezolveTokenRules(switches: arrival.switches, moment: arrival.moment)
-        rules.judgeSignature(of: token, by: credentials.partner?.authKey, &findings, orFail: .maskedSignature)
-        diagnose(token, of: credentials.partner, &findings)
+        rules.judgeSignature(of: token, by: credentials.partner, of: accounts, &findings, orFail: .maskedSignature)
         if case .registration = arrival.route.access { judgeKind(of: token, &findings) }
         rules.judgeMembers(of: token, &findings, orFail: .maskedMissingFields)
         rules.judgeExpiry(of: token, &findings, orFail: .tokenExpired)
@@ -113,21 +113,11 @@ extension Rezolve {
         findings.add(
             Finding(
                 "token-kind", token.kind == .registration ? .passed : .failed,
-                expected: .text("rezolve_entity_id \(RezolveToken.noEntity)"), found: .text(token.entityID),
+                expected: .text("rezolve_entity_id \(RezolveToken.noEntity)"),
+                found: .text("rezolve_entity_id \(token.entityID)"),
+                note: token.kind == .registration ? nil : "A login JWT cannot register anybody.",
                 source: "JWT page, JWT Payload: use :NONE: when registering"),
             orFail: .maskedMissingFields)
-    }
-
-    /// When the signature does not match, names the mistake that would explain it.
-    func diagnose(
-        _ token: RezolveToken, of partner: RezolvePartner?, _ findings: inout Findings<RezolveFailure>
-    ) {
-        guard findings.failure == .maskedSignature, let partner, let secret = partner.authKey?.text else { return }
-        let others = accounts.partners.filter { $0.id != partner.id }.compactMap { other in
-            other.authKey.map { SignatureDiagnosis.OtherSecret(name: "partner \(other.id)", secret: $0.text) }
-        }
-        let diagnosis = SignatureDiagnosis.explain(token.compact, algorithm: .hs512, secret: secret, others: others)
-        if let diagnosis { findings.note(diagnosis.finding) }
     }
 }
 
@@ -144,19 +134,25 @@ extension Rezolve {
         findings.add(
             Finding(
                 "api-key", partner == nil ? .failed : .passed,
-                expected: .text("x-rezolve-partner-apikey of a known partner; none while there is only one partner"),
-                found: credentials.apiKey.map(Fact.text) ?? .absent, source: "QA tests; wiki for guests"),
+                expected: .text(
+                    partner != nil
+                        ? "x-rezolve-partner-apikey of a known partner; none while there is only one partner"
+                        : only == nil
+                            ? "x-rezolve-partner-apikey of one of the \(accounts.partners.count) partners"
+                            : "x-rezolve-partner-apikey of partner \(only?.id ?? ""), or none as there is no other"),
+                found: shown(credentials), note: strangeness(of: credentials), source: "QA tests; wiki for guests"),
             orFail: credentials.apiKey == nil ? missing : wrong)
         return partner
     }
 
     /// RUA's session routes do without an api key, since the token names the customer; a key that is sent must be known.
     private func judgeSentAPIKey(_ credentials: RezolveCredentials, _ findings: inout Findings<RezolveFailure>) {
-        guard let apiKey = credentials.apiKey else { return }
+        guard credentials.apiKey != nil else { return }
         findings.add(
             Finding(
                 "api-key", credentials.partner == nil ? .failed : .passed, expected: .text("a known api key, or none"),
-                found: .text(apiKey), source: "QA tests; Android sample pings without one"),
+                found: shown(credentials), note: strangeness(of: credentials),
+                source: "QA tests; Android sample pings without one"),
             orFail: .ruaAPIKeyWrong)
     }
 

@@ -6,6 +6,7 @@ extension Call<Rezolve> {
     /// The request's body, which must be a JSON object (row 11).
     func bodyObject() throws(RezolveRefusal) -> JSONObject {
         let value: JSON
+        if request.body.isEmpty { throw Refusal(.bodyMalformed, because: "the body is empty, not a JSON object") }
         do {
             value = try JSON.parse(request.body)
         } catch {
@@ -28,7 +29,7 @@ extension Call<Rezolve> {
         let validation = StagingValidation(problems).text
         throw Refusal(
             failure, ["missing": .string(missing.joined(separator: ", ")), "validation": .string(validation)],
-            because: validation)
+            because: problems.map(\.description).joined(separator: "; "))
     }
 }
 

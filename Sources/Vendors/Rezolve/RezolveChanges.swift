@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 
 /// What requests made of the state that the fixtures give.
 ///
@@ -23,7 +24,7 @@ struct RezolveChanges: Sendable {
     /// What makes a state differ from the one that it began as.
     init(of state: RezolveState, since start: RezolveState) {
         lastUserID = state.users.lastID
-        for (entity, old) in start.customers.sorted(by: { $0.key < $1.key }) {
+        for (entity, old) in start.customers.sorted {
             guard let customer = state.customers[entity] else {
                 removedCustomers.append(entity)
                 continue
@@ -34,11 +35,11 @@ struct RezolveChanges: Sendable {
                 keyPairs.append((entity, customer.keyPair))
             }
         }
-        customers += state.registered.compactMap { start.customers[$0] == nil ? state.customers[$0] : nil }
-        users = state.users.all.filter { start.users[$0.id] != $0 }
+        customers += state.registered.compactMap { start.customers[$0.text] == nil ? state.customers[$0.text] : nil }
+        users = state.users.all.filter { start.users[$0.id]?.hasSameContent(as: $0) != true }
         removedUsers = start.users.all.map(\.id).filter { state.users[$0] == nil }
-        let listed = Set(customers.map(\.entityID))
-        owners = users.compactMap { listed.contains($0.entityID) ? nil : state.customers[$0.entityID] }
+        let listed = Set(customers.map { ExactText($0.entityID) })
+        owners = users.compactMap { listed.contains(ExactText($0.entityID)) ? nil : state.customers[$0.entityID] }
     }
 
     /// Whether nothing differs.
@@ -73,8 +74,12 @@ extension RezolveState {
 extension RezolveCustomer {
     /// Whether everything that a request can change is the same.
     func hasSameContent(as other: RezolveCustomer) -> Bool {
-        entityID == other.entityID && partnerUser == other.partnerUser && created == other.created
-            && profile == other.profile && phones == other.phones && addresses == other.addresses
-            && cards == other.cards
+        // As records, whose texts are compared by their bytes.
+        record(withSecrets: false) == other.record(withSecrets: false)
     }
+}
+
+extension RUAUser {
+    /// Whether everything about both is the same.
+    func hasSameContent(as other: RUAUser) -> Bool { record(withSecrets: true) == other.record(withSecrets: true) }
 }

@@ -20,16 +20,23 @@ extension Rezolve {
         var findings = Findings<RezolveFailure>()
         if let partner { judgeAuthKey(of: partner, &findings) }
         let rules = RezolveTokenRules(switches: setting.switches, moment: setting.moment)
-        // Any partner's key will do to show that none fits.
-        let key = (partner ?? accounts.partners.first { $0.authKey != nil })?.authKey
-        rules.judgeSignature(of: token, by: key, &findings, orFail: .maskedSignature)
-        for candidate in accounts.partners where partner == nil { diagnose(token, of: candidate, &findings) }
+        rules.judgeSignature(
+            of: token, by: partner ?? likelySigner(of: token), of: accounts, &findings, orFail: .maskedSignature)
         rules.judgeMembers(of: token, &findings, orFail: .maskedMissingFields)
         rules.judgeExpiry(of: token, &findings, orFail: .tokenExpired)
         if token.kind == .login { ownership(of: token, partner, context, setting).judge(&findings) }
         return TokenVerdict(
             kind: token.compact.claims == nil ? nil : token.kind.rawValue,
             account: signer.map { "partner \($0.id)" }, findings: findings)
+    }
+
+    /// The partner a mistake with whose key explains the signature; any one with a key will do to show that none fits.
+    private func likelySigner(of token: RezolveToken) -> RezolvePartner? {
+        let candidates = accounts.partners.filter { $0.authKey != nil }
+        return candidates.first { partner in
+            let secret = partner.authKey?.text ?? ""
+            return SignatureDiagnosis.explain(token.compact, algorithm: .hs512, secret: secret) != nil
+        } ?? candidates.first
     }
 
     /// The partner whose key made the signature.

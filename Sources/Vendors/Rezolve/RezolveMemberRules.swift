@@ -60,7 +60,7 @@ struct RezolveMemberRules: Hashable, Sendable {
             "claim-partner_entity_id-present",
             token.compact.claims == nil ? .notJudged : Self.namesUser(token) ? .passed : .failed,
             expected: .text("a string of 1 to 255 characters, or an integer"),
-            found: length > 255 ? .count(length) : claim.map(Fact.json) ?? .absent,
+            found: length > 255 ? .text("\(length) characters") : claim.map(Fact.json) ?? .absent,
             source: "JWT page, JWT Payload; length ours")
     }
 

@@ -114,7 +114,7 @@ extension Rezolve {
         case "other-user":
             let named = draft.claims["partner_entity_id"]?.string
             let other = setting.state.customers.values
-                .filter { $0.partnerID == partner.id && $0.partnerEntityID != named }
+                .filter { $0.partnerID == partner.id && named.map($0.partnerEntityID.hasSameBytes) != true }
                 .min { $0.entityID < $1.entityID }
             draft.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
             // A registration JWT names its user by the partner's id alone.

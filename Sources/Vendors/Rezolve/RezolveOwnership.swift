@@ -49,7 +49,9 @@ struct RezolveOwnership {
         findings.add(
             Finding(
                 "session-open", user.isLoggedOut(on: token.deviceID) ? .failed : .passed,
-                expected: .text("a session that was not logged out"), source: "ours; switch logout-revokes-core"),
+                expected: .text("a session that was not logged out"),
+                found: .text("user \(user.id) on device \(token.deviceID)"),
+                source: "ours; switch logout-revokes-core"),
             orFail: .tokenExpired)
     }
 
@@ -75,6 +77,9 @@ struct RezolveOwnership {
         if switches.partnerEntityID == .mustMatch {
             compare(
                 "partner-entity-id", expected: customer.partnerEntityID, .value(token.partnerEntityID), &findings,
+                note: token.partnerEntityID == partner?.id
+                    ? "That is the partner's own id, as the sample apps send it; switch partner-entity-id = any takes it."
+                    : "Switch partner-entity-id = any takes another.",
                 source: "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id")
         }
     }
@@ -87,9 +92,12 @@ struct RezolveOwnership {
         }
         return Finding(
             "customer-known", token.compact.claims == nil ? .notJudged : isAdopted ? .noted : .failed,
-            expected: .text("a registered customer"),
+            expected: .text(
+                token.kind == .login
+                    ? "rezolve_entity_id of a registered customer"
+                    : "partner_entity_id of a registered customer of partner \(partner?.id ?? "of the api key")"),
             found: .text(token.kind == .login ? token.entityID : token.partnerEntityID),
-            note: isAdopted ? "Switch unknown-entity creates the customer." : nil,
+            note: isAdopted ? "Switch unknown-entity creates the customer." : state.absence(of: token),
             source: "ours; switch unknown-entity")
     }
 

@@ -28,18 +28,18 @@ struct RezolveRecords: Sendable {
     /// - Parameter others: customers who are not listed, and whom users may stand for all the same.
     init(
         _ document: FixtureMapping, of partners: [RezolvePartner], from source: RezolveRecordSource,
-        besides others: [String: RezolveCustomer] = [:]
+        besides others: ExactTextMap<RezolveCustomer> = ExactTextMap()
     ) throws(FixtureProblem) {
         var known = others
         customers = try Self.customers(try document.required("customers"), of: partners, from: source)
         for customer in customers { known[customer.entityID] = customer }
-        var (ids, entities, names): (Set<Int>, Set<String>, Set<RUAUsers.Name>) = ([], [], [])
+        var (ids, entities, names): (Set<Int>, Set<ExactText>, Set<RUAUsers.Name>) = ([], [], [])
         try document.required("users").forEachRecord { (node) throws(FixtureProblem) in
             let user = try RUAUser(node, known, from: source)
             guard (1...source.largestUserID).contains(user.id) else {
                 throw node.problem("user id \(user.id) is not between 1 and \(source.largestUserID)")
             }
-            guard ids.insert(user.id).inserted, entities.insert(user.entityID).inserted else {
+            guard ids.insert(user.id).inserted, entities.insert(ExactText(user.entityID)).inserted else {
                 throw node.problem("another user has the id \(user.id) or stands for the same customer")
             }
             for name in user.names where !names.insert(name).inserted {
@@ -54,7 +54,7 @@ struct RezolveRecords: Sendable {
         _ list: FixtureNode, of partners: [RezolvePartner], from source: RezolveRecordSource
     ) throws(FixtureProblem) -> [RezolveCustomer] {
         var customers: [RezolveCustomer] = []
-        var (entities, names): (Set<String>, Set<RezolveState.PartnerUser>) = ([], [])
+        var (entities, names): (Set<ExactText>, Set<RezolveState.PartnerUser>) = ([], [])
         try list.forEachRecord { (node) throws(FixtureProblem) in
             let customer = try RezolveCustomer(node, from: source)
             guard partners.contains(where: { $0.id == customer.partnerID }) else {
@@ -64,7 +64,8 @@ struct RezolveRecords: Sendable {
                 throw node.problem("“\(customer.entityID)” can be no entity id")
             }
             try customer.checkIDs(at: node)
-            guard entities.insert(customer.entityID).inserted, names.insert(customer.partnerUser).inserted else {
+            guard entities.insert(ExactText(customer.entityID)).inserted, names.insert(customer.partnerUser).inserted
+            else {
                 throw node.problem(
                     "another customer is \(customer.entityID) or \(customer.partnerEntityID) of the partner")
             }
@@ -90,18 +91,18 @@ extension RezolveCustomer {
         try readKeyPair(entry[keyMember], from: source)
         if let node = entry["profile"] { profile = try RezolveProfile(node, created: created) }
         try entry["phones"]?.forEachRecord { (node) throws(FixtureProblem) in phones.append(try RezolvePhone(node)) }
-        let phoneIDs = Set(phones.map(\.id))
+        let phoneIDs = Set(phones.map { ExactText($0.id) })
         try entry["addresses"]?.forEachRecord { (node) throws(FixtureProblem) in
             let address = try RezolveAddress(node)
-            guard address.phoneID.isEmpty || phoneIDs.contains(address.phoneID) else {
+            guard address.phoneID.isEmpty || phoneIDs.contains(ExactText(address.phoneID)) else {
                 throw node.problem("address \(address.id) has the unknown phone \(address.phoneID)")
             }
             addresses.append(address)
         }
-        let addressIDs = Set(addresses.map(\.id))
+        let addressIDs = Set(addresses.map { ExactText($0.id) })
         try entry["cards"]?.forEachRecord { (node) throws(FixtureProblem) in
             let card = try RezolveCard(node)
-            guard addressIDs.contains(card.addressID) else {
+            guard addressIDs.contains(ExactText(card.addressID)) else {
                 throw node.problem("card \(card.id) has the unknown address \(card.addressID)")
             }
             cards.append(card)
@@ -110,7 +111,8 @@ extension RezolveCustomer {
 
     /// Refuses ids that stand for several records.
     fileprivate func checkIDs(at node: FixtureNode) throws(FixtureProblem) {
-        for ids in [phones.map(\.id), addresses.map(\.id), cards.map(\.id)] where Set(ids).count < ids.count {
+        for ids in [phones.map(\.id), addresses.map(\.id), cards.map(\.id)]
+        where Set(ids.map { ExactText($0) }).count < ids.count {
             throw node.problem("two records of customer \(entityID) have the same id")
         }
     }
@@ -201,11 +203,11 @@ extension RezolveCard {
 
 extension RUAUser {
     fileprivate init(
-        _ node: FixtureNode, _ customers: [String: RezolveCustomer], from source: RezolveRecordSource
+        _ node: FixtureNode, _ customers: ExactTextMap<RezolveCustomer>, from source: RezolveRecordSource
     ) throws(FixtureProblem) {
         let entry = try node.mapping(
-            "id", "customer", "username", "password", "first_name", "last_name", "email", "phone", "created", "guest",
-            "confirmed", "times_logged_in", "logged_out_devices")
+            "id", "customer", "username", "password", "first_name", "last_name", "email", "phone", "created",
+            "updated", "guest", "confirmed", "times_logged_in", "logged_out_devices")
         let entity = try entry.required("customer").string()
         guard let customer = customers[entity] else { throw node.problem("the customer \(entity) is unknown") }
         let isGuest = try entry["guest"]?.bool() ?? false
@@ -215,6 +217,7 @@ extension RUAUser {
             firstName: try entry["first_name"]?.string(), lastName: try entry["last_name"]?.string(),
             email: try entry["email"]?.string() ?? "", phone: try entry["phone"]?.string() ?? "",
             created: try entry["created"]?.moment() ?? customer.created)
+        updated = try entry["updated"]?.moment() ?? created
         self.isGuest = isGuest
         isConfirmed = try entry["confirmed"]?.bool() ?? false
         timesLoggedIn = try entry["times_logged_in"]?.int(in: 0...RUAUser.mostLogins)
@@ -231,6 +234,7 @@ extension RUAUser {
     }
 
     private func isSamePerson(as other: RUAUser) -> Bool {
-        entityID == other.entityID && partnerID == other.partnerID && username == other.username
+        entityID.hasSameBytes(as: other.entityID) && partnerID == other.partnerID
+            && username.hasSameBytes(as: other.username)
     }
 }

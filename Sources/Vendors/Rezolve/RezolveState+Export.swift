@@ -7,8 +7,9 @@ extension Rezolve {
     func export(_ state: RezolveState, _ extent: StateExtent) -> JSON? {
         switch extent {
         case .whole:
-            let ofFixtures = Set(state.customers.keys).subtracting(state.registered).sorted()
-            let customers = (ofFixtures + state.registered).compactMap { state.customers[$0] }
+            let registered = Set(state.registered)
+            let ofFixtures = state.customers.sorted.map(\.key).filter { !registered.contains(ExactText($0)) }
+            let customers = (ofFixtures + state.registered.map(\.text)).compactMap { state.customers[$0] }
             return [
                 "customers": .array(customers.map { $0.record(withSecrets: false) }),
                 "users": .array(state.users.all.map { $0.record(withSecrets: false) }),
@@ -83,7 +84,8 @@ extension RezolveChanges {
             "customers", "owners", "users", "key_pairs", "removed_customers", "removed_users", "last_user_id")
         let source = RezolveRecordSource.export(over: start)
         owners = try RezolveRecords.customers(try document.required("owners"), of: accounts.partners, from: source)
-        let others = start.customers.merging(owners.map { ($0.entityID, $0) }) { $1 }
+        var others = start.customers
+        for owner in owners { others[owner.entityID] = owner }
         let records = try RezolveRecords(document, of: accounts.partners, from: source, besides: others)
         (customers, users) = (records.customers, records.users)
         lastUserID = try document.required("last_user_id").userID()
@@ -104,7 +106,8 @@ extension RezolveChanges {
 // MARK: - Records
 
 extension RezolveCustomer {
-    fileprivate func record(withSecrets: Bool) -> JSON {
+    /// The customer as it is exported.
+    func record(withSecrets: Bool) -> JSON {
         var record: JSONObject = [
             "entity": .string(entityID), "partner": .string(partnerID), "partner_entity_id": .string(partnerEntityID),
             "created": created.json, "profile": profile.record, "phones": .array(phones.map(\.json)),
@@ -144,10 +147,12 @@ extension RezolveCard {
 }
 
 extension RUAUser {
-    fileprivate func record(withSecrets: Bool) -> JSON {
+    /// The user as it is exported.
+    func record(withSecrets: Bool) -> JSON {
         var record: JSONObject = [
             "id": JSON(id), "customer": .string(entityID), "username": .string(username), "email": .string(email),
-            "phone": .string(phone), "created": created.json, "guest": .bool(isGuest), "confirmed": .bool(isConfirmed),
+            "phone": .string(phone), "created": created.json, "updated": updated.json, "guest": .bool(isGuest),
+            "confirmed": .bool(isConfirmed),
             "logged_out_devices": .array(loggedOutDevices.map(JSON.string)),
         ]
         if let firstName { record["first_name"] = .string(firstName) }

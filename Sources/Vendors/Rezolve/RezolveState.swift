@@ -1,4 +1,5 @@
 import Emulation
+import JSON
 
 /// What Rezolve and RUA remember in one sandbox.
 struct RezolveState: Sendable {
@@ -9,14 +10,14 @@ struct RezolveState: Sendable {
     /// A user of a partner, as the partner numbers its users.
     struct PartnerUser: Hashable, Sendable {
         let partnerID: String
-        let partnerEntityID: String
+        @ExactText var partnerEntityID: String
     }
 
-    private(set) var customers: [String: RezolveCustomer] = [:]
+    private(set) var customers = ExactTextMap<RezolveCustomer>()
     private(set) var users = RUAUsers()
     private var entities: [PartnerUser: String] = [:]
     /// The entity ids of those who are not of the fixtures, in the order in which they registered.
-    private(set) var registered = ArrivalOrder<String>()
+    private(set) var registered = ArrivalOrder<ExactText>()
 
     init(_ accounts: RezolveAccounts) {
         for customer in accounts.customers { insert(customer) }
@@ -36,6 +37,20 @@ struct RezolveState: Sendable {
         entityID(partner: partner, partnerEntityID: partnerEntityID).flatMap { customers[$0] }
     }
 
+    /// What to tell of a token that names no customer: who has that name in its other claim, or why there may be nobody.
+    func absence(of token: RezolveToken) -> String {
+        if token.kind == .registration, token.entityID.hasSameBytes(as: RezolveToken.noEntity) {
+            return "A registration JWT names its user by partner_entity_id; nobody registered \(token.partnerEntityID)."
+        }
+        if let known = customers.values.first(where: { $0.partnerEntityID.hasSameBytes(as: token.entityID) }) {
+            return "It is the partner_entity_id of \(known.entityID), so the two claims may be swapped."
+        }
+        if let known = customers.values.first(where: { $0.partnerEntityID.hasSameBytes(as: token.partnerEntityID) }) {
+            return "Its partner_entity_id \(token.partnerEntityID) is that of \(known.entityID)."
+        }
+        return "The customer was never registered here, was removed, or a reset forgot it."
+    }
+
     /// An entity id that nobody has; a seed that is set again gives out ids again.
     func freshEntityID(_ identifiers: IdentifierSource) -> String {
         while true {
@@ -47,7 +62,7 @@ struct RezolveState: Sendable {
     /// Adds a customer who registers.
     mutating func register(_ customer: RezolveCustomer) {
         insert(customer)
-        registered.append(customer.entityID)
+        registered.append(ExactText(customer.entityID))
         if registered.count > Self.capacity {
             // A hundredth at once: taking single elements off the front would move all the others each time.
             for entity in registered.removeFirst(Self.capacity / 100) { forget(entity) }
@@ -57,7 +72,7 @@ struct RezolveState: Sendable {
     /// Removes a customer with the user that stands for it.
     mutating func remove(entity: String) {
         forget(entity)
-        registered.remove(entity)
+        registered.remove(ExactText(entity))
     }
 
     /// Stores a customer who may have changed.
@@ -84,7 +99,9 @@ extension RezolveState {
     ///
     /// - Parameter isOfFixtures: whether the customer stays whoever else registers.
     mutating func put(_ customer: RezolveCustomer, isOfFixtures: Bool) {
-        if let other = entities[customer.partnerUser], other != customer.entityID { remove(entity: other) }
+        if let other = entities[customer.partnerUser], !other.hasSameBytes(as: customer.entityID) {
+            remove(entity: other)
+        }
         if let old = customers[customer.entityID] { entities[old.partnerUser] = nil }
         if isOfFixtures { insert(customer) } else { register(customer) }
     }
@@ -123,6 +140,9 @@ extension RezolveState {
 
     /// Stores a new or changed user.
     mutating func store(_ user: RUAUser) { users.store(user) }
+
+    /// Stores a user whose names may have changed.
+    mutating func rename(_ user: RUAUser) { users.rename(user) }
 
     /// The user that stands for a customer.
     func user(entity: String) -> RUAUser? { users.user(entity: entity) }

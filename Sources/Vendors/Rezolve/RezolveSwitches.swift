@@ -19,6 +19,8 @@ struct RezolveSwitches: VendorSwitches {
     enum AddressRequiredFields: String, CaseIterable { case none, shop }
     enum PANCheck: String, CaseIterable { case anyString = "any-string", decrypt }
     enum OnOff: String, CaseIterable { case on, off }
+    enum NotBefore: String, CaseIterable { case enforce, ignore }
+    enum UserAnswers: String, CaseIterable { case full, schema }
 
     let authHeader: AuthHeader
     let partnerEntityID: PartnerEntityID
@@ -38,6 +40,8 @@ struct RezolveSwitches: VendorSwitches {
     let addressRequiredFields: AddressRequiredFields
     let panCheck: PANCheck
     let iosSampleRenewal: OnOff
+    let notBefore: NotBefore
+    let userAnswers: UserAnswers
 
     init(_ values: SwitchValues) {
         authHeader = values.choice("auth-header", default: .required)
@@ -57,6 +61,8 @@ struct RezolveSwitches: VendorSwitches {
         addressRequiredFields = values.choice("address-required-fields", default: .none)
         panCheck = values.choice("pan-check", default: .anyString)
         iosSampleRenewal = values.choice("ios-sample-renewal", default: .off)
+        notBefore = values.choice("nbf", default: .enforce)
+        userAnswers = values.choice("rua-user-answers", default: .full)
     }
 
     /// All switches; `error-envelope` and `message-style` are read by the conditions of `failures.yaml` alone.
@@ -93,8 +99,12 @@ struct RezolveSwitches: VendorSwitches {
             about: "how far ahead exp may lie", source: "JWT page gives advice only"),
         SwitchDeclaration(
             "leeway-seconds", .count(orWord: nil), documented: "0", observed: "0",
-            about: "how long after exp a token is still accepted",
+            about: "how long after exp, and before nbf, a token is accepted",
             source: "QA tests: the sign-in server's library reports 0"),
+        SwitchDeclaration(
+            "nbf", documented: NotBefore.enforce, observed: .ignore,
+            about: "whether a token is refused before its nbf",
+            source: "ours, after RFC 7519 section 4.1.5, to which the JWT page conforms"),
         SwitchDeclaration(
             "profile-dates", documented: ProfileDates.unixSeconds, observed: .iso,
             about: "the form of date_created and date_updated", source: "older docs; QA tests"),
@@ -110,6 +120,11 @@ struct RezolveSwitches: VendorSwitches {
         SwitchDeclaration(
             "rua-token-prefix", documented: TokenPrefix.bearer, observed: .bearer,
             about: "whether accessToken starts with Bearer", source: "ours"),
+        SwitchDeclaration(
+            "rua-user-answers", documented: UserAnswers.full, observed: .schema,
+            about:
+                "whether registration answers the names that were sent, and rua.guest its sign-ins, or null for them",
+            source: "wiki; QA tests: schemas"),
         SwitchDeclaration(
             "unknown-entity", documented: UnknownEntity.refuse, observed: .refuse,
             about: "whether a well-signed login JWT for an unknown entity creates that customer", source: "ours"),

@@ -19,6 +19,8 @@ final class RezolveToken: Sendable {
     let entityID: String
     let partnerEntityID: String
     let deviceID: String
+    /// Whether there is an `nbf`, which few tokens have.
+    let hasBeginning: Bool
     // One place each, since nearly every token meets one key and one choice of switches only.
     /// Whether row 5 holds by that key.
     private let verification = Mutex<(key: RezolveAuthKey, holds: Bool)?>(nil)
@@ -35,7 +37,8 @@ final class RezolveToken: Sendable {
         entityID = claims?["rezolve_entity_id"]?.string ?? ""
         partnerEntityID = claims?["partner_entity_id"].flatMap(Self.partnerEntityID) ?? ""
         deviceID = claims?["device_id"]?.string ?? ""
-        kind = entityID == Self.noEntity ? .registration : .login
+        kind = entityID.hasSameBytes(as: Self.noEntity) ? .registration : .login
+        hasBeginning = claims?["nbf"] != nil
     }
 
     /// Whether row 5 holds, which depends on nothing but the token and the key, and so is judged once.
@@ -70,11 +73,13 @@ struct RezolveTokenRules {
     let moment: Moment
 
     /// Row 5: the token can be verified.
+    ///
+    /// - Parameter accounts: whose other keys may explain a signature that does not match.
     func judgeSignature(
-        of token: RezolveToken, by key: RezolveAuthKey?, _ findings: inout Findings<RezolveFailure>,
-        orFail failure: RezolveFailure
+        of token: RezolveToken, by partner: RezolvePartner?, of accounts: RezolveAccounts,
+        _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) {
-        findings.add(RezolveVerification(of: token, by: key), orFail: failure)
+        findings.add(RezolveVerification(of: token, by: partner?.authKey, among: accounts.partners), orFail: failure)
     }
 
     /// Row 6: every member that this kind of token needs is there and of the right type.
@@ -84,7 +89,7 @@ struct RezolveTokenRules {
         findings.add(RezolveMembers(of: token, by: RezolveMemberRules(switches)), orFail: failure)
     }
 
-    /// Rows 7 and 8: the lifetime is not too long and not over.
+    /// Rows 7 and 8: the lifetime is not too long and not over, and has begun.
     func judgeExpiry(
         of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
     ) {
@@ -92,7 +97,8 @@ struct RezolveTokenRules {
             atMost: Double(switches.maximumLifetimeSeconds ?? 1800), from: .moment(moment.unixSeconds),
             source: "JWT page: 30 minutes or less; switch max-lifetime-seconds")
         if switches.maximumLifetimeSeconds != nil {
-            findings.add(advice, orFail: .tokenLifetimeTooLong)
+            let remark = token.compact.date("exp").millisecondsRemark(on: "exp")
+            findings.add(remark.map(advice.because) ?? advice, orFail: .tokenLifetimeTooLong)
         } else if advice.outcome == .failed {
             findings.note(advice.noted)
         }
@@ -101,5 +107,28 @@ struct RezolveTokenRules {
                 at: moment.unixSeconds, leeway: Double(switches.leewaySeconds),
                 source: "JWT page, HTTP Error Responses, 401"),
             orFail: failure)
+        judgeBeginning(of: token, &findings, orFail: .maskedNotYetValid)
+        noteMilliseconds(in: token, &findings)
+    }
+
+    /// The end of row 8: `nbf` has come, where there is one and switch `nbf` wants it. The leeway counts here too (ours).
+    func judgeBeginning(
+        of token: RezolveToken, _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+    ) {
+        guard token.hasBeginning else { return }
+        let finding = token.compact.notBefore(
+            at: moment.unixSeconds, TimeRules(leeway: Double(switches.leewaySeconds)),
+            source: "ours, after RFC 7519 section 4.1.5; switch nbf")
+        if switches.notBefore == .enforce {
+            findings.add(finding, orFail: failure)
+        } else {
+            findings.note(finding.noted)
+        }
+    }
+
+    /// Remarks on times that look like milliseconds, also where the call passes.
+    func noteMilliseconds(in token: RezolveToken, _ findings: inout Findings<RezolveFailure>) {
+        if let remark = token.compact.milliseconds(in: "exp") { findings.note(remark) }
+        if token.hasBeginning, let remark = token.compact.milliseconds(in: "nbf") { findings.note(remark) }
     }
 }

@@ -25,7 +25,7 @@ extension Rezolve {
             state.users.user(of: partner.id, username: username)
             ?? email.flatMap { state.users.user(of: partner.id, email: $0) }
             ?? phone.flatMap { state.users.user(of: partner.id, phone: $0) }
-        if let taken { throw Refusal(.ruaUserExists, because: "user \(taken.id) has this username, email or phone") }
+        if let taken { throw Refusal(.ruaUserExists, because: taken.sharing(username, email, phone)) }
         let id = state.nextUserID(of: partner.id)
         let customer = RezolveCustomer(
             entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
@@ -36,7 +36,7 @@ extension Rezolve {
             lastName: lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
         state.register(customer)
         state.store(user)
-        return .json(user.json, status: .created)
+        return .json(user.answer(to: "rua.register", call.switches), status: .created)
     }
 
     static func confirmUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
@@ -44,10 +44,13 @@ extension Rezolve {
         guard var user = Int(id).flatMap({ state.users[$0] }), String(user.id) == id,
             user.partnerID == call.credentials.partner?.id
         else {
-            throw Refusal(.ruaUserNotFound, because: "no user of the partner has the id \(id)")
+            throw Refusal(
+                .ruaUserNotFound, because: "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id)")
         }
         guard call.parameters["code"] == confirmationCode else {
-            throw Refusal(.ruaConfirmCodeWrong, because: "the code is always \(confirmationCode)")
+            throw Refusal(
+                .ruaConfirmCodeWrong,
+                because: "the code is \(call.parameters["code"]); it is always \(confirmationCode)")
         }
         user.isConfirmed = true
         state.store(user)
@@ -60,7 +63,7 @@ extension Rezolve {
         var reader = FieldReader(try call.signInBody())
         let username = reader.string("username", isRequired: true)
         let password = reader.string("password", isRequired: true)
-        let device = reader.string("deviceId", isRequired: true)
+        let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
         guard let username, let password, let device else { throw call.invalidBody(reader.problems) }
         guard let user = state.users.user(of: partner.id, username: username) else {
             throw Refusal(.ruaWrongCredentials, because: "no user of partner \(partner.id) is called \(username)")
@@ -74,7 +77,8 @@ extension Rezolve {
     /// Replaces the token of a session; an expired one too, since that is what a renewal is for (inferred).
     static func ping(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         let session = try call.session(in: state)
-        let isOver = session.user.isLoggedOut(on: session.device)
+        // A customer of the core register has no user, and so no session that RUA could have ended.
+        let isOver = session.user?.isLoggedOut(on: session.device) ?? false
         let token = try sessionToken(
             for: session.customer, of: session.partner, device: session.device, at: call.moment,
             lifetime: isOver ? logoutLifetime : sessionLifetime)
@@ -88,7 +92,7 @@ extension Rezolve {
         guard let email = reader.string("email", isRequired: true) else { throw call.invalidBody(reader.problems) }
         let partner = call.credentials.partner?.id ?? ""
         guard let user = state.users.user(of: partner, email: email) else {
-            throw Refusal(.ruaUserNotFound, because: "no user of the partner has the email \(email)")
+            throw Refusal(.ruaUserNotFound, because: "no user of partner \(partner) has the email \(email)")
         }
         call.findings.note(
             Finding("mail", .noted, found: .text("user \(user.id)"), note: "A real server would send a mail now."))
@@ -101,7 +105,7 @@ extension Rezolve {
         let current = reader.string("currentPassword", isRequired: true)
         let new = reader.string("newPassword", isRequired: true, minimumLength: 1)
         guard let current, let new else { throw call.invalidBody(reader.problems) }
-        var user = try call.session(in: state).user
+        var user = try call.sessionUser(in: state)
         guard let known = user.password, known.hasSameBytes(as: current) else {
             throw Refusal(.ruaWrongPassword, because: "the password of user \(user.id) is another one")
         }
@@ -112,9 +116,9 @@ extension Rezolve {
 
     /// Ends the session of the token's device; tokens of core live on until they expire (documented idea, seed).
     static func logOut(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
-        var session = try call.session(in: state)
-        session.user.logOut(on: session.device)
-        state.store(session.user)
+        var user = try call.sessionUser(in: state)
+        user.logOut(on: try call.session(in: state).device)
+        state.store(user)
         return .json([:])
     }
 }
@@ -138,7 +142,7 @@ extension Rezolve {
         var user = user
         user.logIn(on: device)
         state.store(user)
-        return .respond(withToken("Bearer \(token)", user.json))
+        return .respond(withToken("Bearer \(token)", user.answer(to: call.route.id, call.switches)))
     }
 
     /// A login JWT as RUA signs it, for the partner.
@@ -147,7 +151,7 @@ extension Rezolve {
         lifetime: Duration = sessionLifetime
     ) throws(RezolveRefusal) -> String {
         guard let key = partner.authKey?.signing else {
-            throw Refusal(.maskedNoAuthKey, because: "partner \(partner.id) has no auth key to sign a token with")
+            throw Refusal(.ruaNoAuthKey, because: "partner \(partner.id) has no auth key to sign a token with")
         }
         let draft = TokenDraft.login(
             entityID: customer.entityID, partnerEntityID: customer.partnerEntityID, deviceID: device,
@@ -170,17 +174,26 @@ extension Call<Rezolve> {
     /// The customer, user and device that an authorized session token names.
     fileprivate func session(
         in state: RezolveState
-    ) throws(RezolveRefusal) -> (customer: RezolveCustomer, user: RUAUser, partner: RezolvePartner, device: String) {
+    ) throws(RezolveRefusal) -> (customer: RezolveCustomer, user: RUAUser?, partner: RezolvePartner, device: String) {
         guard let token = credentials.token, let customer = state.customers[token.entityID],
-            let user = state.user(entity: customer.entityID),
             let partner = vendor.accounts.partner(id: customer.partnerID)
         else { throw Refusal(.ruaTokenInvalid, because: "the token names nobody") }
-        return (customer, user, partner, token.deviceID)
+        return (customer, state.user(entity: customer.entityID), partner, token.deviceID)
+    }
+
+    /// The user of RUA whom an authorized session token names.
+    func sessionUser(in state: RezolveState) throws(RezolveRefusal) -> RUAUser {
+        let session = try session(in: state)
+        guard let user = session.user else {
+            throw Refusal(.ruaTokenInvalid, because: "customer \(session.customer.entityID) has no user at RUA")
+        }
+        return user
     }
 
     /// The body of a request to RUA, which must be a JSON object.
     func signInBody() throws(RezolveRefusal) -> JSONObject {
         let body: JSON
+        if request.body.isEmpty { throw Refusal(.ruaBodyInvalid, because: "the body is empty, not a JSON object") }
         do {
             body = try JSON.parse(request.body)
         } catch {
@@ -194,6 +207,6 @@ extension Call<Rezolve> {
 
     /// The refusal of a body with wrong members.
     func invalidBody(_ problems: [FieldProblem]) -> RezolveRefusal {
-        Refusal(.ruaBodyInvalid, because: problems.map { "\($0.name): \($0.kind)" }.joined(separator: "; "))
+        Refusal(.ruaBodyInvalid, because: problems.map(\.description).joined(separator: "; "))
     }
 }

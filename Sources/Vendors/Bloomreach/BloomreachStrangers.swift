@@ -1,0 +1,117 @@
+import Emulation
+import JSON
+import Tokens
+
+/// What stands where another credential belongs, in words that repeat no secret.
+struct BloomreachStrangers {
+    /// Where a token or a key was sent to.
+    enum Place {
+        case project(BloomreachProject)
+        case stream(BloomreachStream)
+    }
+
+    let accounts: BloomreachAccounts
+    let place: Place
+
+    /// The key that may sign here.
+    var expectedKey: String {
+        switch place {
+        case .project(let project): "private key of project \(project.token)"
+        case .stream(let stream): "signing key of stream \(stream.id)"
+        }
+    }
+
+    /// What the `kid` of a token names instead of a key that may sign here, and whose key made the signature.
+    func note(onKeyOf token: BloomreachToken, _ algorithm: Algorithm) -> String? {
+        guard let id = token.keyID else {
+            return token.compact.header?["kid"] == nil ? nil : "kid is no string."
+        }
+        if let project = accounts.projects.first(where: { $0.publicKey(id) != nil }) {
+            return "That is a public key of project \(project.token); it signs nothing."
+        }
+        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) {
+            return "That is the \(key.phrase)."
+        }
+        let signer = accounts.signingKeys.first { key in
+            [algorithm, .hs256, .hs512].contains {
+                token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed
+            }
+        }
+        return signer.map { "Nobody has a key of that id; the signature fits the \($0.phrase)." }
+            ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: accounts.signingKeys.map(\.id)))."
+    }
+
+    /// What was sent as a token and is none.
+    func note(onToken text: String) -> String? {
+        if let project = accounts.projects.first(where: { $0.publicKey(text) != nil }) {
+            return "This is a public key of project \(project.token); it is sent as Token KEY, and a JWT as Bearer JWT."
+        }
+        if let key = accounts.signingKeys.first(where: { $0.id.hasSameBytes(as: text) }) {
+            return "This is the id of a key, the \(key.phrase); a token is signed with it."
+        }
+        if let key = accounts.signingKeys.first(where: { $0.text.hasSameBytes(as: text) }) {
+            return "This is the secret of the \(key.phrase); it signs tokens and is never sent."
+        }
+        return nil
+    }
+}
+
+extension BloomreachAccounts {
+    /// What was sent as a public key and is none of the project. A text that is nobody's is not repeated: it may be a secret
+    /// in the wrong place.
+    func owner(ofPublicKey key: String) -> String {
+        if key.hasPrefix("eyJ"), key.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 {
+            return "a JWT, which is sent as Bearer JWT"
+        }
+        if let owner = projects.first(where: { $0.publicKey(key) != nil }) { return "a public key of \(owner.token)" }
+        if let signer = signingKeys.first(where: { $0.id.hasSameBytes(as: key) }) {
+            return "the id of the \(signer.phrase)"
+        }
+        if let signer = signingKeys.first(where: { $0.text.hasSameBytes(as: key) }) {
+            return "the secret of the \(signer.phrase), which is never sent"
+        }
+        if project(key) != nil { return "the token of project \(key)" }
+        if stream(key) != nil { return "the id of stream \(key)" }
+        let trimmed = key.lowercased().filter { !$0.isWhitespace && $0 != "\"" && $0 != "'" }
+        let near = projects.flatMap(\.publicKeys).first { $0.key.lowercased().hasSameBytes(as: trimmed) }
+        return near.map { "a text that differs from \($0.key) by capitals, blanks or quotes" }
+            ?? "a key that nobody has"
+    }
+
+    /// What was sent as the id of a private key and is none of the project.
+    func owner(ofPrivateKey id: String) -> String {
+        if let project = projects.first(where: { $0.publicKey(id) != nil }) {
+            return "a public key of \(project.token)"
+        }
+        if let key = signingKeys.first(where: { $0.id.hasSameBytes(as: id) }) { return "the id of the \(key.phrase)" }
+        return "the id of no private key of the project"
+    }
+
+    /// What was sent as the secret of a private key.
+    func shown(secret: String) -> Fact {
+        if secret.isEmpty { return .text("an empty secret") }
+        if let key = signingKeys.first(where: { $0.text.hasSameBytes(as: secret) }) {
+            return .text("the secret of the \(key.phrase)")
+        }
+        if signingKeys.contains(where: { $0.id.hasSameBytes(as: secret) }) { return .text("the id of a key") }
+        return .text("another text")
+    }
+
+    /// What a path names instead of a project or a stream; `nil` when nobody knows.
+    func stranger(at address: BloomreachAddress) -> String? {
+        switch address {
+        case .project(let token):
+            if stream(token) != nil {
+                return "That is the id of a stream, whose paths have streams/\(token) or stream_id=\(token)."
+            }
+            return hint(token, projects.map(\.token))
+        case .stream(let id):
+            if project(id) != nil { return "That is the token of a project, whose paths have projects/\(id)." }
+            return hint(id, streams.map(\.id))
+        }
+    }
+
+    private func hint(_ text: String, _ known: [String]) -> String? {
+        Nearest.names(to: text, among: known, count: 1).first.map { "Did you mean “\($0)”?" }
+    }
+}

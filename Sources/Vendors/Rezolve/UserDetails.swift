@@ -1,0 +1,55 @@
+import Emulation
+import JSON
+
+/// Changing what a user of RUA tells about itself. Source: that it can be done is documented (seed,
+/// `onUserDetailsUpdateSuccess` gets the user); path and members are ours.
+extension Rezolve {
+    /// Changes the members that are sent; the username stays, and so does the profile at core (ours).
+    static func changeDetails(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+        var reader = FieldReader(try call.signInBody())
+        let firstName = reader.string("firstName")
+        let lastName = reader.string("lastName")
+        let email = reader.string("email")
+        let phone = reader.string("phone")
+        guard reader.problems.isEmpty else { throw call.invalidBody(reader.problems) }
+        var user = try call.sessionUser(in: state)
+        let others = [
+            email.flatMap { state.users.user(of: user.partnerID, email: $0) },
+            phone.flatMap { state.users.user(of: user.partnerID, phone: $0) },
+        ]
+        if let taken = others.compactMap(\.self).first(where: { $0.id != user.id }) {
+            throw Refusal(.ruaUserExists, because: taken.sharing(nil, email, phone))
+        }
+        user.firstName = firstName ?? user.firstName
+        user.lastName = lastName ?? user.lastName
+        user.email = email ?? user.email
+        user.phone = phone ?? user.phone
+        user.updated = call.moment
+        state.rename(user)
+        return .json(user.json)
+    }
+}
+
+extension RUAUser {
+    /// Which of the names that somebody else wants the user has already.
+    func sharing(_ username: String?, _ email: String?, _ phone: String?) -> String {
+        let shared = [
+            ("username", username, self.username), ("email", email, self.email), ("phone", phone, self.phone),
+        ].filter { $0.1?.hasSameBytes(as: $0.2) == true }
+        return "user \(id) has " + shared.map { "the \($0.0) \($0.2)" }.joined(separator: " and ") + " already"
+    }
+
+    /// The user as a route answers it. Under switch `rua-user-answers` = `schema` as the schemas of the vendor's tests have
+    /// it: names null after registering, sign-ins null after a guest's login by body.
+    func answer(to route: String, _ switches: RezolveSwitches) -> JSON {
+        guard switches.userAnswers == .schema, var object = json.object else { return json }
+        switch route {
+        case "rua.register":
+            object["firstName"] = .null
+            object["lastName"] = .null
+        case "rua.guest": object["timesLoggedIn"] = .null
+        default: break
+        }
+        return .object(object)
+    }
+}
