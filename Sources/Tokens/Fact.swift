@@ -34,6 +34,8 @@ public enum Fact: Sendable, Hashable {
     indirect case key(KeyKind, id: String?, Algorithm)
     /// Nothing at all.
     case absent
+    /// Nothing at all, in words that say of what there is none: `no Authorization header`.
+    case nothing(String)
     /// A text that is not base64url.
     case encoding(Base64URL.Fault)
     /// A text that is not JSON.
@@ -44,7 +46,7 @@ extension Fact: CustomStringConvertible {
     /// The fact for people; a moment as number and as RFC 3339 text.
     public var description: String {
         switch self {
-        case .text(let text): text.isEmpty ? "“”" : text
+        case .text(let text): text.isEmpty ? "an empty text" : text
         case .json(let value): value.text
         case .time(let seconds): "\(JSONNumber((seconds * 1000).rounded(.down) / 1000)) (\(UnixTime.text(of: seconds)))"
         case .timeAfter(let seconds): "later than \(Fact.time(seconds))"
@@ -59,7 +61,8 @@ extension Fact: CustomStringConvertible {
         case .types(let types): types.description
         case .key(let kind, let id, let algorithm):
             "\(algorithm.rawValue) by \(kind)" + (id.map { " “\($0)”" } ?? "")
-        case .absent: "absent"
+        case .absent: "nothing"
+        case .nothing(let words): words
         case .encoding(let fault): fault.description
         case .syntax(let error): error.description
         }
@@ -72,7 +75,7 @@ extension Fact: CustomStringConvertible {
         case .count(let count): JSON(count)
         case .anyOf(let texts): .array(texts.map(JSON.string))
         case .algorithms(let algorithms): .array(algorithms.map { .string($0.rawValue) })
-        case .absent: nil
+        case .absent, .nothing: nil
         case .repeated(let names): .array(names.map(JSON.string))
         case .text, .time, .timeAfter, .timeUpTo, .seconds, .bytesUpTo, .encoding, .syntax, .types, .key, .algorithm:
             .string(description)

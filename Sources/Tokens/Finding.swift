@@ -102,10 +102,12 @@ public struct Finding: Sendable, Hashable {
 extension Finding: CustomStringConvertible {
     /// The finding in one line for people.
     public var description: String {
-        var text = "\(check): \(outcome.rawValue)"
+        var text = "\(check): "
         let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
-        if let expected { text += ", expected \(expected)" }
-        if let found { text += ", found \(found)" }
+        // What fails is read by itself, in a log line: there the sentence begins with what was found.
+        if outcome != .failed { text += outcome.rawValue + (expected == nil && found == nil ? "" : ", ") }
+        text += [found.map { "found \($0)" }, expected.map { "expected \($0)" }].compactMap(\.self).joined(separator: "; ")
+        if outcome == .failed, expected == nil, found == nil { text += "failed" }
         if let note { text += ". \(note)" }
         if let source { text += " [\(source)]" }
         return text

@@ -79,6 +79,11 @@ public struct FieldLines: Sendable {
     /// How many lines have that name.
     public func count(of name: HTTPField.Name) -> Int { indices(of: name).count }
 
+    /// Whether two lines or more have that name.
+    public func isRepeated(_ name: HTTPField.Name) -> Bool {
+        index(of: name, from: 0).map { index(of: name, from: $0 + 1) != nil } ?? false
+    }
+
     private func indices(of name: HTTPField.Name) -> [Int] {
         Array(
             sequence(state: 0) { start in

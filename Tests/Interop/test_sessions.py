@@ -43,7 +43,7 @@ def test_a_session_lives_until_its_token_expires_and_goes_on_with_a_new_one(serv
     assert (refused.status_code, refused.json()["code"]) == (401, "8")
     entry = sandbox.last_entry()
     assert entry["failure"] == "token-expired"
-    assert entry["reason"].startswith("expiry: failed")
+    assert entry["reason"].startswith("expiry: found ")
 
     renewed = partner.login(entity, "user-7", NOW + 3600)
     assert sandbox.call("GET", book, renewed).status_code == 200
@@ -81,4 +81,4 @@ def test_a_token_signed_with_another_secret_is_refused_and_only_the_journal_says
     assert answer.json() == {"type": "Authentication", "code": "1", "message": "Access is denied."}
     entry = sandbox.last_entry()
     assert entry["failure"] == "masked-signature"
-    assert entry["reason"].startswith("signature: failed")
+    assert entry["reason"].startswith("signature: ")

@@ -236,7 +236,25 @@ struct TokenRuleTests {
     func twoFields(_ depth: Depth) async throws {
         let world = try await World(depth)
         let fields = World.Fields.ada.bearer(Example.jwtAda)
-        try await world.call(.get, Example.addresses, fields).expectDenied("masked-signature")
+        let answer = try await world.call(.get, Example.addresses, fields)
+        answer.expectDenied("masked-signature")
+        let reason = answer.entry?.explanation ?? ""
+        #expect(reason.hasPrefix("authorization-lines: found 2 of them, all the same; expected one"), "\(reason)")
+    }
+
+    @Test("a scheme sent twice is refused with the switch that tolerates it, and noted where that passes")
+    func schemeTwice() async throws {
+        let fields = World.Fields.keyN.authorization("Bearer Bearer " + Example.jwtAda).device(Example.device)
+        let strict = try await World().call(.get, Example.addresses, fields)
+        strict.expectDenied("masked-signature")
+        let reason = strict.entry?.explanation ?? ""
+        #expect(reason.hasPrefix("bearer-once: found Authorization: Bearer Bearer TOKEN; expected "), "\(reason)")
+        #expect(reason.contains("Switch bearer-scheme = lenient tolerates it."), "\(reason)")
+        let world = try await World()
+        try await world.set(profile: .observed)
+        let lenient = try await world.call(.get, Example.addresses, fields)
+        lenient.expect(200)
+        #expect(lenient.outcome(of: "bearer-once") == .noted)
     }
 
     @Test("two api keys are no known one", arguments: Depth.allCases)

@@ -99,8 +99,8 @@ struct ClaimTests {
         let finding = Self.token("{\"exp\":1800001800}").expiry(at: 1_800_001_800)
         #expect(
             finding.description
-                == "expiry: failed, expected later than 1800001800 (2027-01-15T08:30:00Z), "
-                + "found 1800001800 (2027-01-15T08:30:00Z) [RFC 7519 section 4.1.4]")
+                == "expiry: found 1800001800 (2027-01-15T08:30:00Z); "
+                + "expected later than 1800001800 (2027-01-15T08:30:00Z) [RFC 7519 section 4.1.4]")
         #expect(finding.json["check"] == "expiry")
         #expect(finding.json["outcome"] == "failed")
         #expect(finding.json["found"] == "1800001800 (2027-01-15T08:30:00Z)")

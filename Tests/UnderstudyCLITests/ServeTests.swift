@@ -20,7 +20,7 @@ struct ServeTests {
         #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
         #expect(
             end.log.contains(
-                " 403 rezolve register POST /api/v1/authentication/register masked-api-key: api-key: failed"))
+                " 403 rezolve register POST /api/v1/authentication/register masked-api-key: api-key: found "))
         // Neither of the auth keys of the sample partners is shown.
         #expect(!end.output.contains("understudy-test-key"))
     }

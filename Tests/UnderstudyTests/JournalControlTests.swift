@@ -41,7 +41,7 @@ struct JournalControlTests {
                 #"3 "2027-01-15T08:00:20.000Z" "rezolve" null 404 "route-not-found""#,
                 #"4 "2027-01-15T08:00:30.000Z" null null 404 null"#,
             ])
-        #expect(entries[1]["reason"]?.string?.hasPrefix("api-key: failed") == true)
+        #expect(entries[1]["reason"]?.string?.hasPrefix("api-key: found ") == true)
         #expect(entries[2]["nearest_routes"]?[0] == "rezolve rua.ping: GET /v2/credentials/ping")
         #expect(entries[3]["nearest_routes"]?.array?.isEmpty == false)
         #expect(entries[0]["nearest_routes"] == nil)

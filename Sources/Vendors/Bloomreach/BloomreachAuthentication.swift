@@ -118,6 +118,7 @@ extension Bloomreach {
                 orFail: address.isStream ? .streamTokenMissing : .missingAuthorization)
             return false
         case .malformed(let found):
+            addSeveralLines(arrival, &findings, orFail: .malformedAuthorization)
             findings.add(
                 Finding(
                     "credential-form", .failed, expected: .text("Token KEY, Bearer JWT or Basic ID:SECRET in base64"),
@@ -130,6 +131,14 @@ extension Bloomreach {
                 orFail: .malformedAuthorization)
             return true
         }
+    }
+
+    /// Tells of credentials in several lines, which were read as one value.
+    private func addSeveralLines(
+        _ arrival: BloomreachArrival, _ findings: inout Findings<BloomreachFailure>, orFail failure: BloomreachFailure
+    ) {
+        guard let lines = BearerToken.severalLines(in: arrival.request.fields) else { return }
+        findings.add(lines, orFail: failure)
     }
 
     /// Whether a call to a stream needs a token.
@@ -175,6 +184,7 @@ extension Bloomreach {
         switch authorization {
         case .publicKey(let key):
             guard let project = credentials.project, !address.isStream else { return }
+            addSeveralLines(arrival, &findings, orFail: .unknownKey)
             credentials.publicKey = project.publicKey(key)
             findings.add(
                 Finding(
@@ -187,6 +197,9 @@ extension Bloomreach {
             guard let project = credentials.project, !address.isStream else { return }
             judgePrivateKey(id, secret, of: project, &findings)
         case .token(let bytes):
+            if let oddity = BearerToken(arrival.request.fields).oddity() {
+                findings.add(oddity, orFail: address.isStream ? .streamTokenMalformed : .customerTokenMalformed)
+            }
             let token = recentTokens.reading(of: bytes, BloomreachToken.init(bytes:))
             credentials.token = token
             if let stream = credentials.stream {

@@ -9,27 +9,19 @@ extension Comapi {
     func presentedToken(
         _ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>
     ) -> ComapiSessionToken? {
-        let header = arrival.request.fields.bytes(of: .authorization)
-        var bytes = header.flatMap(Self.bearer)
-        if header == nil, case .socket = arrival.route.access {
+        let header = BearerToken(arrival.request.fields)
+        var bytes = header.bytes
+        if !header.isSent, case .socket = arrival.route.access {
             bytes = arrival.request.queryItems.first { $0.name == "token" }.map { Array($0.value.utf8)[...] }
             if bytes?.isEmpty == true { bytes = nil }
         }
-        findings.add(
-            Finding(
-                "session-present", bytes == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
-                found: bytes != nil ? nil : header == nil ? .absent : .text("another scheme, or no token behind it"),
-                source: "all SDKs"),
-            orFail: .sessionMissing)
+        let presence =
+            bytes != nil
+            ? Finding("session-present", .passed, expected: .text(BearerToken.form), source: "all SDKs")
+            : header.presence("session-present", source: "all SDKs")
+        findings.add(presence, orFail: .sessionMissing)
+        if let oddity = header.oddity() { findings.add(oddity, orFail: .sessionMalformed) }
         return bytes.map { recentTokens.reading(of: $0, ComapiSessionToken.init(bytes:)) }
-    }
-
-    /// What follows `Bearer` and its blanks, the scheme in any case; `nil` for all else.
-    private static func bearer(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme = "bearer ".utf8
-        guard value.prefix(scheme.count).elementsEqual(scheme, by: { $0 | 0x20 == $1 | 0x20 }) else { return nil }
-        let rest = value.dropFirst(scheme.count).drop { $0 == UInt8(ascii: " ") }
-        return rest.isEmpty ? nil : rest
     }
 
     /// Form, space, signature, claims and end of a session's token, in this order.

@@ -55,25 +55,10 @@ extension IMS {
 
     /// Row 1: the token in `Authorization`.
     private func presentedToken(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSToken? {
-        let value = arrival.request.fields.bytes(of: .authorization)
-        let text = value.flatMap(Self.bearer)
-        findings.add(
-            Finding(
-                "token-present", text == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
-                found: text == nil ? value.map { _ in .text("a value of another form") } ?? .absent : nil,
-                source: "ours"),
-            orFail: .tokenMissing)
-        return text.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }
-    }
-
-    /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1); `nil` without anything.
-    private static func bearer(_ value: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme: StaticString = "bearer"
-        let isBearer = scheme.withUTF8Buffer { value.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
-        let rest = value.dropFirst(scheme.utf8CodeUnitCount)
-        guard isBearer, rest.first == UInt8(ascii: " ") else { return nil }
-        let token = rest.drop { $0 == UInt8(ascii: " ") }
-        return token.isEmpty ? nil : token
+        let token = BearerToken(arrival.request.fields)
+        findings.add(token.presence("token-present", source: "ours"), orFail: .tokenMissing)
+        if let oddity = token.oddity() { findings.add(oddity, orFail: .tokenMalformed) }
+        return token.bytes.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }
     }
 
     private func judgeOperatorKey(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) {

@@ -37,7 +37,7 @@ extension Rezolve {
             }
             judgeAPIKey(credentials, &findings)
             credentials.token = presentedToken(
-                arrival, arrival.switches.bearerScheme, &findings, orFail: .maskedTokenMissing)
+                arrival, arrival.switches.bearerScheme, &findings, orFail: .maskedTokenMissing, or: .maskedSignature)
             judgeToken(credentials, arrival, &findings)
         case .guestRegistration:
             credentials.partner = onlyPartner(credentials, .maskedAPIKey, .maskedAPIKey, &findings)
@@ -46,7 +46,8 @@ extension Rezolve {
         case .session:
             judgeSentAPIKey(credentials, &findings)
             // RUA's clients echo the value that they were given, so the scheme is free there in both profiles.
-            credentials.token = presentedToken(arrival, .lenient, &findings, orFail: .ruaTokenMissing)
+            credentials.token = presentedToken(
+                arrival, .lenient, &findings, orFail: .ruaTokenMissing, or: .ruaTokenInvalid)
         }
         return credentials
     }
@@ -81,49 +82,18 @@ extension Rezolve {
 
     /// Row 4: the token in `Authorization`.
     private func presentedToken(
-        _ arrival: RezolveArrival, _ scheme: RezolveSwitches.BearerScheme,
-        _ findings: inout Findings<RezolveFailure>, orFail failure: RezolveFailure
+        _ arrival: RezolveArrival, _ scheme: RezolveSwitches.BearerScheme, _ findings: inout Findings<RezolveFailure>,
+        orFail missing: RezolveFailure, or broken: RezolveFailure
     ) -> RezolveToken? {
-        let value = arrival.request.fields.bytes(of: .authorization)
-        let text = value.flatMap { Self.token(in: $0, scheme) }
+        let token = BearerToken(arrival.request.fields, scheme: scheme == .required ? .once : .upToTwice)
         findings.add(
-            Finding(
-                "token-present", text == nil ? .failed : .passed, expected: .text("Authorization: Bearer TOKEN"),
-                found: text == nil ? value.map(Self.schemeFact) ?? .absent : nil,
+            token.presence(
+                "token-present",
+                note: scheme == .required ? "Switch bearer-scheme = lenient takes a token without it." : nil,
                 source: "JWT page, 403: token not found; switch bearer-scheme"),
-            orFail: failure)
-        return text.map { recentTokens.reading(of: $0, RezolveToken.init(bytes:)) }
-    }
-
-    /// The token in the field's value; `nil` when the scheme is not accepted or nothing follows it.
-    private static func token(
-        in value: ArraySlice<UInt8>, _ scheme: RezolveSwitches.BearerScheme
-    ) -> ArraySlice<UInt8>? {
-        var rest = value
-        var prefixes = 0
-        while prefixes < 2, let stripped = strippingBearer(rest) {
-            rest = stripped
-            prefixes += 1
-            if scheme == .required { break }
-        }
-        if scheme == .required, prefixes == 0 { return nil }
-        return rest.isEmpty ? nil : rest
-    }
-
-    /// What stands where `Bearer TOKEN` should, without anything that may be secret.
-    private static func schemeFact(of value: ArraySlice<UInt8>) -> Fact {
-        let words = String(decoding: value, as: UTF8.self).split(separator: " ")
-        if words.count == 1, words[0].lowercased() != "bearer" { return .text("a value without the scheme Bearer") }
-        return .text(words.count > 1 ? "the scheme \(words[0])" : "no token behind Bearer")
-    }
-
-    /// What follows `Bearer` and its blanks, the scheme's case ignored (RFC 9110 section 11.1).
-    private static func strippingBearer(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme: StaticString = "bearer"
-        let isBearer = scheme.withUTF8Buffer { text.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
-        let rest = text.dropFirst(scheme.utf8CodeUnitCount)
-        guard isBearer, rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
-        return rest.drop { $0 == UInt8(ascii: " ") }
+            orFail: missing)
+        if let oddity = token.oddity(toleratedBy: "bearer-scheme = lenient") { findings.add(oddity, orFail: broken) }
+        return token.bytes.map { recentTokens.reading(of: $0, RezolveToken.init(bytes:)) }
     }
 
     /// Rows 5 to 8.
