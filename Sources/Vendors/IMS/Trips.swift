@@ -11,7 +11,7 @@ extension IMS {
         let trip = try IMSTrip(try call.body(), received: call.moment)
         if let known = state.trips.trip(trip.id, of: user.number) {
             guard trip.hasSameContent(as: known) else {
-                throw Refusal(.tripConflict, because: "\(user.id) has sent trip \(trip.id) with other content")
+                throw Refusal(.tripConflict, because: "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known))")
             }
             return .json(known.json)
         }
@@ -75,7 +75,7 @@ private struct TripPage {
         // Digits only: `Int` reads signs too.
         let isPlain = text?.utf8.allSatisfy { (0x30...0x39).contains($0) } ?? true
         guard isPlain, let limit = text.map({ Int($0) }) ?? 20, (1...100).contains(limit) else {
-            throw call.refusal(ofQuery: "limit", "is no number from 1 to 100")
+            throw call.refusal(ofQuery: "limit", "is “\(text ?? "")”; expected a number from 1 to 100")
         }
         self.limit = limit
         cursor = try call.query("cursor").map { text throws(IMSRefusal) in
@@ -91,7 +91,7 @@ private struct TripPage {
 
     private static func time(_ name: String, _ call: IMSCall) throws(IMSRefusal) -> Double? {
         guard let text = call.query(name) else { return nil }
-        guard let time = IMSTime(text) else { throw call.refusal(ofQuery: name, "is no RFC 3339 date and time") }
+        guard let time = IMSTime(text) else { throw call.refusal(ofQuery: name, IMSTime.refusal(of: .string(text))) }
         return time.unixSeconds
     }
 

@@ -14,9 +14,14 @@ extension IMS {
     /// ours: a bound of the errors that an answer lists.
     static let mostErrors = 1000
 
+    /// ours: a bound of the lines that the journal explains.
+    private static let mostTold = 100
+
     /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        guard let tenant = call.query("tenant") else { throw call.refusal(ofQuery: "tenant", "is missing") }
+        guard let tenant = call.query("tenant") else {
+            throw call.refusal(ofQuery: "tenant", "is missing; write users/import?tenant=NAME")
+        }
         _ = try IMSBody(["tenant": .string(tenant)]).requiredName("tenant")
         noteContentType(&call)
         let lines: [CSV.Line]
@@ -35,6 +40,7 @@ extension IMS {
                 enrolled += 1
                 if user.state == .active { activated += 1 }
             } catch {
+                tell(error, of: line, errors.count, &call)
                 guard errors.count < mostErrors else {
                     unlisted += 1
                     continue
@@ -42,11 +48,24 @@ extension IMS {
                 errors.append(["line": JSON(line.number), "code": .string(error.failure.rawValue)])
             }
         }
+        if errors.count + unlisted > mostTold {
+            call.findings.note(
+                Finding("import-lines", .noted, note: "\(errors.count + unlisted - mostTold) more lines are refused."))
+        }
         if unlisted > 0 {
             call.findings.note(
                 Finding("import-errors", .noted, note: "\(unlisted) more lines are wrong than the answer lists."))
         }
         return .json(["enrolled": JSON(enrolled), "activated": JSON(activated), "errors": .array(errors)])
+    }
+
+    /// Tells the journal which member of which line is wrong, and why.
+    private static func tell(_ refusal: IMSRefusal, of line: CSV.Line, _ told: Int, _ call: inout IMSCall) {
+        guard told < mostTold else { return }
+        call.findings.note(
+            Finding(
+                "import-line", .noted, found: .text("line \(line.number): \(refusal.failure.rawValue)"),
+                note: "Line \(line.number): \(refusal.reason ?? refusal.failure.rawValue)."))
     }
 
     /// The content decides whether it is CSV; a client that says otherwise may want to know (ours).
@@ -73,6 +92,10 @@ extension IMS {
             throw Refusal(.bodyInvalid, because: "\(fields.count) fields; the header row has \(head.count)")
         }
         var object = JSONObject()
+        // A column that is there and empty is another mistake than one that is not there.
+        if let index = head.firstIndex(of: "email"), fields[index].isEmpty {
+            throw IMSBody([:]).refusal("email", "is empty; expected an address with @")
+        }
         for (name, field) in zip(head, fields) where !field.isEmpty {
             object.append(name, name == "activate" ? Self.bool(field) : .string(field))
         }
