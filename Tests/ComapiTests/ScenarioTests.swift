@@ -34,6 +34,12 @@ struct ScenarioTests {
         let challenge = try await world.challenge()
         let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
         try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
+        // What the scenario warns of: the same answer once more, also after another challenge was asked for.
+        try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
+        _ = try await world.challenge()
+        let repeated = try await world.answer(challenge, token)
+        repeated.expect(403, Example.invalidJWT, "nonce-reused")
+        #expect(repeated.entry?.record.intervention == nil)
         _ = try await world.session()
     }
 

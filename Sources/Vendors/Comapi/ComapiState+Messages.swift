@@ -72,9 +72,12 @@ extension ComapiState {
         for participant in self[space].conversations[id]?.joined ?? [] where participant.id != message.sender {
             for session in sessions.sessions(of: participant.id, in: space) {
                 guard let registration = session.registration else { continue }
+                let push = occasion.identifiers.uuid()
                 self[space].note(push: [
-                    "sessionId": session.id.local.json, "profileId": participant.id.json, "registration": registration,
-                    "alert": alert, "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339),
+                    "id": .string(push), "sessionId": session.id.local.json, "profileId": participant.id.json,
+                    "registration": registration, "alert": alert,
+                    "data": ComapiPush.data(of: alert, tracking: ComapiPush.url(of: push, occasion)),
+                    "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339), "clicks": 0,
                 ])
             }
         }
@@ -126,6 +129,8 @@ extension ComapiConversation {
                 "messageId": .string(event.messageID), "conversationId": id.json,
                 "isPublicConversation": .bool(isPublic),
                 "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
+                // Source: recordings of the Android SDK.
+                "revision": JSON(event.id),
             ]
         }
     }

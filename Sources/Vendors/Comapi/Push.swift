@@ -53,3 +53,37 @@ extension Comapi {
         return .json(.string(call.identifiers.uuid()))
     }
 }
+
+/// What a push carries besides its alert.
+///
+/// Source: that the member `dd_deepLink` of a push's data is a JSON text with `url` and `trackingUrl`, and that a client calls
+/// the latter with GET and without a token once the user has opened the push: JS SDK 1.3, Android SDK 1.4. Which URL that is,
+/// and its answer, are ours.
+enum ComapiPush {
+    /// The URL by which a push tells that it was opened.
+    static func url(of push: String, _ occasion: ComapiOccasion) -> String {
+        "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
+    }
+
+    /// The data of a push: the link that its sender wrote into the alert, with the tracking URL.
+    static func data(of alert: JSON, tracking url: String) -> JSON {
+        let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
+        var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
+        link["trackingUrl"] = .string(url)
+        return ["dd_deepLink": .string(JSON.object(link).text)]
+    }
+}
+
+extension Comapi {
+    /// Notes that somebody has opened a push. The URL is the secret, so that no token is asked for.
+    static func clickPush(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let id = call.parameters["push"]
+        guard state[call.space.id].noteClick(ofPush: id, at: call.moment) else {
+            throw Refusal(
+                .unknownPush,
+                because: "no push of the space has the id \(id); the state's list pushes has the newest "
+                    + "\(ComapiSpaceState.pushCapacity)")
+        }
+        return .empty(.ok)
+    }
+}

@@ -68,6 +68,7 @@ extension Comapi {
             start: call.arrival.sandbox.start)
         do {
             let key = call.vendor.sessionKeys.key(of: call.space, in: call.arrival.sandbox)
+            call.vendor.sessionKeys.noteIssue(in: call.arrival.sandbox)
             return ["token": .string(try claims.draft.sessionToken(by: key)), "session": session.json]
         } catch {
             throw Refusal(.serverError, because: "the token could not be signed: \(error)")
