@@ -106,7 +106,8 @@ extension Finding: CustomStringConvertible {
         let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         // What fails is read by itself, in a log line: there the sentence begins with what was found.
         if outcome != .failed { text += outcome.rawValue + (expected == nil && found == nil ? "" : ", ") }
-        text += [found.map { "found \($0)" }, expected.map { "expected \($0)" }].compactMap(\.self).joined(separator: "; ")
+        text += [found.map { "found \($0)" }, expected.map { "expected \($0)" }].compactMap(\.self).joined(
+            separator: "; ")
         if outcome == .failed, expected == nil, found == nil { text += "failed" }
         if let note { text += ". \(note)" }
         if let source { text += " [\(source)]" }

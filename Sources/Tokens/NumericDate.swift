@@ -75,7 +75,8 @@ public struct NumericDate: Sendable, Hashable {
     public var dateRemark: String? {
         guard let value, size != .excessive else { return nil }
         let (unit, seconds) =
-            size == .milliseconds ? ("looks like Unix milliseconds", value / 1000) : ("is a number of Unix seconds", value)
+            size == .milliseconds
+            ? ("looks like Unix milliseconds", value / 1000) : ("is a number of Unix seconds", value)
         return "\(unit); expected an RFC 3339 text, which would be \(UnixTime.text(of: seconds))"
     }
 

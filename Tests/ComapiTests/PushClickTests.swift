@@ -17,7 +17,8 @@ struct PushClickTests {
         try await world.call(.put, Example.path("/sessions/\(bob.id)/push"), bob.fields, Self.fcm).expect(200)
         let message = #"{"parts":[{"data":"Hi"}],"alert":\#(alert)}"#
         try await world.call(
-            .post, Example.path("/conversations/trip-42/messages"), mira.fields + [("host", "backend.test:8080")], message
+            .post, Example.path("/conversations/trip-42/messages"), mira.fields + [("host", "backend.test:8080")],
+            message
         ).expect(200)
         return try #require(try await pushes(world).last)
     }
@@ -54,7 +55,7 @@ struct PushClickTests {
     func deepLink() async throws {
         let world = try await World.comapi()
         let alert: JSON = [
-            "platforms": ["fcm": ["data": ["dd_deepLink": #"{"url":"https://shop.test/x"}"#]]],
+            "platforms": ["fcm": ["data": ["dd_deepLink": #"{"url":"https://shop.test/x"}"#]]]
         ]
         let link = try link(try await push(alert.text, world))
         #expect(link["url"] == "https://shop.test/x")

@@ -33,9 +33,11 @@ struct Mistake: Sendable, CustomStringConvertible {
 
     private static let secrets = [
         Mistake("a secret read as hexadecimal", "secret-hex-decoded", says: "read as hexadecimal", "{utf8: secret}") {
-            try await signed($0, stride(from: 0, to: 32, by: 2).map {
-                UInt8(Array(secretB)[$0...($0 + 1)].map(String.init).joined(), radix: 16) ?? 0
-            })
+            try await signed(
+                $0,
+                stride(from: 0, to: 32, by: 2).map {
+                    UInt8(Array(secretB)[$0...($0 + 1)].map(String.init).joined(), radix: 16) ?? 0
+                })
         },
         Mistake("a secret that was base64-decoded", "secret-base64-decoded", says: "base64-decoded first") {
             try await signed($0, try Base64URL.decode(secretB.utf8))
@@ -68,7 +70,8 @@ struct Mistake: Sendable, CustomStringConvertible {
             try await world.set("comapi.accepts-millisecond-times", "off")
             return try await world.answer { Forged.claims(nonce: $0.json, expires: "1798848000000") }
         },
-        Mistake("a beginning in milliseconds far ahead", "not-yet-valid", says: "nbf looks like milliseconds") { world in
+        Mistake("a beginning in milliseconds far ahead", "not-yet-valid", says: "nbf looks like milliseconds") {
+            world in
             try await world.answer { Forged.claims(nonce: $0.json, more: [("nbf", "1798861600000")]) }
         },
         Mistake("a space that is nearly right", "unknown-space", says: "did you mean “\(Example.a)”") {
@@ -85,7 +88,8 @@ struct Mistake: Sendable, CustomStringConvertible {
             let session = try await World.comapi().session()
             return try await world.call(.get, profile, session.fields)
         },
-        Mistake("a token made with the shared secret", "session-forged", says: "shared secret of the API space") { world in
+        Mistake("a token made with the shared secret", "session-forged", says: "shared secret of the API space") {
+            world in
             let session = try await world.session()
             let parts = session.token.split(separator: ".")
             let token = try Forged.signed("\(parts[0]).\(parts[1])")

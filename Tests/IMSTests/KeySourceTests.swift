@@ -154,7 +154,7 @@ struct KeySourceTests {
         (["type": "pem-public-key", "pem": 7], "body-invalid", "keys.pem"),
         (["type": "jwks", "jwks": ["keys": []]], "key-source-invalid", nil),
         (["type": "jwks", "jwks": ["key": []]], "key-source-invalid", nil),
-        (["type": "jwks", "jwks": ["keys": [["kty": "oct", "k": "AAAA"]]]], "private-key-refused", nil),
+        (["type": "jwks", "jwks": ["keys": [["kty": "oct", "k": "AAAA"]]]], "key-source-invalid", nil),
         (["type": "cert-map", "certs": [:]], "key-source-invalid", nil),
         (["type": "jwks-file", "file": "../rezolve/accounts.yaml"], "key-source-invalid", nil),
         (["type": "jwks-file", "file": "/etc/passwd"], "key-source-invalid", nil),

@@ -46,7 +46,8 @@ extension Mistake {
             says: "key of issuer stranger (https://auth.other.test, tenant other, environment uat)", "not one of uat"
         ) { try await $0.me(Forged().signed(by: 9)) },
         Mistake(
-            "the key of an issuer whose keys nobody has fetched yet", "signature-invalid", says: "“k3” of issuer firebase"
+            "the key of an issuer whose keys nobody has fetched yet", "signature-invalid",
+            says: "“k3” of issuer firebase"
         ) { try await $0.me(Forged().signed(by: 3)) },
         Mistake(
             "a swapped kid", "signature-invalid", says: "the issuer's other key “b”", "the header's kid is “a”"
@@ -85,7 +86,7 @@ extension Mistake {
         ) { world in
             try await world.freeze(at: 1_500_000_000)
             let certificate = try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"]?.string ?? ""
-            let pem = try Example.seedCertificate() + certificate
+            let pem = try Example.seedCertificate() + "\n" + certificate
             try await create(world, ["type": "pem-certificate", "pem": .string(pem)], ["certificate_dates": "reject"])
             return try await world.me(
                 Forged(.uat, at: 1_500_000_000, [("iss", .string(new))]).signed(by: 3))
@@ -152,9 +153,11 @@ extension Mistake {
         Mistake("an activation without a name", "state-conflict", says: "usr-4", "POST /ims/v1/activation") {
             try await $0.call(.post, "/ims/v1/users/usr-4/activate", .operatorKey)
         },
-        Mistake("a taken email", "enrollment-exists", says: "usr-1 of tenant demo has the same email, ada@example.test") {
+        Mistake("a taken email", "enrollment-exists", says: "usr-1 of tenant demo has the same email, ada@example.test")
+        {
             try await $0.call(
-                .post, "/ims/v1/users", .operatorKey, #"{"tenant":"demo","email":"ada@example.test","activation_id":"n"}"#)
+                .post, "/ims/v1/users", .operatorKey,
+                #"{"tenant":"demo","email":"ada@example.test","activation_id":"n"}"#)
         },
         Mistake("a trip with another distance", "trip-conflict", says: "distance_meters: 1, before 21000") { world in
             let ada = World.Fields.bearer(try Forged().text())
@@ -183,8 +186,9 @@ extension Mistake {
         Mistake("a token on an operator's route", "operator-key-missing", says: "operator routes do not read") {
             try await $0.call(.get, "/ims/v1/users", .bearer(try Forged().text()))
         },
-        Mistake("an operator key for a token", "token-malformed", says: "the operator's key belongs in x-ims-operator-key")
-        {
+        Mistake(
+            "an operator key for a token", "token-malformed", says: "the operator's key belongs in x-ims-operator-key"
+        ) {
             try await $0.me("ims-operator-test-key")
         },
         Mistake("a private key in a set", "private-key-refused", says: "key 1 “b” has the private members d") { world in

@@ -12,7 +12,7 @@ struct RepeatabilityTests {
     private final class Lines: Sendable {
         private let lines = Mutex<[String]>([])
 
-        var all: [String] { lines.withLock(\.self) }
+        var all: [String] { lines.withLock { $0 } }
 
         func add(_ line: String) { lines.withLock { $0.append(line) } }
     }

@@ -51,7 +51,8 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), mounting: mounting, settings: settings,
+            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), mounting: mounting,
+            settings: settings,
             journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
             timer: timer, machine: machine)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in

@@ -170,7 +170,8 @@ struct ComapiSessionStanding {
         findings.add(
             Finding(
                 "session-open", isEnded ? .failed : .passed, expected: .text("a session that was not ended"),
-                found: isEnded ? .text("session \(id.text) of \(token.profileID.text), which was ended") : nil, source: "ours"),
+                found: isEnded ? .text("session \(id.text) of \(token.profileID.text), which was ended") : nil,
+                source: "ours"),
             orFail: .sessionEnded)
         let isAdoptable = namesake == nil && isAdoptable(state)
         let standing: Standing = known != nil ? .known : isAdoptable ? .adoptable : .unknown

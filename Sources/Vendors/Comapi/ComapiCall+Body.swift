@@ -24,7 +24,9 @@ extension Call<Comapi> {
     func queryNumber(_ name: String, in range: ClosedRange<Int>, _ faults: inout ComapiFaults) -> Int? {
         guard let text = request.queryItems.first(where: { $0.name == name })?.value else { return nil }
         guard let number = Int(text), range.contains(number) else {
-            faults.invalid(name, "is “\(text.prefix(40))”; expected a whole number from \(range.lowerBound) to \(range.upperBound)")
+            faults.invalid(
+                name, "is “\(text.prefix(40))”; expected a whole number from \(range.lowerBound) to \(range.upperBound)"
+            )
             return nil
         }
         return number

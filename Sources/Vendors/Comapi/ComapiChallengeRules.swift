@@ -69,7 +69,9 @@ struct ComapiChallengeRules {
     private func strangeness(_ id: String?, _ challenge: ComapiChallenge?) -> String? {
         if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
         return id.flatMap { state.challenges.challenge(nonce: $0) }
-            .map { "That is the nonce of challenge \($0.id); the token carries it, and authenticationId is the challenge's." }
+            .map {
+                "That is the nonce of challenge \($0.id); the token carries it, and authenticationId is the challenge's."
+            }
     }
 
     private func judgeNonce(

@@ -50,7 +50,9 @@ struct ComapiStatusUpdate {
     private static func status(_ members: ComapiMembers, _ faults: inout ComapiFaults) -> ComapiMessageStatus? {
         guard let name = members.text("status", isRequired: true, &faults) else { return nil }
         let status = ComapiMessageStatus(rawValue: name)
-        if status == nil { faults.invalid(members.name("status"), "is “\(name.prefix(40))”; expected delivered or read") }
+        if status == nil {
+            faults.invalid(members.name("status"), "is “\(name.prefix(40))”; expected delivered or read")
+        }
         return status
     }
 

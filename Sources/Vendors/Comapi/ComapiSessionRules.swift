@@ -68,10 +68,12 @@ extension Comapi {
     /// What explains that the signature of a session's token does not fit.
     private func mistake(of token: ComapiSessionToken, _ space: ComapiSpace) -> String? {
         if token.spaceID == nil, token.compact.claims?["nonce"] != nil {
-            return "This looks like the app's own JWT; it answers a challenge, and the token of the answer is sent here."
+            return
+                "This looks like the app's own JWT; it answers a challenge, and the token of the answer is sent here."
         }
         if let name = sessionKeys.issuer(of: token.compact, for: space) {
-            return "The signature fits a session of sandbox \(name): the request has come to another sandbox than the token."
+            return
+                "The signature fits a session of sandbox \(name): the request has come to another sandbox than the token."
         }
         let secret = space.sharedKey.verificationKey
         guard token.compact.signature(by: secret, algorithm: .hs256).outcome == .passed else { return nil }

@@ -110,7 +110,7 @@ final class ComapiSessionKeys: Sendable {
 
     /// The sandbox that has issued a token; `nil` where none of the latest did.
     func issuer(of token: CompactToken, for space: ComapiSpace) -> String? {
-        issuers.withLock(\.self).last { name in
+        issuers.withLock { $0 }.last { name in
             let key = key(of: space, in: SandboxIdentity(name: name, start: "")).verificationKey
             return token.signature(by: key, algorithm: .hs256).outcome == .passed
         }

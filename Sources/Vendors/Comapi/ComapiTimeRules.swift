@@ -32,7 +32,8 @@ struct ComapiTimeRules {
     /// has to end some time, so `exp` keeps to it upwards (ours).
     private func form(of name: String, _ token: CompactToken) -> Finding {
         let finding = token.claim(name, is: .number, source: "ours, after RFC 7519")
-        guard finding.outcome == .failed, let seconds = Self.seconds(token.date(name)), name != "exp" || seconds < 0 else {
+        guard finding.outcome == .failed, let seconds = Self.seconds(token.date(name)), name != "exp" || seconds < 0
+        else {
             return finding
         }
         return Finding(

@@ -48,7 +48,8 @@ struct ComapiUpload: Sendable {
         } catch {
             why = "is not JSON: \(error)"
         }
-        return "The content type is application/json, and the body \(why); it is kept as raw bytes. The JSON form is an "
+        return
+            "The content type is application/json, and the body \(why); it is kept as raw bytes. The JSON form is an "
             + "object with data in base64 and type."
     }
 

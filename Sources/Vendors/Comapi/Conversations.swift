@@ -49,7 +49,9 @@ extension Comapi {
         let query = call.request.queryItems
         var faults = ComapiFaults()
         let scope = query.first { $0.name == "scope" }?.value ?? "participant"
-        if scope != "participant", scope != "public" { faults.invalid("scope", "is “\(scope.prefix(40))”; expected participant or public") }
+        if scope != "participant", scope != "public" {
+            faults.invalid("scope", "is “\(scope.prefix(40))”; expected participant or public")
+        }
         try faults.check()
         let living = state[call.space.id].conversations.values.filter { $0.deleted == nil }.sorted { $0.id < $1.id }
         if scope == "public" { return .json(.array(living.filter(\.isPublic).map(\.json))) }

@@ -108,7 +108,8 @@ extension MultipartForm.Part {
         guard disposition.prefix(while: { $0 != ";" }).lowercased() == "form-data", let name = parameters["name"]
         else { throw .noName }
         self.init(
-            name: name, fileName: parameters.extended("filename") ?? parameters["filename"], type: fields["content-type"],
+            name: name, fileName: parameters.extended("filename") ?? parameters["filename"],
+            type: fields["content-type"],
             bytes: Array(bytes[(end + 4)...]))
     }
 

@@ -26,7 +26,8 @@ extension IMS {
         _ user: IMSUser, code: String, email: String, at moment: Moment
     ) throws(IMSRefusal) {
         switch user.state {
-        case .active: throw Refusal(.activationCodeUsed, because: "\(user.id) is active: its code was used, or it needed none")
+        case .active:
+            throw Refusal(.activationCodeUsed, because: "\(user.id) is active: its code was used, or it needed none")
         case .deactivated: throw Refusal(.userDeactivated, because: "\(user.id) is deactivated")
         case .enrolled: break
         }
@@ -70,11 +71,17 @@ extension IMS {
             return
         }
         if let other = state.users.user(of: user.tenant, enterpriseID: subject) {
-            throw Refusal(.subjectTaken, because: "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id)")
+            throw Refusal(
+                .subjectTaken,
+                because: "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id)")
         }
         // ours: what an enrollment could not have is no enterprise id.
         guard subject.unicodeScalars.count <= IMSBody.longestText else {
-            throw Refusal(.subjectMismatch, because: "sub has \(subject.unicodeScalars.count) characters; an enterprise id has at most \(IMSBody.longestText)")
+            throw Refusal(
+                .subjectMismatch,
+                because:
+                    "sub has \(subject.unicodeScalars.count) characters; an enterprise id has at most \(IMSBody.longestText)"
+            )
         }
     }
 }

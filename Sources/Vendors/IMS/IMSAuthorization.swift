@@ -60,7 +60,8 @@ extension IMS {
                     ? nil
                     : isSingle
                         ? "replay of issuer \(issuer.record.name) is single-use, and this jti was used before."
-                        : Self.otherDevice(device, than: earlier ?? ""), source: "seed, JWT Claims: jti, replay protection; the modes ours"),
+                        : Self.otherDevice(device, than: earlier ?? ""),
+                source: "seed, JWT Claims: jti, replay protection; the modes ours"),
             orFail: .tokenReplayed)
     }
 
@@ -94,7 +95,8 @@ extension IMS {
             Finding(
                 "user-active", user.state == .active ? .passed : .failed,
                 expected: .text(IMSUser.State.active.rawValue), found: .text(user.state.rawValue),
-                note: Self.way(of: user, subject), source: "site: users are activated before use, and can be deactivated"),
+                note: Self.way(of: user, subject),
+                source: "site: users are activated before use, and can be deactivated"),
             orFail: user.state == .deactivated ? .userDeactivated : .userNotActive)
     }
 

@@ -75,7 +75,9 @@ struct IMSBody {
     /// An email address: anything with an `@` (ours).
     func email(_ name: String) throws(IMSRefusal) -> String? {
         guard let text = try text(name), !text.isEmpty else { return nil }
-        guard text.utf8.contains(UInt8(ascii: "@")) else { throw refusal(name, "is \(Self.shown(.string(text))), which has no @") }
+        guard text.utf8.contains(UInt8(ascii: "@")) else {
+            throw refusal(name, "is \(Self.shown(.string(text))), which has no @")
+        }
         return text
     }
 
@@ -87,7 +89,8 @@ struct IMSBody {
         guard let choice = Choice(rawValue: text) else {
             throw refusal(
                 name,
-                "is \(Self.shown(.string(text))); expected one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
+                "is \(Self.shown(.string(text))); expected one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))"
+            )
         }
         return choice
     }

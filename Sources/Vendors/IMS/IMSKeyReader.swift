@@ -125,7 +125,8 @@ struct IMSKeyReader {
         var skipped: [SkippedKey] = []
         for member in map {
             guard let text = member.value.string else {
-                skipped.append(SkippedKey("“\(member.name.prefix(100))”: a JSON \(member.value.typeName), not a PEM text"))
+                skipped.append(
+                    SkippedKey("“\(member.name.prefix(100))”: a JSON \(member.value.typeName), not a PEM text"))
                 continue
             }
             try refusePrivate(text)

@@ -30,7 +30,8 @@ extension IMSTokenJudge {
         if let validity = keys[place].validity, issuer.record.certificateDates == .reject,
             !validity.contains(moment.unixSeconds)
         {
-            return "The signature fits a certificate of \(name) that is \(validity.dates), so certificate_dates = reject "
+            return
+                "The signature fits a certificate of \(name) that is \(validity.dates), so certificate_dates = reject "
                 + "set it aside."
         }
         if issuer.ring.hasIDs, let id = token.keyID {
@@ -74,7 +75,8 @@ extension IMSTokenJudge {
     func strangeness(of token: IMSToken) -> String {
         guard let iss = token.issuer else { return "" }
         if let near = issuers.all.first(where: { Self.core($0.record.issuer) == Self.core(iss) }) {
-            return "Issuer \(near.record.name) is \(near.record.issuer): only capitals, blanks at the ends or a final / "
+            return
+                "Issuer \(near.record.name) is \(near.record.issuer): only capitals, blanks at the ends or a final / "
                 + "differ, and every byte counts."
         }
         if let signer = signer(of: token) { return "The signature fits \(signer.phrase)." }

@@ -11,7 +11,9 @@ extension IMS {
         let trip = try IMSTrip(try call.body(), received: call.moment)
         if let known = state.trips.trip(trip.id, of: user.number) {
             guard trip.hasSameContent(as: known) else {
-                throw Refusal(.tripConflict, because: "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known))")
+                throw Refusal(
+                    .tripConflict,
+                    because: "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known))")
             }
             return .json(known.json)
         }

@@ -26,7 +26,8 @@ extension IMS {
         if enrollment.isActive, enrollment.enterpriseID == nil {
             throw Refusal(
                 .stateConflict,
-                because: "activate is true, and there is no enterprise_id to be active with; add one, or leave activate "
+                because:
+                    "activate is true, and there is no enterprise_id to be active with; add one, or leave activate "
                     + "out and have the activation link it")
         }
         guard let (field, other) = state.users.conflict(with: enrollment) else { return }
@@ -64,7 +65,8 @@ extension IMS {
         guard user.enterpriseID != nil else {
             throw Refusal(
                 .stateConflict,
-                because: "\(user.id) is \(user.state.rawValue) without an enterprise_id to be active with; the app links "
+                because:
+                    "\(user.id) is \(user.state.rawValue) without an enterprise_id to be active with; the app links "
                     + "one with POST /ims/v1/activation, or enroll the user again with one")
         }
         user.activate(at: call.moment)
