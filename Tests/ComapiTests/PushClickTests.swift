@@ -12,7 +12,7 @@ struct PushClickTests {
     }
 
     /// Has bob get a push of that alert.
-    private func push(_ alert: String, _ world: World) async throws -> JSON {
+    private func push(_ alert: String, _ world: World, host: World.Fields = []) async throws -> JSON {
         let (mira, bob) = try await world.trip()
         try await world.call(.put, Example.path("/sessions/\(bob.id)/push"), bob.fields, Self.fcm).expect(200)
         let message = #"{"parts":[{"data":"Hi"}],"alert":\#(alert)}"#
@@ -31,7 +31,8 @@ struct PushClickTests {
     @Test("the tracking URL of a push leads to a route that counts, without a token", arguments: Depth.allCases)
     func click(_ depth: Depth) async throws {
         let world = try await World.comapi(depth)
-        let push = try await push(#"{"title":"T"}"#, world)
+        let host: World.Fields = depth == .pipeline ? [("host", "backend.test:8080")] : []
+        let push = try await push(#"{"title":"T"}"#, world, host: host)
         #expect(push["clicks"] == 0)
         let url = try #require(try link(push)["trackingUrl"]?.string)
         let id = try #require(push["id"]?.string)
