@@ -100,7 +100,7 @@ struct KeySourceTests {
         #expect(answer.json["audience"] == "new.example.test")
         let token = Forged(.uat, [("iss", .string(Self.iss)), ("aud", ["x", "new.example.test"])])
         try await world.me(token.signed(by: 3).header("kid", "k3")).expect(200)
-        #expect(answer.json["warnings"] == [])
+        #expect(answer.json["warnings"]?.array?.count == 2, "\(answer.text)")
     }
 
     @Test("a JWKS in a file of the fixture folder")

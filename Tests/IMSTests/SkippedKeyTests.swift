@@ -158,7 +158,7 @@ struct SkippedKeyTests {
         #expect(
             notes.map { String($0.prefix { $0 != ";" && $0 != "," }) } == [
                 "Line 3: usr-1 of tenant demo has the same email", "Line 4: email is “none”", "Line 5: email is empty",
-                "Line 6: activate is true", "Line 7: activate is “perhaps”", "Line 8: 1 fields",
+                "Line 6: activate needs an enterprise_id", "Line 7: activate is “perhaps”", "Line 8: 1 fields",
             ], "\(notes)")
     }
 }

@@ -157,20 +157,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         var response = catalog.response(
             refusal.failure, refusal.parameters, route: record.route, switches: cell.switchValues)
         amend(&response)
-        if refusal.failure == V.unrouted.methodNotAllowed { completeAllow(&response, exchange) }
         return finish(exchange, response, record)
-    }
-
-    /// A 405 names the methods of its path (RFC 9110 section 15.5.6), also where a rule has armed it; they are looked for
-    /// only then.
-    @usableFromInline
-    func completeAllow(_ response: inout Response, _ exchange: Exchange) {
-        guard response.status == .methodNotAllowed, response.fields[.allow] == nil else { return }
-        let member = RouteTable.Member(
-            identity: V.identity, routes: table.map { (id: $0.id, endpoints: $0.endpoints) })
-        // The same routes made a table when the vendor was mounted.
-        let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
-        if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
     }
 
     @inlinable

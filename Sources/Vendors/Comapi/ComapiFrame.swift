@@ -176,9 +176,12 @@ extension ComapiFrame {
 
     /// The frame of an event of a conversation's log.
     static func event(_ event: ComapiEvent, of conversation: ComapiConversation, in space: ComapiSpace) -> ComapiFrame {
-        ComapiFrame(
+        var payload = conversation.payload(of: event).object ?? [:]
+        // Source: recordings of the Android SDK; pages of messages have no such member.
+        if !event.isSent { payload.append("revision", JSON(event.id)) }
+        return ComapiFrame(
             "conversationMessage.\(event.name)", id: event.eventID, actor: event.actor, at: event.moment, in: space,
             ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)],
-            payload: conversation.payload(of: event))
+            payload: .object(payload))
     }
 }

@@ -129,8 +129,6 @@ extension ComapiConversation {
                 "messageId": .string(event.messageID), "conversationId": id.json,
                 "isPublicConversation": .bool(isPublic),
                 "profileId": event.actor.json, "timestamp": .string(moment.rfc3339),
-                // Source: recordings of the Android SDK.
-                "revision": JSON(event.id),
             ]
         }
     }

@@ -60,7 +60,7 @@ struct IMSBody {
     func requiredName(_ name: String) throws(IMSRefusal) -> String {
         let text = try requiredText(name)
         guard text.utf8.count <= 40, text.utf8.allSatisfy(Self.isNameByte) else {
-            throw refusal(name, "is \(Self.shown(.string(text))); expected 1 to 40 of a-z, 0-9 and -")
+            throw refusal(name, "is not made of 1 to 40 of a-z, 0-9 and -: \(Self.shown(.string(text)))")
         }
         return text
     }
@@ -89,7 +89,7 @@ struct IMSBody {
         guard let choice = Choice(rawValue: text) else {
             throw refusal(
                 name,
-                "is \(Self.shown(.string(text))); expected one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))"
+                "is none of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")): \(Self.shown(.string(text)))"
             )
         }
         return choice

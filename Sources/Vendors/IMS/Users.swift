@@ -27,8 +27,8 @@ extension IMS {
             throw Refusal(
                 .stateConflict,
                 because:
-                    "activate is true, and there is no enterprise_id to be active with; add one, or leave activate "
-                    + "out and have the activation link it")
+                    "activate needs an enterprise_id, and there is none; add one, or leave activate out and have the "
+                    + "activation link it")
         }
         guard let (field, other) = state.users.conflict(with: enrollment) else { return }
         throw Refusal(
