@@ -78,7 +78,7 @@ extension Comapi {
             Finding(
                 "space", space == nil ? .failed : .passed, expected: .text("the id of a configured API space"),
                 found: .text(id),
-                note: space == nil ? "Spaces stand in accounts.yaml\(Nearest.hint(to: id, among: knownSpaces))." : nil,
+                note: space == nil ? "Spaces stand in accounts.yaml\(Nearest.hint(to: id, among: knownSpaces))" : nil,
                 source: "ours"),
             orFail: .unknownSpace)
         return space

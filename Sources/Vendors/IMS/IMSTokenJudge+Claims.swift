@@ -58,8 +58,8 @@ extension IMSTokenJudge {
             source: "seed, Security Recommendations: exp - nbf or exp - iat; from now without both: ours")
         guard finding.outcome == .failed else { return finding }
         if let remark = token.compact.date("exp").millisecondsRemark(on: "exp") { return finding.because(remark) }
-        let start = token.beginning ?? "now, since there is neither nbf nor iat"
-        return finding.because("The token lives from \(start) to exp; at most \(maximum) s are allowed.")
+        let start = token.beginning.map { "The lifetime counts from \($0)" } ?? "Without nbf and iat it counts from now"
+        return finding.because("\(start) to exp; at most \(maximum) s are allowed.")
     }
 
     /// Times that look like milliseconds pass where they lie ahead, and mean something else than was meant.
