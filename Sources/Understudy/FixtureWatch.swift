@@ -22,7 +22,8 @@ public final class FixtureWatch: Sendable {
         layers = fixtures.layers
         let stamps = fixtures.stamps(of: emulator.folders)
         // What changed since the start read it must not count as seen.
-        let isUpToDate = fixtures.fingerprint(of: emulator.folders) == emulator.fixtureFingerprint
+        // Where they cannot be read any more, the first look says why.
+        let isUpToDate = (try? fixtures.fingerprint(of: emulator.folders)) == emulator.fixtureFingerprint
         sight = Mutex(Sight(settled: isUpToDate ? stamps : FixtureStamps()))
         emulator.reloads.watch()
     }

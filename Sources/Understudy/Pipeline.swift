@@ -10,9 +10,10 @@ public import Wire
 /// A value without sockets: tests call ``answer(_:)`` just as the engine does.
 public struct Pipeline: RequestHandler {
     /// The longest content in bytes where a route says nothing else.
-    public static let standardBodyLimit = 1 << 20
+    public static let standardBodyLimit = RouteListing.standardBodyLimit
 
     let emulator: Emulator
+    private let guide: RouteGuide
     private let control: ControlAPI
     /// By vendor and route.
     private let bodyLimits: [[Int]]
@@ -24,6 +25,7 @@ public struct Pipeline: RequestHandler {
     /// A pipeline in front of an emulator.
     public init(_ emulator: Emulator) {
         self.emulator = emulator
+        guide = RouteGuide(emulator.routes)
         control = ControlAPI(emulator)
         secrets = emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) }
         bodyLimits = emulator.vendors.map { vendor in
@@ -156,20 +158,23 @@ public struct Pipeline: RequestHandler {
         _ exchange: Exchange, _ response: Response, _ record: consuming ExchangeRecord, _ measurement: Measurement
     ) {
         let failure = record.failure
+        if record.route == nil { record.guide = guide }
         let entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)
-        exchange.sandbox.journal.append(entry)
+        let id = exchange.sandbox.journal.append(entry)
         emulator.metrics.count(
             at: measurement.place, status: response.status.code, failure: failure, after: measurement.watch)
-        if let logger = emulator.logger, logger.logLevel <= .info { log(entry, logger) }
+        if let logger = emulator.logger, logger.logLevel <= .info { log(entry, id, measurement.watch, logger) }
     }
 
-    private func log(_ entry: JournalEntry, _ logger: Logger) {
+    private func log(_ entry: JournalEntry, _ id: Int, _ watch: Stopwatch, _ logger: Logger) {
         var metadata: Logger.Metadata = [
             "sandbox": "\(entry.sandbox)", "method": "\(entry.request.method.rawValue)",
-            "path": "\(entry.request.path)", "status": "\(entry.response.status.code)",
+            "path": "\(entry.request.path)", "status": "\(entry.response.status.code)", "entry": "\(id)",
+            "duration_ms": "\(Double(watch.elapsedNanoseconds / 1000) / 1000)",
         ]
+        metadata["intervention"] = entry.record.intervention.map { "\($0)" }
         metadata["vendor"] = entry.record.vendor.map { "\($0)" }
         metadata["route"] = entry.record.route.map { "\($0)" }
         metadata["failure"] = entry.record.failure.map { "\($0)" }

@@ -21,7 +21,7 @@ struct FixturesCommand: ParsableCommand {
             let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
             // Refused here as `contract run` would refuse them.
             _ = try ContractFiles.inFixtures(store)
-            let usage = store.usage(of: folder)
+            let usage = try Misuse.rephrase { () throws(FixtureProblem) in try store.usage(of: folder) }
             guard !usage.read.isEmpty else {
                 let example = emulator.vendors.first.map { "\($0.identity.id)/accounts.yaml" } ?? ""
                 throw Misuse("\(folder) holds no file that would be read; expected one such as \(example).")

@@ -60,7 +60,19 @@ public struct WebSocketHandshake: Sendable, Hashable {
     private static let base64 = Set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 }
 
-extension WebSocketHandshake.Problem {
+extension WebSocketHandshake.Problem: CustomStringConvertible {
+    /// What was found and what opens a WebSocket.
+    public var description: String {
+        switch self {
+        case .notOffered: "found no Upgrade to websocket; expected Upgrade: websocket and Connection: Upgrade"
+        case .notGet: "found another method; expected GET"
+        case .oldHTTP: "found HTTP/1.0; expected HTTP/1.1"
+        case .hasContent: "found content; expected a request without any"
+        case .unsupportedVersion: "found no Sec-WebSocket-Version 13, or others too; expected exactly that one"
+        case .invalidKey: "found no usable Sec-WebSocket-Key; expected it once, 16 bytes in base64"
+        }
+    }
+
     /// The answer that RFC 6455 and RFC 9110 ask for; a vendor may have its own.
     public var response: Response {
         switch self {

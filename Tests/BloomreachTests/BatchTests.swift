@@ -53,6 +53,43 @@ struct BatchTests {
         #expect(try await world.customer(Example.ana).json["events"]?.array?.count == 2)
     }
 
+    @Test("refused commands stand in the journal, each with its failure, reason and findings", arguments: Depth.allCases)
+    func parts(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let commands = [
+            Self.command("customers/events", Example.body(Example.ana, #""event_type":"view""#)),
+            Self.command("customers", "{}"), Self.command("campaigns", "{}"), "7",
+            Self.command("customers", Example.body(#"{"registered":7}"#)),
+        ]
+        let answer = try await world.call(
+            .post, Example.batch, .basic, #"{"commands":[\#(commands.joined(separator: ","))]}"#)
+        answer.expect(200)
+        let parts = try #require(answer.entry?.record.parts)
+        #expect(parts.count == 4)
+        #expect(parts.refused.map(\.number) == [2, 3, 4, 5])
+        #expect(parts.refused.map(\.name) == ["customers", "campaigns", "", "customers"])
+        #expect(
+            parts.refused.map(\.failure) == ["no-customer-ids", "unknown-command", "unknown-command", "invalid-field"])
+        #expect(
+            parts.refused[1].reason == "found “campaigns”; expected one of customers, customers/events or system/time")
+        #expect(parts.refused[2].reason?.hasPrefix("found no name; expected ") == true)
+        #expect(parts.refused.allSatisfy { $0.reason?.isEmpty == false })
+        #expect(answer.entry?.explanation == nil, "the request as a whole was answered")
+        let shown = try await world.control(.get, "journal").json["entries"]?[0]?["parts"]
+        #expect(shown?["refused"] == 4)
+        #expect(shown?["first"]?[1]?["failure"] == "unknown-command")
+        #expect(shown?["first"]?[1]?["findings"] == [])
+    }
+
+    @Test("of many refused commands the first hundred are kept")
+    func manyParts() async throws {
+        let world = try await World()
+        let commands = Array(repeating: Self.command("nothing", "{}"), count: 200).joined(separator: ",")
+        let answer = try await world.call(.post, Example.batch, .basic, #"{"commands":[\#(commands)]}"#)
+        #expect(answer.entry?.record.parts?.count == 200)
+        #expect(answer.entry?.record.parts?.refused.count == 100)
+    }
+
     @Test("a key is judged for each command by itself")
     func permissions() async throws {
         let world = try await World()

@@ -191,4 +191,31 @@ struct RouteTableTests {
             ])
         #expect(table.nearest(to: .get, "/a/7/part/8", count: 1) == ["one get: GET /a/{id}/parts/{part}"])
     }
+
+    @Test(
+        "the route that a person means is nearest: of base addresses that lack, double or mistake a prefix",
+        arguments: [
+            ("/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
+            ("/api/api/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
+            ("/api/v1/api/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
+            ("/two/api/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
+            ("/API/v1/partner/3/customer/7/cards", "one cards: GET /api/v1/partner/{partner}/customer/{id}/cards"),
+            ("/me", "two me: GET /two/v1/me"), ("/v1/me", "two me: GET /two/v1/me"),
+            ("/api/v1/me", "two me: GET /two/v1/me"), ("//two//v1/me/", "two me: GET /two/v1/me"),
+            ("/two/v1/two/v1/me", "two me: GET /two/v1/me"), ("/two/v2/me", "two me: GET /two/v1/me"),
+            ("/ping", "one ping: GET /v2/ping"), ("/api/v2/ping", "one ping: GET /v2/ping"),
+            ("/favicon.ico", nil), ("/", nil), ("/robots.txt", nil), ("/a/b/c/d/e/f/g/h", nil),
+        ])
+    func meant(_ path: String, _ expected: String?) throws {
+        let table = try table(
+            Self.member(
+                "one", ["/api/v1", "/v2"],
+                [
+                    ("cards", [.get("/api/v1/partner/{partner}/customer/{id}/cards")]),
+                    ("card", [.get("/api/v1/partner/{partner}/customer/{id}/cards/{card}")]),
+                    ("add", [.post("/api/v1/partner/{partner}/customer/{id}/cards")]), ("ping", [.get("/v2/ping")]),
+                ]),
+            Self.member("two", ["/two"], [("me", [.get("/two/v1/me")]), ("any", [.post("/two/v1/{name}")])]))
+        #expect(table.closest(to: .get, path[...])?.text == expected)
+    }
 }

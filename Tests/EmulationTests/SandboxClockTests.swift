@@ -52,6 +52,37 @@ struct SandboxClockTests {
         #expect(clock.now < SandboxClock.machine - .seconds(3599))
     }
 
+    @Test("stops at the end of the year 9999 while it runs, and goes on from there when it is moved back")
+    func end() {
+        let end = Moment.representable.upperBound
+        var clock = SandboxClock()
+        clock.set(to: end)
+        #expect(clock.now == end)
+        #expect(clock.hasRunOut)
+        #expect(clock.now.rfc3339 == "9999-12-31T23:59:59.000Z")
+        let beyond = clock.advance(by: .seconds(1))
+        #expect(!beyond)
+        #expect(clock.now == end)
+        let back = clock.advance(by: .seconds(-3600))
+        #expect(back)
+        #expect(clock.now >= end - .seconds(3600) && clock.now < end - .seconds(3540))
+        #expect(!clock.hasRunOut)
+    }
+
+    @Test("cannot be moved out of its years when it is frozen either")
+    func frozenEnd() {
+        let end = Moment.representable.upperBound
+        var clock = SandboxClock()
+        clock.freeze()
+        clock.set(to: end)
+        #expect(!clock.hasRunOut, "it was stopped by somebody")
+        let beyond = clock.advance(by: .seconds(1))
+        clock.set(to: Moment.representable.lowerBound)
+        let before = clock.advance(by: .seconds(-1))
+        #expect([beyond, before] == [false, false])
+        #expect(clock.now == Moment.representable.lowerBound)
+    }
+
     @Test("goes on from where it stood when it is released")
     func resume() {
         var clock = SandboxClock()

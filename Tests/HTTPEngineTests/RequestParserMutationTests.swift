@@ -54,7 +54,6 @@ extension ParserOutcome {
         return methods.contains(request.method)
             && (request.target.hasPrefix("/") || (request.target == "*" && request.method == "OPTIONS"))
             && target.allSatisfy { $0 > 0x20 && $0 < 0x7F && $0 != UInt8(ascii: "#") }
-            && !request.target.contains("%00")
             && (request.authority?.isEmpty == false || request.version == "HTTP/1.0")
             && request.body.count <= 64 && (!request.exceeds || (request.body.isEmpty && !request.persists))
             && request.fields.allSatisfy { field in field.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 9 } }

@@ -55,7 +55,15 @@ struct AcceptanceOfKeysTests {
         try await world.me(Forged(.rotating).header("kid", nil)).expectRefusal(401, "kid-required")
         try await world.advance("60s")
         let before = try #require(try await world.fetches())
-        for _ in 1...2 { try await world.me(Forged(.rotating).header("kid", "nope")).expectRefusal(401, "kid-unknown") }
+        let pause =
+            "No key was fetched for this call: the last attempt was at 2027-01-15T08:01:00.000Z, and the next one may be at 2027-01-15T08:01:30.000Z, after 30 s (switch jwks-cooldown-seconds)."
+        // The first call has the keys fetched, the second one comes in the pause.
+        for isPaused in [false, true] {
+            let answer = try await world.me(Forged(.rotating).header("kid", "nope"))
+            answer.expectRefusal(401, "kid-unknown")
+            let reason = answer.entry?.explanation ?? ""
+            #expect(reason.contains(pause) == isPaused, "\(reason)")
+        }
         #expect(try await world.fetches() == before + 1)
     }
 

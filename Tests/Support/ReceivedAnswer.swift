@@ -23,7 +23,7 @@ public struct ReceivedAnswer: Sendable {
     public var failure: String? { entry?.record.failure }
 
     /// The checks in the journal.
-    public var findings: [Finding] { entry?.record.findings ?? [] }
+    public var findings: [Finding] { entry?.findings ?? [] }
 
     /// The outcome of a check in the journal; `nil` when it was not made.
     public func outcome(of check: String) -> Finding.Outcome? { findings.first { $0.check == check }?.outcome }

@@ -20,7 +20,8 @@ struct ServeTests {
         #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
         #expect(
             end.log.contains(
-                " 403 rezolve register POST /api/v1/authentication/register masked-api-key: api-key: found "))
+                #/403 rezolve register POST /api/v1/authentication/register \#1 [0-9.e-]+ms masked-api-key: api-key: found/#),
+            "\(end.log)")
         // Neither of the auth keys of the sample partners is shown.
         #expect(!end.output.contains("understudy-test-key"))
     }
@@ -87,6 +88,28 @@ struct ServeTests {
             wrong.complaint.contains(
                 "Mine/rezolve/scenarios/mine.yaml:6:11: rezolve has no route adressbook.list; did you mean “addressbook.list”?"
             ))
+    }
+
+    @Test("a line of the log says what an intervention did, and which route a lost request meant")
+    func interventions() async throws {
+        let server = try await RunningServer()
+        func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") async throws {
+            // An answer that is cut off is what one of the faults is for.
+            _ = try? await HTTPClient.send(
+                method: method, url: server.base + path, body: Array(body.utf8), within: .seconds(10))
+        }
+        let fault = #"{"vendor":"rezolve","route":"rua.ping","call":NUMBER,EFFECT}"#
+        let effects = [#""respond":{"status":418}"#, #""fault":"reset""#]
+        let faults = effects.enumerated().map { index, effect in
+            fault.replacing("NUMBER", with: "\(index + 1)").replacing("EFFECT", with: effect)
+        }
+        try await send(.put, "/_understudy/faults", #"{"faults":[\#(faults.joined(separator: ","))]}"#)
+        for _ in 1...2 { try await send(.get, "/v2/credentials/ping") }
+        try await send(.get, "/v1/partner/317/customer/x/phonebook")
+        let log = server.stop().log
+        #expect(log.contains(#/418 rezolve rua.ping GET /v2/credentials/ping \#1 [0-9.e-]+ms \[armed fault at call 1: respond 418\]\n/#))
+        #expect(log.contains(#/rua.ping GET /v2/credentials/ping \#2 [0-9.e-]+ms \[armed fault at call 2: fault reset\]/#), "\(log)")
+        #expect(log.contains("; the nearest route is rezolve phonebook.list: GET /api/v1/partner/{partner}"), "\(log)")
     }
 
     @Test("the log can be JSON, one object a line")

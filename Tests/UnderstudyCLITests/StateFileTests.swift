@@ -228,4 +228,64 @@ struct StateFileTests {
         _ = try await publicKey(second)
         #expect(end(second, by: SIGTERM).status == 0)
     }
+
+    @Test(
+        "a link to what is not there yet stays a link, and its target is written",
+        arguments: ["data/new.json", "further.json", "ABSOLUTE/data/new.json"])
+    func danglingLink(_ target: String) async throws {
+        let folder = TemporaryFolder()
+        try folder.write("", to: "data/other")
+        let manager = FileManager.default
+        let first = target.replacing("ABSOLUTE", with: folder.path)
+        try manager.createSymbolicLink(atPath: folder.path + "/link.json", withDestinationPath: first)
+        // A link that leads to a link, of which the second counts from where it lies.
+        try manager.createSymbolicLink(atPath: folder.path + "/further.json", withDestinationPath: "data/new.json")
+        let server = try await RunningServer(["--log", "off", "--export-on-exit", "link.json"], in: folder)
+        #expect(end(server, by: SIGTERM).status == 0)
+        #expect(try folder.read("data/new.json").contains("understudy_state"))
+        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/link.json") == first)
+        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/further.json") == "data/new.json")
+    }
+
+    @Test("a link that leads nowhere, or round and round, stops the start")
+    func brokenLink() throws {
+        let folder = TemporaryFolder()
+        let manager = FileManager.default
+        try manager.createSymbolicLink(atPath: folder.path + "/gone.json", withDestinationPath: "gone/state.json")
+        try manager.createSymbolicLink(atPath: folder.path + "/loop.json", withDestinationPath: "loop.json")
+        for (name, reason) in [("gone.json", "No such file or directory"), ("loop.json", "it is a loop of links")] {
+            let run = try Program.run("serve", "--port", "0", "--export-on-exit", name, in: folder)
+            #expect(run.status == 2)
+            #expect(run.complaint.contains("the state cannot be written to \(name): \(reason)"), "\(run.complaint)")
+        }
+        #expect(try manager.destinationOfSymbolicLink(atPath: folder.path + "/gone.json") == "gone/state.json")
+    }
+
+    @Test("two servers never export to one file, by whatever names; reading it stays possible")
+    func shared() async throws {
+        let folder = TemporaryFolder()
+        try folder.write("", to: "data/other")
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path + "/link.json", withDestinationPath: "data/state.json")
+        let first = try await RunningServer(["--log", "off", "--export-on-exit", "link.json"], in: folder)
+        let second = try Program.run("serve", "--port", "0", "--export-on-exit", "data/state.json", in: folder)
+        #expect(second.status == 2)
+        let number = first.process.processIdentifier
+        #expect(
+            second.complaint.hasPrefix(
+                "understudy: --export-on-exit data/state.json: the process \(number) exports to this file already"),
+            "\(second.complaint)")
+        #expect(end(first, by: SIGTERM).status == 0)
+        #expect(try leftovers(folder) == [])
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/data")
+        #expect(Set(names) == ["other", "state.json"], "the lock is gone")
+
+        // One that was killed leaves the lock's file, which keeps nobody away; and who only reads needs no lock.
+        let third = try await RunningServer(["--log", "off", "--export-on-exit", "data/state.json"], in: folder)
+        let reader = try await RunningServer(["--log", "off", "--import", folder.path + "/data/state.json"])
+        #expect(end(reader, by: SIGTERM).status == 0)
+        _ = end(third, by: SIGKILL)
+        let fourth = try await RunningServer(["--log", "off", "--export-on-exit", "data/state.json"], in: folder)
+        #expect(end(fourth, by: SIGTERM).status == 0)
+    }
 }

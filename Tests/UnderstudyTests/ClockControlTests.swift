@@ -40,6 +40,29 @@ struct ClockControlTests {
         #expect(try await World(at: nil).control(.put, "clock", body).json["unix"]?.text == unix)
     }
 
+    @Test("a clock that runs into the end of the year 9999 stops there, and says so in the journal too")
+    func end() async throws {
+        let world = try await World(at: nil)
+        let set = try await world.control(.put, "clock", #"{"now":"9999-12-31T23:59:59Z"}"#)
+        for clock in [set, try await world.control(.get, "clock")] {
+            #expect(clock.json["now"] == "9999-12-31T23:59:59.000Z")
+            #expect(clock.json["frozen"] == false)
+            #expect(clock.json["note"]?.string?.hasPrefix("The clock stands at 9999-12-31T23:59:59Z") == true)
+        }
+        // Two vendors' routes, with times in their answers and tokens.
+        for path in ["/v2/credentials/ping", "/ims/v1/me"] {
+            let answer = try await world.call(.get, path)
+            #expect(answer.status < 500)
+            #expect(answer.outcome(of: "clock") == .noted)
+            #expect(answer.entry?.moment.rfc3339 == "9999-12-31T23:59:59.000Z")
+        }
+        try await world.control(.put, "clock", #"{"advance":"1ms"}"#).expectProblem(
+            400, "invalid", "it can show the years 1970 to 9999; expected a duration from -253402300799s to 0s")
+        let back = try await world.control(.put, "clock", #"{"advance":"-1h","freeze":true}"#)
+        #expect(back.json["now"] == "9999-12-31T22:59:59.000Z")
+        #expect(back.json["note"] == nil)
+    }
+
     @Test(
         "what makes no sense is refused and changes nothing",
         arguments: [

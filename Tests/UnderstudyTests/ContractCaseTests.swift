@@ -1,4 +1,5 @@
 import Contracts
+import Emulation
 import HTTPTypes
 import JSON
 import Support
@@ -29,6 +30,7 @@ struct ContractFile: Sendable, CustomStringConvertible {
 struct Occurrences: Sendable {
     var routes: Set<String> = []
     var failures: Set<String> = []
+    var refusals: Set<ObservedRefusal> = []
 }
 
 /// A run of contract cases in a sandbox of its own.
@@ -43,7 +45,7 @@ struct ContractRun {
         let runner = ContractRunner(isPreparation: Self.steers) { (request) throws(ContractSendingProblem) in
             let answer = try await Self.send(request, world)
             if !Self.steers(request.url), let entry = world.sandbox.journal.entries().last {
-                seen.note(route: entry.record.route, failure: entry.record.failure)
+                seen.note(entry)
             }
             return answer
         }
@@ -72,10 +74,16 @@ struct ContractRun {
 
         var occurrences: Occurrences { state.withLock { $0 } }
 
-        func note(route: String?, failure: String?) {
+        func note(_ entry: JournalEntry) {
+            let (record, reason) = (entry.record, entry.explanation)
             state.withLock { occurrences in
-                if let route { occurrences.routes.insert(route) }
-                if let failure { occurrences.failures.insert(failure) }
+                if let route = record.route { occurrences.routes.insert(route) }
+                guard let failure = record.failure else { return }
+                occurrences.failures.insert(failure)
+                occurrences.refusals.insert(
+                    ObservedRefusal(
+                        vendor: record.vendor ?? "", failure: failure, reason: reason,
+                        isArmed: record.intervention != nil && record.intervention == reason))
             }
         }
     }
@@ -114,6 +122,50 @@ struct ContractCaseTests {
             #expect(missing.routes == [], "routes of \(vendor) without a case")
             #expect(missing.failures == [], "failures of \(vendor) without a case")
         }
+    }
+
+    @Test("give each refusal a reason that says what was found and what was expected, in people's words")
+    func reasons() async throws {
+        var refusals: Set<ObservedRefusal> = []
+        for file in ContractFile.all {
+            refusals.formUnion(try await ContractRun(file, .pipeline).occurrences.refusals)
+        }
+        #expect(refusals.count > 100)
+        let offenders = refusals.filter { !$0.faults.isEmpty && !ReasonForm.pending.contains($0.name) }.map { "\($0) <- \($0.faults.joined(separator: "; "))" }
+        #expect(offenders.isEmpty, "\(offenders.count) of \(refusals.count):\n\(offenders.sorted().joined(separator: "\n"))")
+    }
+
+    @Test("and a failure that somebody arms has a reason that says so, at every route of every vendor")
+    func armedReasons() async throws {
+        let world = try await World()
+        for vendor in world.emulator.vendors {
+            for failure in vendor.failures {
+                let fault = #"{"vendor":"\#(vendor.identity.id)","fail":"\#(failure.name)"}"#
+                try await world.control(.put, "faults", #"{"faults":[\#(fault)]}"#)
+                let endpoint = try #require(vendor.routes.first?.endpoints.first)
+                let path = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
+                let entry = try #require(try await world.call(endpoint.method, path).entry)
+                let reason = entry.explanation ?? ""
+                #expect(entry.record.failure == failure.name)
+                #expect(reason == entry.record.intervention)
+                #expect(reason.contains("fault") && reason.contains(failure.name), "\(reason)")
+                #expect(ReasonForm.faults(in: reason, isArmed: true) == [], "\(reason)")
+            }
+        }
+    }
+
+    @Test("the form is held: each fault of a reason is found")
+    func reasonForm() {
+        let good = "claim-exp-present: found nothing; expected a number. Use seconds."
+        #expect(ReasonForm.faults(in: good, isArmed: false) == [])
+        for bad in [
+            "customer_ids: found notAnObject; expected an object", "a: found Optional(1); expected 2",
+            "x: found “”; expected one", "x: found \"\"; expected one", "found a, expected b: email is missing",
+            "the email is wrong", "claim-exp-present: failed",
+        ] {
+            #expect(ReasonForm.faults(in: bad, isArmed: false).count == 1, "\(bad)")
+        }
+        #expect(ReasonForm.caseNames.isSuperset(of: ["notAnObject", "wrongType", "notOffered", "repeatedName"]))
     }
 
     @Test("are missed where there are none")

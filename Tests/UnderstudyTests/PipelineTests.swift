@@ -28,6 +28,40 @@ struct PipelineTests {
         let nearest = entry.json(routes: world.emulator.routes)["nearest_routes"]?.array ?? []
         #expect(nearest.count == 3)
         if let expected = example.nearest { #expect(nearest[0] == .string(expected)) }
+        let meant = example.nearest.map { "; the nearest route is \($0)" } ?? ""
+        #expect(entry.explanation == "no vendor owns this path" + meant)
+    }
+
+    @Test(
+        "an encoded NUL makes a path that nobody owns: the vendor's 404, with the whole path in the journal",
+        arguments: Depth.allCases)
+    func encodedNUL(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let unrouted = [
+            "rezolve": "route-not-found", "ims": "route-not-found", "comapi": "unknown-path",
+            "bloomreach": "unknown-route",
+        ]
+        for vendor in Catalog.vendors {
+            let routes = try #require(world.emulator.vendors.first { $0.identity.id == vendor.identity.id }).routes
+            for endpoint in routes.flatMap(\.endpoints) where endpoint.method == .get {
+                // In place of a parameter, behind one, and where the rest of the path would be cut off.
+                let real = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
+                for path in [real + "%00", real + "%00/a", endpoint.pattern.replacing(/\{[^}]*\}/, with: "x%00y")]
+                where path.contains("%00") {
+                    let answer = try await world.call(.get, path)
+                    #expect(answer.entry?.record.route == nil, "\(path)")
+                    #expect(answer.entry?.record.vendor == vendor.identity.id, "\(path)")
+                    #expect((400..<500).contains(answer.status), "\(path) \(answer.status)")
+                    #expect(answer.failure == unrouted[vendor.identity.id], "\(path)")
+                    #expect(answer.entry?.request.target == path)
+                }
+            }
+        }
+        #expect(try await world.call(.get, "/nobody%00").status == 404)
+        #expect(try await world.control(.get, "clock%00").status == 404)
+        #expect(try await world.control(.delete, "sandboxes/a%00b").status == 404)
+        #expect(try await world.bare(.get, "/~a%00b/v2/credentials/ping").status == 400)
+        #expect(try await world.call(.get, "/v2/credentials/ping?a=%00").failure == "rua-token-missing")
     }
 
     @Test(

@@ -123,6 +123,32 @@ struct StructureTests {
         }
     }
 
+    /// Errors that carry their text in a member, and never stand in another text themselves.
+    private static let errorsWithText: Set<String> = [
+        "AnswerIsNo", "ContractFailure", "ControlProblem", "Refusal", "WebSocketFailure",
+    ]
+
+    @Test("every error says in people's words what is wrong, so that no text shows the name of a case")
+    func errorsInWords() {
+        let texts = Self.sources.filter { $0.path.hasPrefix("Sources/") }
+        var (declared, described): (Set<String>, Set<String>) = ([], [])
+        for source in texts {
+            for match in source.text.matches(of: /(?:struct|enum|class) (\w+)(?:<[^>]*>)?: ([^{]*)\{/)
+            where match.2.contains(/\bError\b/) {
+                declared.insert("\(source.target) \(match.1)")
+                if match.2.contains("CustomStringConvertible") { described.insert("\(source.target) \(match.1)") }
+            }
+            for match in source.text.matches(of: /extension (?:\w+\.)*(\w+): [^{]*CustomStringConvertible/) {
+                described.insert("\(source.target) \(match.1)")
+            }
+        }
+        #expect(declared.count > 20)
+        let silent = declared.subtracting(described).filter { error in
+            !Self.errorsWithText.contains { error.hasSuffix(" \($0)") }
+        }
+        #expect(silent == [])
+    }
+
     @Test("nobody imports FoundationNetworking, whose linking alone costs start time and memory")
     func noNetworking() {
         #expect(Self.sources.filter { $0.text.contains("FoundationNetworking") }.map(\.path) == [])

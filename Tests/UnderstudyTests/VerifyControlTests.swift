@@ -21,6 +21,9 @@ struct VerifyControlTests {
         return world
     }
 
+    /// Why the second exchange was refused.
+    private static let nobody = "no user of the partner has the email ben@example.test"
+
     @Test("answers how many there are, and which", arguments: Depth.allCases)
     func fulfilled(_ depth: Depth) async throws {
         let answer = try await filled(depth).control(.post, "journal/verify", #"{"where":{"route":"rua.forgot"}}"#)
@@ -93,19 +96,25 @@ struct VerifyControlTests {
         #expect(answer.status == 409)
         let nearest = try #require(answer.json["nearest"]?.array)
         #expect(nearest.map { $0["id"] } == [2, 1, 4, 3])
-        #expect(nearest[0]["summary"] == "POST /v1/credentials/forget → 404 rua-user-not-found")
+        #expect(nearest.map { $0["route"] } == ["rua.forgot", "rua.forgot", .null, "rua.guest"])
+        #expect(
+            nearest[0]["summary"]
+                == "rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody))")
         #expect(
             nearest[0]["missed"]?.text
                 == #"[{"condition":"header x-device","expected":"\"two\"","found":null},{"condition":"body $.email","expected":"\"eve@example.test\"","found":"ben@example.test"}]"#
         )
         #expect(nearest[1]["missed"]?[0]?["found"] == "one")
-        #expect(nearest[3]["summary"] == "POST /v2/credentials/register/guest → 500 rua-api-key-missing")
+        #expect(
+            nearest[3]["summary"]?.string?.hasPrefix(
+                "rezolve rua.guest: POST /v2/credentials/register/guest → 500 rua-api-key-missing (api-key: found ") == true)
+        #expect(nearest[3]["reason"]?.string?.hasPrefix("api-key: found ") == true)
         #expect(nearest[3]["missed"]?[0]?.text == #"{"condition":"route","expected":"rua.forgot","found":"rua.guest"}"#)
         #expect(
             answer.json["message"]
                 == .string(
-                    "expected at least 1 exchange, found 0; the nearest is entry 2, POST /v1/credentials/forget → 404 rua-user-not-found: "
-                        + #"header x-device is absent, not "two"; body $.email is ben@example.test, not "eve@example.test""#
+                    "expected at least 1 exchange, found 0; the nearest is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody)): "
+                        + #"header x-device is nothing, not "two"; body $.email is ben@example.test, not "eve@example.test""#
                 )
         )
     }
@@ -117,8 +126,8 @@ struct VerifyControlTests {
         #expect(answer.json["nearest"]?.array?.map { $0["id"] } == [2])
         #expect(answer.json["nearest"]?[0]?["missed"] == [])
         #expect(
-            answer.json["message"]
-                == "expected at most 1 exchange, found 2; one too many is entry 2, POST /v1/credentials/forget → 404 rua-user-not-found"
+            answer.json["message"]?.string
+                == "expected at most 1 exchange, found 2; one too many is entry 2, rezolve rua.forgot: POST /v1/credentials/forget → 404 rua-user-not-found (\(Self.nobody))"
         )
     }
 
@@ -137,6 +146,22 @@ struct VerifyControlTests {
         let others = try await world.control(.get, "journal?unmatched=false").json["entries"]?.array ?? []
         #expect(others.map { $0["id"] } == [1, 2, 3])
         try await world.control(.get, "journal?unmatched=yes").expectProblem(400, "invalid", "expected true or false")
+    }
+
+    @Test("a call of the wanted route goes before any other, and a browser's for its icon comes last")
+    func unrelated() async throws {
+        let world = try await filled()
+        _ = try await world.call(.get, "/favicon.ico", [("x-device", "two")])
+        let failed = try await world.control(
+            .post, "journal/verify",
+            #"{"where":{"route":"rua.forgot","method":"GET","status":200,"header":{"x-device":"two"},"body":{"email":"x"}}}"#)
+        #expect(failed.json["nearest"]?.array?.map { $0["id"] } == [1, 2, 4, 3, 5])
+        let message = failed.json["message"]?.string ?? ""
+        #expect(message.contains("the nearest is entry 1, rezolve rua.forgot: POST /v1/credentials/forget?from=app → 200"))
+        #expect(failed.json["nearest"]?[1]?["reason"]?.string == Self.nobody)
+        let path = try await world.control(
+            .post, "journal/verify", #"{"where":{"path":{"like":"/v1/*"},"status":299,"header":{"x-device":"two"}}}"#)
+        #expect(path.json["nearest"]?.array?.prefix(2).map { $0["id"] } == [2, 1])
     }
 
     @Test("shows five at most, of equals the latest")

@@ -11,7 +11,20 @@ enum FileSystem {
         case content([UInt8])
         case absent
         case unreadable
+        /// Something that is not read at all, in words that follow its name.
+        case refused(String)
     }
+
+    /// What a name stands for.
+    enum Kind {
+        case file
+        case folder
+        /// Something that is neither, in words that follow its name.
+        case other(String)
+    }
+
+    /// The longest file that is read, in bytes: a large picture, and far from what would fill the memory.
+    static let longestFile = 16 << 20
 
     /// Whether something of that name is there.
     static func holds(_ path: String) -> Bool { access(path, F_OK) == 0 }
@@ -23,38 +36,125 @@ enum FileSystem {
         return String(cString: path)
     }
 
-    /// The names in a folder, in no order; none if it is no folder.
-    static func names(in folder: String) -> [String] {
+    /// Where a path leads, all links followed; `nil` where that is nothing.
+    static func realPath(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Whether a real path is the folder of that real path, or lies below it.
+    static func lies(_ path: String, in folder: String) -> Bool {
+        path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
+    }
+
+    /// The names in a folder, in no order, and no more than that; none if it is no folder.
+    static func names(in folder: String, atMost count: Int) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
-        while let entry = readdir(directory) {
-            names.append(
-                withUnsafeBytes(of: &entry.pointee.d_name) { name in
-                    String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
-                })
+        while names.count < count, let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
+                String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // What begins with a dot is the folder itself, the one above, or not meant for us.
+            if !name.hasPrefix(".") { names.append(name) }
         }
         return names
     }
 
-    /// Reads a file.
-    static func read(_ path: String) -> Reading {
+    /// What a name stands for, links followed, and whether it is one; `nil` for nothing at all.
+    static func kind(of path: String) -> (kind: Kind, isLink: Bool)? {
+        var facts = stat()
+        guard lstat(path, &facts) == 0 else { return nil }
+        let isLink = facts.st_mode & S_IFMT == S_IFLNK
+        if isLink, stat(path, &facts) != 0 { return (.other(brokenLink(path, errno)), true) }
+        return (kind(facts.st_mode), isLink)
+    }
+
+    private static func kind(_ mode: mode_t) -> Kind {
+        switch mode & S_IFMT {
+        case S_IFREG: .file
+        case S_IFDIR: .folder
+        case S_IFIFO: .other("is a named pipe; expected a file")
+        case S_IFSOCK: .other("is a socket; expected a file")
+        default: .other("is a device; expected a file")
+        }
+    }
+
+    private static func brokenLink(_ path: String, _ code: Int32) -> String {
+        switch code {
+        case ELOOP: "is a loop of links; expected a file"
+        case ENOENT, ENOTDIR: "is a link to \(target(of: path)), where there is nothing"
+        default: "is a link to \(target(of: path)), which cannot be read"
+        }
+    }
+
+    private static func target(of link: String) -> String {
+        let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
+            count = buffer.withMemoryRebound(to: CChar.self) { bytes in
+                bytes.baseAddress.map { max(0, readlink(link, $0, bytes.count)) } ?? 0
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Reads a file that lies in a folder, given by its real path, and does not leave it through links.
+    ///
+    /// Nothing is opened that could keep whoever opens it waiting, or that reading would change.
+    static func read(_ path: String, in root: () -> String?) -> Reading {
         // The system would take the path to end there.
         guard !path.utf8.contains(0) else { return .absent }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard let (kind, _) = kind(of: path) else {
+            return errno == ENOENT || errno == ENOTDIR ? .absent : errno == ELOOP ? loop : .unreadable
+        }
+        switch kind {
+        case .file: break
+        case .folder: return .refused("is a folder; expected a file")
+        case .other(let words): return .refused(words)
+        }
+        // Something else may have taken the name by now.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT || errno == ENOTDIR ? .absent : .unreadable }
         defer { close(descriptor) }
         var facts = stat()
         guard fstat(descriptor, &facts) == 0 else { return .unreadable }
+        if case .other(let words) = Self.kind(facts.st_mode) { return .refused(words) }
+        if let real = realPath(of: descriptor) ?? realPath(path), let root = root(), !lies(real, in: root) {
+            return .refused("leads to \(real), outside the folder of fixtures \(root); copy it there")
+        }
+        return content(of: descriptor, size: Int(facts.st_size))
+    }
+
+    private static var loop: Reading { .refused("is a loop of links; expected a file") }
+
+    /// Where an open file lies; `nil` where the system does not tell.
+    private static func realPath(of descriptor: Int32) -> String? {
+        #if canImport(Darwin)
+            var path = [CChar](repeating: 0, count: Int(PATH_MAX))
+            return fcntl(descriptor, F_GETPATH, &path) == 0 ? String(cString: path) : nil
+        #else
+            let path = target(of: "/proc/self/fd/\(descriptor)")
+            return path.hasPrefix("/") ? path : nil
+        #endif
+    }
+
+    private static func content(of descriptor: Int32, size: Int) -> Reading {
+        guard size <= longestFile else { return tooLong("\(size)") }
         var content: [UInt8] = []
         // A file may grow meanwhile, and some have no size.
-        var room = Int(facts.st_size)
+        var room = size
         repeat {
             guard let piece = piece(of: descriptor, atMost: max(room, 4096)) else { return .unreadable }
             if piece.isEmpty { return .content(content) }
             content += piece
+            guard content.count <= longestFile else { return tooLong("more than \(longestFile)") }
             room = 0
         } while true
+    }
+
+    private static func tooLong(_ size: String) -> Reading {
+        .refused("has \(size) bytes; a fixture file may have \(longestFile)")
     }
 
     /// What comes next in a file, empty at its end; `nil` where it cannot be read.

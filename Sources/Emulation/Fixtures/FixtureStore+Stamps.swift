@@ -28,21 +28,23 @@ public struct FixtureStamps: Sendable, Hashable {
     }
 
     private var stamps: [String: Stamp] = [:]
+    /// What keeps somebody from seeing all files.
+    private var problems: [FixtureProblem] = []
 
     /// Stamps of no files.
     public init() {}
 
-    fileprivate mutating func add(_ path: String) { stamps[path] = Stamp(path) }
+    fileprivate mutating func add(_ walk: FixtureWalk) {
+        for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
+        if let problem = walk.problem { problems.append(problem) }
+    }
 }
 
 extension FixtureStore {
     /// The stamps of all files of these folders, in every layer.
     public func stamps(of folders: [String]) -> FixtureStamps {
         var stamps = FixtureStamps()
-        for layer in layers {
-            let files = FixtureStore(layers: [layer])
-            for path in folders.flatMap(files.paths(below:)) { stamps.add(Self.join(layer, path)) }
-        }
+        for walk in walks(below: folders) { stamps.add(walk) }
         return stamps
     }
 }

@@ -14,9 +14,19 @@ public struct FixtureStore: Sendable {
     public let layers: [String]
     private let reads = Reads()
 
-    /// What was read, so that somebody can tell which files of a layer count.
+    /// What was read, so that somebody can tell which files of a layer count, and where the layers really are.
     private final class Reads: Sendable {
         let paths = Mutex<Set<String>>([])
+        private let roots = Mutex<[String: String]>([:])
+
+        /// The real path of a layer, looked up once.
+        func root(of layer: String) -> String? {
+            roots.withLock { roots in
+                if let root = roots[layer] { return root }
+                roots[layer] = FileSystem.realPath(layer)
+                return roots[layer]
+            }
+        }
     }
 
     /// A store over these folders; a file of an earlier one hides the same file of a later one.
@@ -38,25 +48,40 @@ public struct FixtureStore: Sendable {
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
     public func file(_ path: String) throws(FixtureProblem) -> File {
-        let (full, file) = try contents(path)
-        reads.paths.withLock { _ = $0.insert(full) }
-        return file
+        switch look(path) {
+        case .content(let full, let file):
+            reads.paths.withLock { _ = $0.insert(full) }
+            return file
+        case .absent:
+            throw FixtureProblem(file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
+        case .unreadable(let problem), .refused(let problem): throw problem
+        }
     }
 
-    private func contents(_ path: String) throws(FixtureProblem) -> (full: String, File) {
+    /// What is found at a path, in the first layer that has something there.
+    enum Look {
+        case content(full: String, File)
+        case absent
+        case unreadable(FixtureProblem)
+        case refused(FixtureProblem)
+    }
+
+    func look(_ path: String) -> Look {
         for layer in layers {
             let full = Self.join(layer, path)
-            switch FileSystem.read(full) {
-            case .content(let bytes): return (full, File(path: shown(full), bytes: bytes))
+            switch FileSystem.read(full, in: { reads.root(of: layer) }) {
+            case .content(let bytes): return .content(full: full, File(path: Self.shown(full), bytes: bytes))
             case .absent: continue
             case .unreadable:
-                throw FixtureProblem(
-                    file: shown(full), message: "cannot be read; is it a file, and may it be read?")
+                return .unreadable(FixtureProblem(file: Self.shown(full), message: "cannot be read; may it be read?"))
+            case .refused(let words): return .refused(FixtureProblem(file: Self.shown(full), message: words))
             }
         }
-        throw FixtureProblem(
-            file: path, message: "no such file; looked in \(layers.joined(separator: ", "))")
+        return .absent
     }
+
+    /// Whether somebody asked for that file, by the path to it.
+    func wasRead(_ full: String) -> Bool { reads.paths.withLock { $0.contains(full) } }
 
     /// Reads the YAML document at that path.
     public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
@@ -67,8 +92,11 @@ public struct FixtureStore: Sendable {
     public func names(in folder: String) -> [String] {
         var names: Set<String> = []
         // A layer need not have every folder.
-        for layer in layers { names.formUnion(FileSystem.names(in: Self.join(layer, folder))) }
-        return names.filter { !$0.hasPrefix(".") }.sorted()
+        for layer in layers {
+            // Whoever has more is told so when all files are counted.
+            names.formUnion(FileSystem.names(in: Self.join(layer, folder), atMost: FixtureWalk.mostEntries))
+        }
+        return names.sorted()
     }
 
     static func join(_ folder: String, _ path: String) -> String {
@@ -77,7 +105,7 @@ public struct FixtureStore: Sendable {
     }
 
     /// Paths below the working directory are shown relative to it.
-    private func shown(_ path: String) -> String {
+    static func shown(_ path: String) -> String {
         let here = FileSystem.currentFolder + "/"
         return path.hasPrefix(here) ? String(path.dropFirst(here.count)) : path
     }
@@ -121,48 +149,3 @@ public struct VendorFixtures: Sendable {
     public func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 }
 
-extension FixtureStore {
-    /// A short text that changes when any file of these folders does, as the layers show them.
-    public func fingerprint(of folders: [String]) -> String {
-        // After FNV-1a, eight bytes at a time: it tells versions apart and protects nothing.
-        var hash: UInt64 = 0xCBF2_9CE4_8422_2325
-        func mix(_ word: UInt64) {
-            hash = (hash ^ word) &* 0x100_0000_01B3
-            hash ^= hash >> 32
-        }
-        func mix(_ bytes: [UInt8]) {
-            bytes.withUnsafeBytes { bytes in
-                let end = bytes.count & ~7
-                for offset in stride(from: 0, to: end, by: 8) {
-                    mix(UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self)))
-                }
-                mix(bytes[end...].reduce(UInt64(bytes.count)) { $0 << 8 | UInt64($1) })
-            }
-        }
-        for path in folders.flatMap(paths(below:)) {
-            // A file that went away meanwhile counts by its name alone.
-            let bytes = (try? contents(path))?.1.bytes ?? []
-            mix(Array(path.utf8))
-            mix(bytes)
-        }
-        let digits = String(hash, radix: 16)
-        return String(repeating: "0", count: 16 - digits.count) + digits
-    }
-
-    /// The files below a layer that were read, and those that nobody asked for, by their paths in it.
-    public func usage(of layer: String) -> (read: [String], unread: [String]) {
-        let read = reads.paths.withLock { $0 }
-        let all = FixtureStore(layers: [layer]).paths(below: ".")
-            .map { $0.hasPrefix("./") ? String($0.dropFirst(2)) : $0 }
-        let isRead = { (path: String) in read.contains(Self.join(layer, path)) }
-        return (all.filter(isRead), all.filter { !isRead($0) })
-    }
-
-    func paths(below folder: String) -> [String] {
-        names(in: folder).flatMap { name -> [String] in
-            let path = "\(folder)/\(name)"
-            let children = paths(below: path)
-            return children.isEmpty ? [path] : children
-        }
-    }
-}

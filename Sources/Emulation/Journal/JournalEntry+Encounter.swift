@@ -26,11 +26,23 @@ extension JournalEntry {
             fields.map { $0.prefix { $0 != UInt8(ascii: "=") } + Array("=***".utf8) }.joined(separator: "&".utf8))
     }
 
-    /// The exchange in a line: what was asked, and what came of it.
+    /// The exchange in a line: which route, what was asked, what came of it, and why.
     var summary: String {
+        let route = record.vendor.map { "\($0) \(record.route ?? "without a route"): " } ?? ""
         let failure = record.failure.map { " \($0)" } ?? ""
-        return "\(request.method.rawValue) \(Mask.target(request.target)) → \(response.status.code)\(failure)"
+        let reason = explanation.map { " (\($0))" } ?? ""
+        return
+            "\(route)\(request.method.rawValue) \(Mask.target(request.target)) → \(response.status.code)\(failure)\(reason)"
     }
+
+    /// The route that somebody meant whose path found none; `nil` where none comes close.
+    var meantRoute: RouteTable.Neighbour? {
+        guard record.route == nil else { return nil }
+        return record.guide?.table.closest(to: request.method, request.path)
+    }
+
+    /// Whether the exchange is one of that route, or was meant to be.
+    func isMeant(for route: String) -> Bool { record.route == route || meantRoute?.route == route }
 
     /// The routes that come closest; `nil` where the request found one.
     func nearestRoutes(in routes: RouteTable) -> [String]? {

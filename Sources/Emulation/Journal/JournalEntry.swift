@@ -12,6 +12,8 @@ public struct ExchangeRecord: Sendable {
     public var failure: String?
     /// What was found that led to the failure, where the findings do not say it.
     public var reason: String?
+    /// Who knows the route that was meant; `nil` where the exchange found one.
+    public var guide: RouteGuide?
     /// Every check that was made, in the vendor's order, as it was recorded.
     public var checks = FindingList()
     /// What the presented token says of itself, trusted or not.
@@ -20,6 +22,8 @@ public struct ExchangeRecord: Sendable {
     public var intervention: String?
     /// Body members that are masked when somebody reads the entry.
     public var secrets: Set<String> = []
+    /// The orders of the request that were refused each by itself.
+    public var parts: ExchangeParts?
     /// What passes through the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
 
@@ -59,7 +63,7 @@ public struct JournalEntry: Sendable {
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
                 + response.body.count + record.checks.byteCount
                 // A vendor's own fields are few and short; what a rule gives may be anything.
-                + (record.socket == nil ? 0 : SocketLog.byteLimit)
+                + (record.socket == nil ? 0 : SocketLog.byteLimit) + (record.parts?.byteCount ?? 0)
                 + (record.intervention == nil ? 0 : response.fields.reduce(0) { $0 + $1.value.utf8.count })
         }
     }
@@ -99,7 +103,7 @@ public struct JournalEntry: Sendable {
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
     public var explanation: String? {
-        if let reason = record.reason { return reason }
+        if let reason = record.reason { return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason }
         guard record.failure != nil else { return nil }
         return record.findings.first { $0.outcome == .failed }?.description
     }
@@ -117,11 +121,12 @@ extension JournalEntry {
         ]
         if let intervention = record.intervention { entry["intervention"] = .string(intervention) }
         entry["nearest_routes"] = nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
-        entry["findings"] = .array(record.findings.map(\.json))
+        entry["findings"] = .array(findings.map(\.json))
         entry["request"] = .object(requestJSON)
         let response = JSON.object(responseJSON)
         entry["response"] =
             record.intervention == nil ? response : Echoes(of: request, secrets: record.secrets).hidden(in: response)
+        entry["parts"] = record.parts?.json
         entry["socket"] = record.socket?.json(body)
         return .object(entry)
     }

@@ -77,10 +77,31 @@ public struct JournalExpectation: Sendable {
             return JournalVerdict(self, admitted, surplus.map { JournalVerdict.NearMiss(entry: $0, missed: []) })
         }
         guard admitted.count < minimum else { return JournalVerdict(self, admitted, nil) }
-        let near = others.map { JournalVerdict.NearMiss(entry: $0, missed: misses(for: $0)) }
-        // What misses least comes first, of several the latest.
-        return JournalVerdict(
-            self, admitted, near.sorted { ($0.missed.count, $1.entry.id) < ($1.missed.count, $0.entry.id) })
+        let near = others.map { entry in
+            let missed = misses(for: entry)
+            return (
+                miss: JournalVerdict.NearMiss(entry: entry, missed: missed), remoteness: remoteness(of: entry, missed)
+            )
+        }
+        // Of what was meant, what misses least comes first, of several the latest.
+        let sorted = near.sorted {
+            ($0.remoteness, $0.miss.missed.count, $1.miss.entry.id)
+                < ($1.remoteness, $1.miss.missed.count, $0.miss.entry.id)
+        }
+        return JournalVerdict(self, admitted, sorted.map(\.miss))
+    }
+
+    /// How far an exchange lies from those that are meant, whatever else it misses: a call of another route explains
+    /// little, and one that found no route, such as a browser's for its icon, least of all.
+    private func remoteness(of entry: JournalEntry, _ missed: [ExchangeCondition.Miss]) -> Int {
+        let isMeant =
+            if let route = filter.route {
+                entry.isMeant(for: route)
+            } else {
+                !missed.contains { $0.condition == "path" || $0.condition == "vendor" }
+            }
+        let isStray = entry.record.route == nil && entry.meantRoute == nil && filter.isUnmatched != true
+        return (isMeant ? 0 : 1) + (isStray ? 2 : 0)
     }
 
     private func admits(_ entry: JournalEntry) -> Bool {

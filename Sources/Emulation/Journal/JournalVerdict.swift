@@ -37,7 +37,7 @@ public struct JournalVerdict: Sendable {
         guard !near.missed.isEmpty else {
             return "\(text); one too many is entry \(near.entry.id), \(near.entry.summary)"
         }
-        let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "absent"), not \($0.expected)" }
+        let misses = near.missed.map { "\($0.condition) is \($0.shortFound ?? "nothing"), not \($0.expected)" }
         return
             "\(text); the nearest is entry \(near.entry.id), \(near.entry.summary): \(misses.joined(separator: "; "))"
     }
@@ -69,7 +69,10 @@ extension JournalVerdict.NearMiss {
                 "found": JSON(miss.shortFound),
             ]
         }
-        var object: JSONObject = ["id": JSON(entry.id), "summary": .string(entry.summary), "missed": .array(missed)]
+        var object: JSONObject = [
+            "id": JSON(entry.id), "summary": .string(entry.summary), "route": JSON(entry.record.route),
+            "reason": JSON(entry.explanation), "missed": .array(missed),
+        ]
         object["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
         return .object(object)
     }

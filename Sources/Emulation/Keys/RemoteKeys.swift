@@ -86,6 +86,15 @@ extension RemoteKeys {
         return moment < expiresAt && fetchedAt.unixSeconds - moment.unixSeconds <= Self.longestRequest.inSeconds
     }
 
+    /// Why a key that is not known was not asked for, and when it may be; `nil` when nothing keeps anybody from asking.
+    ///
+    /// - Parameter setting: what decides how long the pause is, in words.
+    public func pause(at moment: Moment, _ policy: KeyFetchPolicy, setBy setting: String) -> String? {
+        guard let last = lastReport?.moment, isCoolingDown(at: moment, policy) else { return nil }
+        return
+            "No key was fetched for this call: the last attempt was at \(last.rfc3339), and the next one may be at \((last + policy.coolDown).rfc3339), after \(JSONNumber(policy.coolDown.inSeconds)) s (\(setting))."
+    }
+
     /// The distance counts, not the order: a clock that was set back ends the cool-down too.
     private func isCoolingDown(at moment: Moment, _ policy: KeyFetchPolicy) -> Bool {
         guard let last = lastReport?.moment else { return false }

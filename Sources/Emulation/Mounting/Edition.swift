@@ -12,7 +12,9 @@ public struct Edition: Sendable {
     ///
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(of modules: [VendorModule], fixtures: FixtureStore) throws(FixtureProblem) {
-        let (readings, fingerprint) = Self.read(modules, fixtures)
+        let (readings, count) = Self.read(modules, fixtures)
+        // What makes the folder no folder of fixtures explains what its vendors find wrong.
+        let fingerprint = try count.get()
         var vendors: [any MountedVendor] = []
         for reading in readings { vendors.append(try reading.get()) }
         try Self.checkScenarioNames(vendors)
@@ -23,11 +25,14 @@ public struct Edition: Sendable {
     /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
     private static func read(
         _ modules: [VendorModule], _ fixtures: FixtureStore
-    ) -> ([Result<any MountedVendor, FixtureProblem>], fingerprint: String) {
-        let found = Mutex((readings: [Int: Result<any MountedVendor, FixtureProblem>](), fingerprint: ""))
+    ) -> ([Result<any MountedVendor, FixtureProblem>], fingerprint: Result<String, FixtureProblem>) {
+        let none = Result<String, FixtureProblem>.success("")
+        let found = Mutex((readings: [Int: Result<any MountedVendor, FixtureProblem>](), fingerprint: none))
         DispatchQueue.concurrentPerform(iterations: modules.count + 1) { index in
             guard index < modules.count else {
-                let fingerprint = fixtures.fingerprint(of: modules.map(\.identity.id))
+                let fingerprint = Result { () throws(FixtureProblem) in
+                    try fixtures.fingerprint(of: modules.map(\.identity.id))
+                }
                 return found.withLock { $0.fingerprint = fingerprint }
             }
             let reading = Result { () throws(FixtureProblem) in try modules[index].mount(fixtures) }

@@ -36,7 +36,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
                 in: cell)
         case .otherMethods(let allow):
             let failure = V.unrouted.methodNotAllowed
-            let reason = "the path knows \(allow), not \(exchange.request.method.rawValue)"
+            let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
             guard failure != V.unrouted.routeNotFound else {
                 return refuse(exchange, with: failure, because: reason, in: cell)
             }
@@ -49,8 +49,9 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>
     ) -> ExchangeStep {
         if exchange.request.bodyExceedsLimit {
+            let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
             return refuse(
-                exchange, with: V.unrouted.bodyTooLarge, because: "the content is longer than the limit", at: route,
+                exchange, with: V.unrouted.bodyTooLarge, because: exchange.request.excess(over: limit), at: route,
                 in: cell)
         }
         var call = judge(exchange, at: route, parameters, in: cell)
@@ -101,12 +102,14 @@ final class ExchangeDesk<V: Vendor>: Sendable {
             return finish(exchange, .json(value, status: status), record(of: call))
         case .replied(.wait(let job)):
             call.findings.rewind(to: judged)
+            call.parts = nil
             return .waiting(job) { [call] in
                 var call = call
                 return self.handle(exchange, &call, in: cell)
             }
         case .replied(.fetchKeys(let keys)):
             call.findings.rewind(to: judged)
+            call.parts = nil
             return fetch(keys, exchange, call, in: cell)
         case .replied(.openSocket(let order)):
             return open(order, exchange, record(of: call), in: cell)
@@ -129,6 +132,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         record.vendor = V.identity.id
         record.route = call.route.id
         record.checks = call.findings.list
+        record.parts = call.parts
         record.secrets = secrets
         record.claims = vendor.claims(of: call.credentials)
         return record

@@ -84,6 +84,9 @@ public struct RouteListing: Sendable {
     /// The longest request content in bytes; `nil` for the server's limit.
     public let bodyLimit: Int?
 
+    /// The longest content in bytes where neither route nor vendor says anything else.
+    public static let standardBodyLimit = 1 << 20
+
     /// Where one of its methods and paths is known from.
     public func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
 }

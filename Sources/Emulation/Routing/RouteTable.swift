@@ -28,7 +28,7 @@ public struct RouteTable: Sendable {
         }
     }
 
-    private let members: [Member]
+    let members: [Member]
     private struct Ending {
         let vendor: Int
         let method: HTTPRequest.Method
@@ -122,6 +122,8 @@ public struct RouteTable: Sendable {
         }
         let path = TargetPath(path)
         guard let vendor = owner(of: path) else { return .unowned }
+        // ours: no id of anybody holds a NUL, so nobody owns such a path.
+        if path.holdsNUL { return .unknown(vendor: vendor) }
         switch tries[vendor].match(path.segments(by: members[vendor].identity.pathRules), method) {
         case .route(let route, let parameters): return .route(vendor: vendor, route: route, parameters)
         case .otherMethods(let methods): return .otherMethods(vendor: vendor, methods)
@@ -140,29 +142,6 @@ public struct RouteTable: Sendable {
     private func owner(of path: TargetPath) -> Int? {
         let segments = path.segments.lazy.filter { !$0.isEmpty }
         return prefixes.first { segments.starts(with: $0.segments) }?.vendor
-    }
-
-    /// The endpoints that come closest to a method and path, for people who look for their mistake.
-    public func nearest(to method: HTTPRequest.Method, _ path: Substring, count: Int = 3) -> [String] {
-        // More segments than any route has make nothing nearer.
-        let sought = path.split(separator: "/", maxSplits: 20)
-        let candidates = members.flatMap { member in
-            member.routes.flatMap { route in
-                route.endpoints.map { endpoint in
-                    (
-                        text: "\(member.identity.id) \(route.id): \(endpoint)",
-                        distance: Self.distance(sought, endpoint.pattern.split(separator: "/"))
-                            + (endpoint.method == method ? 0 : 1)
-                    )
-                }
-            }
-        }
-        return candidates.sorted { ($0.distance, $0.text) < ($1.distance, $1.text) }.prefix(count).map(\.text)
-    }
-
-    private static func distance(_ path: [Substring], _ pattern: [Substring]) -> Int {
-        let differences = zip(path, pattern).map { $1.hasPrefix("{") ? 0 : Nearest.distance($0, $1) }
-        return differences.reduce(0, +) + 6 * abs(path.count - pattern.count)
     }
 }
 

@@ -40,6 +40,10 @@ struct TargetPath {
             .map { PercentEncoding.decode(Substring($0)) ?? Substring($0) }
     }
 
+    /// Whether a NUL stands in it, which RFC 3986 section 7.3 warns of: whoever takes a segment for a C string would see
+    /// another path.
+    var holdsNUL: Bool { segments.contains { $0.utf8.contains(0) } }
+
     /// The segments as a vendor reads them.
     func segments(by rules: PathRules) -> [Substring] {
         var segments =

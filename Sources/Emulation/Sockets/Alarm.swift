@@ -32,7 +32,8 @@ public final class Alarm: Sendable {
     private func machineMoment(of deadline: Moment) -> Moment? {
         guard let clock = sandbox?.clock else { return nil }
         let wait = deadline.unixSeconds - clock.now.unixSeconds
-        if wait > 0, clock.isFrozen { return nil }
+        // Nor does it ever show what lies behind the end of its years.
+        if wait > 0, clock.isFrozen || !Moment.representable.contains(deadline) { return nil }
         return Moment(unixSeconds: SandboxClock.machine.unixSeconds + max(0, wait))
     }
 

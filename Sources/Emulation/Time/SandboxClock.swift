@@ -36,13 +36,24 @@ public struct SandboxClock: Sendable, Hashable {
         return Moment(unixSeconds: Double(time.tv_sec) + Double(time.tv_nsec) / 1e9)
     }
 
-    /// What this clock shows.
+    /// What this clock shows: a running one stops at the end of the last year that has a text form.
     public var now: Moment {
         switch mode {
-        case .running(let offset): offset == 0 ? Self.machine : Moment(unixSeconds: Self.machine.unixSeconds + offset)
+        case .running(let offset): offset == 0 ? Self.machine : min(reckoned(offset), Moment.representable.upperBound)
         case .frozen(let moment): moment
         }
     }
+
+    private func reckoned(_ offset: Double) -> Moment { Moment(unixSeconds: Self.machine.unixSeconds + offset) }
+
+    /// Whether the clock ran to the end of what it can show, and stands there.
+    public var hasRunOut: Bool {
+        if case .running(let offset) = mode { reckoned(offset) >= Moment.representable.upperBound } else { false }
+    }
+
+    /// What there is to say of a clock that stopped by itself.
+    public static let runOutNote =
+        "The clock stands at 9999-12-31T23:59:59Z, the last second that it can show; set it to an earlier moment."
 
     /// Whether the clock stands still.
     public var isFrozen: Bool {
@@ -60,11 +71,18 @@ public struct SandboxClock: Sendable, Hashable {
     }
 
     /// Moves the clock by a duration, which may be negative.
-    public mutating func advance(by duration: Duration) {
+    ///
+    /// - Returns: whether it can show that moment; else nothing has changed.
+    @discardableResult
+    public mutating func advance(by duration: Duration) -> Bool {
+        guard Moment.representable.contains(now + duration) else { return false }
         switch mode {
+        // One that has run out goes on from what it shows.
+        case .running where hasRunOut: set(to: now + duration)
         case .running(let offset): mode = .running(offset: offset + duration.inSeconds)
         case .frozen(let moment): mode = .frozen(at: moment + duration)
         }
+        return true
     }
 
     /// Stops the clock at what it shows.

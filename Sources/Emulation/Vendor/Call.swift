@@ -52,6 +52,8 @@ public struct Call<V: Vendor>: Sendable {
     public internal(set) var keyFetch: KeyFetchReport?
     /// What open sockets are told, unless the call is refused or has to wait.
     public var outbox = Outbox()
+    /// The orders of the request that were refused each by itself; `nil` while there are none, as for nearly every call.
+    public var parts: ExchangeParts?
 
     /// A call of these parts.
     public init(
@@ -76,6 +78,39 @@ public struct Call<V: Vendor>: Sendable {
     public var moment: Moment { arrival.moment }
     /// How this sandbox wants the vendor to behave.
     public var switches: V.Switches { arrival.switches }
+}
+
+extension Call {
+    /// Does one of several orders of the request; the findings of one that is refused stand in the journal with it.
+    ///
+    /// - Parameters:
+    ///   - number: which of the orders, counted from 1.
+    ///   - name: what it asks for, in the vendor's words.
+    public mutating func part<Value>(
+        _ number: Int, named name: String, _ work: (inout Call) throws(Refusal<V.Failure>) -> Value
+    ) throws(Refusal<V.Failure>) -> Value {
+        // Exchanged and not copied: a request may have a thousand orders.
+        var own = Findings<V.Failure>()
+        swap(&own, &findings)
+        let result = Result { () throws(Refusal<V.Failure>) in try work(&self) }
+        swap(&own, &findings)
+        switch result {
+        case .success(let value):
+            findings.note(own.all)
+            return value
+        case .failure(let refusal):
+            refuse(ExchangePart(number, named: name, refusal.failure.rawValue, because: refusal.reason, own.all))
+            throw refusal
+        }
+    }
+
+    /// Records an order that is refused with a name of its own, since the vendor has no failure for it.
+    public mutating func refuse(_ part: ExchangePart) {
+        var parts = self.parts ?? ExchangeParts()
+        self.parts = nil
+        parts.append(part)
+        self.parts = parts
+    }
 }
 
 /// The decoded parameters of a path, by the names that the route's pattern gives them.

@@ -61,6 +61,11 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         list.append(finding)
     }
 
+    /// Records what is worth telling, whatever came of it.
+    public mutating func note(_ findings: [Finding]) {
+        if !findings.isEmpty { list.append(findings) }
+    }
+
     /// Forgets what was recorded since the list was this one, for a handler that runs again.
     @inlinable
     mutating func rewind(to earlier: FindingList) {

@@ -9,8 +9,6 @@ struct RequestTarget {
 
     /// Reads a target whose bytes are known to be allowed, from a connection that is secure or not.
     init(_ bytes: ArraySlice<UInt8>, method: HTTPRequest.Method, isSecure: Bool) throws(Refusal) {
-        // A decoded NUL ends a C string: somebody behind us would see another path.
-        guard !Self.containsEncodedNUL(bytes) else { throw .malformedTarget }
         if bytes.first == UInt8(ascii: "/") {
             origin = String(decoding: bytes, as: UTF8.self)
             authority = nil
@@ -23,15 +21,6 @@ struct RequestTarget {
             // RFC 9112 section 3.2.4: a proxy before us would have sent the asterisk for an OPTIONS without a path.
             origin = path.isEmpty && method == .options ? "*" : path.hasPrefix("/") ? path : "/" + path
         }
-    }
-
-    private static func containsEncodedNUL(_ bytes: ArraySlice<UInt8>) -> Bool {
-        var rest = bytes
-        while let mark = rest.firstIndex(of: UInt8(ascii: "%")) {
-            rest = rest[(mark + 1)...]
-            if rest.starts(with: "00".utf8) { return true }
-        }
-        return false
     }
 
     /// Scheme, authority, path and query; user information is refused as RFC 9110 section 4.2.4 advises.

@@ -15,6 +15,7 @@ extension CompactToken {
         let isValid = isSigned(by: key, algorithm: algorithm)
         return Finding(
             "signature", isValid ? .passed : .failed, expected: expected,
+            found: isValid ? nil : .text("a signature that does not fit"),
             note: isValid ? nil : "The signature was not made with this key, or header or payload changed since.",
             source: source)
     }

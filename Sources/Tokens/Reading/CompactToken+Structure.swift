@@ -55,7 +55,7 @@ extension CompactToken {
         let note: String? =
             switch partCount {
             case 1: "There is no dot in it: not a JWT, or cut off."
-            case 2: "The signature is missing together with its dot."
+            case 2: "The signature and the dot before it are not there."
             case 5: "Five parts are an encrypted token (JWE), which only its recipient can read."
             case 6: "There are six parts or more."
             default: nil

@@ -33,14 +33,19 @@ extension ControlAPI {
             var changed = clock
             if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
-            if let advance { changed.advance(by: advance) }
+            if let advance, !changed.advance(by: advance) { throw outOfBounds(changed.now, body["advance"], call) }
             if freeze == false { changed.resume() }
-            guard Moment.representable.contains(changed.now) else {
-                throw call.invalid("the clock would leave the years 1970 to 9999")
-            }
             clock = changed
         }
         return .ready(.json(json(clock)))
+    }
+
+    private static func outOfBounds(_ now: Moment, _ advance: JSON?, _ call: ControlCall) -> ControlProblem {
+        let (first, last) = (Moment.representable.lowerBound, Moment.representable.upperBound)
+        let seconds = (now.wholeSeconds - first.wholeSeconds, last.wholeSeconds - now.wholeSeconds)
+        return call.invalid(
+            "advance is \(advance?.text ?? ""), the clock shows \(now.rfc3339), and it can show the years 1970 to 9999; expected a duration from -\(seconds.0)s to \(seconds.1)s"
+        )
     }
 
     private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
@@ -59,9 +64,11 @@ extension ControlAPI {
 
     private static func json(_ clock: SandboxClock) -> JSON {
         let now = clock.now
-        return [
+        var object: JSONObject = [
             "now": .string(now.rfc3339), "unix": .number(JSONNumber(now.unixSeconds)), "frozen": .bool(clock.isFrozen),
             "machine_time": .bool(clock.isMachineTime),
         ]
+        if clock.hasRunOut { object["note"] = .string(SandboxClock.runOutNote) }
+        return .object(object)
     }
 }

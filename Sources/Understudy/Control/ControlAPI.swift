@@ -97,7 +97,7 @@ struct ControlAPI: Sendable {
                     .unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
             }
             if request.bodyExceedsLimit {
-                throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit.")
+                throw ControlProblem(.contentTooLarge, "body-too-large", "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request))).")
             }
             // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.
             if !operation.isOpen { sandbox.touch() }

@@ -36,7 +36,8 @@ struct LineLogHandler: LogHandler {
     }
 
     private static let order = [
-        "sandbox", "vendor", "route", "method", "path", "status", "failure", "reason",
+        "sandbox", "vendor", "route", "method", "path", "status", "failure", "reason", "intervention", "entry",
+        "duration_ms",
     ]
 
     private func json(_ event: LogEvent, _ fields: [String: String], _ time: String) -> String {
@@ -56,7 +57,15 @@ struct LineLogHandler: LogHandler {
         var words = [time, status, fields["vendor"] ?? "-", fields["route"] ?? "-"]
         words += [fields["method"], fields["path"]].compactMap { $0 }
         if let sandbox = fields["sandbox"], sandbox != SandboxName.standard { words.append("~\(sandbox)") }
-        if let failure = fields["failure"] { words.append("\(failure): \(fields["reason"] ?? "")") }
+        words += [fields["entry"].map { "#\($0)" }, fields["duration_ms"].map { "\($0)ms" }].compactMap(\.self)
+        // An intervention that refuses is the reason as well.
+        let intervention = fields["intervention"].flatMap { $0 == fields["reason"] ? nil : "[\($0)]" }
+        if let intervention { words.append(intervention) }
+        if let failure = fields["failure"] {
+            words.append("\(failure): \(fields["reason"] ?? "")")
+        } else if let reason = fields["reason"] {
+            words.append(reason)
+        }
         return Output.printable(words.joined(separator: " "))
     }
 }

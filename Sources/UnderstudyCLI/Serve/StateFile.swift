@@ -15,6 +15,7 @@ struct StateFile {
                 switch code {
                 case EBUSY: "it is mounted by itself, so nothing can take its place; mount the folder"
                 case EINVAL: "it is no regular file"
+                case ELOOP: "it is a loop of links"
                 default: String(cString: strerror(code))
                 }
             return "the state cannot be written to \(path): \(reason)"
@@ -28,7 +29,31 @@ struct StateFile {
 
     init(_ name: String) {
         self.name = name
-        path = URL(filePath: name).resolvingSymlinksInPath().path
+        path = Self.end(of: name)
+    }
+
+    /// Where the links lead that begin at a name, whether there is something or not: the file may be yet to come.
+    private static func end(of name: String) -> String {
+        var path = name
+        // As many links as the system follows; a loop stays a link, and is refused as one.
+        for _ in 0..<40 {
+            let parts = path.split(separator: "/", omittingEmptySubsequences: true)
+            guard let last = parts.last, last != "..", last != "." else { return path }
+            let parent = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
+            let folder = real(parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
+            path = folder == "/" ? "/\(last)" : "\(folder)/\(last)"
+            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
+            // A target that does not begin with a slash counts from where the link really lies.
+            path = target.hasPrefix("/") ? target : "\(folder)/\(target)"
+        }
+        return path
+    }
+
+    /// A folder without links; as it was given where there is none, which writing then finds out.
+    private static func real(_ folder: String) -> String {
+        guard let path = realpath(folder, nil) else { return folder }
+        defer { free(path) }
+        return String(cString: path)
     }
 
     /// Whether there is a file.
@@ -63,15 +88,29 @@ struct StateFile {
     }
 
     /// Finds out before anything has to be saved whether it could be.
-    func checkFolder() throws(Failure) {
+    ///
+    /// - Returns: what keeps other servers from writing the same file, to be held for as long as this one may.
+    func checkFolder() throws -> StateLock {
+        try Misuse.rephrase { () throws(Failure) in try checkKind() }
+        let file = URL(filePath: path).lastPathComponent
+        let lock = try StateLock("\(folder)/.\(file).lock", for: name)
+        // Not before the lock: they may be another server's that writes just now.
+        try Misuse.rephrase { () throws(Failure) in try tryPartial() }
+        return lock
+    }
+
+    private func checkKind() throws(Failure) {
         var status = stat()
-        if stat(path, &status) == 0 {
-            switch status.st_mode & S_IFMT {
-            case S_IFREG: if isMountPoint { throw Failure(path: name, code: EBUSY) }
-            case S_IFDIR: throw Failure(path: name, code: EISDIR)
-            default: throw Failure(path: name, code: EINVAL)
-            }
+        guard lstat(path, &status) == 0 else { return }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: if isMountPoint { throw Failure(path: name, code: EBUSY) }
+        case S_IFDIR: throw Failure(path: name, code: EISDIR)
+        case S_IFLNK: throw Failure(path: name, code: ELOOP)
+        default: throw Failure(path: name, code: EINVAL)
         }
+    }
+
+    private func tryPartial() throws(Failure) {
         removePartials()
         let partial = partialPath
         let descriptor = try create(partial)

@@ -25,11 +25,9 @@ struct StateOptions: ParsableArguments {
 
     /// The two files, of which each may be missing and both may be one.
     func files(_ sources: OptionSources) throws -> StateFiles {
-        let files = StateFiles(
+        try StateFiles(
             source: try sources.text("import", flag: importFile).map(StateFile.init),
             target: try sources.text("export-on-exit", flag: exportOnExit).map(StateFile.init))
-        try files.check()
-        return files
     }
 }
 
@@ -37,12 +35,12 @@ struct StateOptions: ParsableArguments {
 struct StateFiles {
     let source: StateFile?
     let target: StateFile?
+    private let lock: StateLock?
 
     /// Finds out at the start what would fail at the end.
-    fileprivate func check() throws {
-        if let target {
-            try Misuse.rephrase { () throws(StateFile.Failure) in try target.checkFolder() }
-        }
+    fileprivate init(source: StateFile?, target: StateFile?) throws {
+        (self.source, self.target) = (source, target)
+        lock = try target?.checkFolder()
         guard let source, !source.exists, target?.isSame(as: source) != true else { return }
         throw Misuse(
             "--import \(source.name): there is no such file. On a first start that is right only where --export-on-exit names the same one."

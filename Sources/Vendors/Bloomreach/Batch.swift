@@ -35,7 +35,9 @@ extension Bloomreach {
         }
         var complaints: [Complaint: JSON] = [:]
         var results: [JSON] = []
-        for command in commands { results.append(run(command, &call, &state, &complaints)) }
+        for (index, command) in commands.enumerated() {
+            results.append(run(command, index + 1, &call, &state, &complaints))
+        }
         let now = JSON.seconds(call.moment.unixSeconds)
         return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
     }
@@ -55,20 +57,26 @@ extension Bloomreach {
     }
 
     private static func run(
-        _ command: JSON, _ call: inout BloomreachCall, _ state: inout BloomreachState,
+        _ command: JSON, _ number: Int, _ call: inout BloomreachCall, _ state: inout BloomreachState,
         _ complaints: inout [Complaint: JSON]
     ) -> JSON {
         let name = command["name"]?.string ?? ""
         do throws(BloomreachRefusal) {
             switch name {
             case "customers":
-                try call.checkPermission(.customers)
-                try updateCustomer(try data(of: command), &call, &state)
+                try call.part(number, named: name) { (call) throws(BloomreachRefusal) in
+                    try call.checkPermission(.customers)
+                    try updateCustomer(try data(of: command), &call, &state)
+                }
             case "customers/events":
-                try call.checkPermission(.events)
-                try addEvent(try data(of: command), &call, &state)
+                try call.part(number, named: name) { (call) throws(BloomreachRefusal) in
+                    try call.checkPermission(.events)
+                    try addEvent(try data(of: command), &call, &state)
+                }
             case "system/time": return ["success": true, "time": .seconds(call.moment.unixSeconds)]
-            default: return ["success": false, "errors": ["Unknown command."]]
+            default:
+                call.refuse(unknownCommand(command, number))
+                return ["success": false, "errors": ["Unknown command."]]
             }
             return ["success": true]
         } catch {
@@ -80,6 +88,15 @@ extension Bloomreach {
             complaints[complaint] = text
             return text
         }
+    }
+
+    private static func unknownCommand(_ command: JSON, _ number: Int) -> ExchangePart {
+        let name = command["name"]
+        let shown = name?.string.map { "“\($0.prefix(100))”" } ?? name.map { "a name that is \($0.typeName)" }
+        let known = "customers, customers/events or system/time"
+        return ExchangePart(
+            number, named: name?.string.map { String($0.prefix(100)) } ?? "", "unknown-command",
+            because: "found \(shown ?? "no name"); expected one of \(known)", [])
     }
 
     /// What the call itself would have as its body, and as long as that may be (ours).
@@ -105,7 +122,9 @@ extension Call<Bloomreach> {
     /// Whether the key may do what one command of a batch does.
     fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
-            throw Refusal(.noPermission, because: "the key lacks the permission \(permission.rawValue)")
+            throw Refusal(.noPermission, because:
+                    "the key: found the permissions \(key.permissions.map(\.rawValue).sorted().joined(separator: ", ")); expected \(permission.rawValue) among them"
+            )
         }
     }
 }

@@ -54,14 +54,9 @@ extension Comapi {
 
     /// Spellings of the path that are accepted, and remarked.
     private func notePath(_ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>) {
-        let path = arrival.request.path
-        if ComapiPath.hasLeadingSlashes(path) {
-            findings.note(
-                Finding(
-                    "double-slash", .noted, note: "The base address probably ends in a slash.",
-                    source: "JS SDK; that it is accepted is ours"))
+        guard arrival.route.id == "profile.query", ComapiPath.encodedQuery(in: arrival.request.path) != nil else {
+            return
         }
-        guard arrival.route.id == "profile.query", ComapiPath.encodedQuery(in: path) != nil else { return }
         let isAccepted = arrival.switches.acceptsEncodedQuery
         findings.add(
             Finding(

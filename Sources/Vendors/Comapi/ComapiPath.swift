@@ -22,9 +22,6 @@ enum ComapiPath {
         else { return nil }
         return String(text.dropFirst(encodedQuery.count))
     }
-
-    /// Whether the path starts with more slashes than one.
-    static func hasLeadingSlashes(_ path: Substring) -> Bool { path.utf8.starts(with: "//".utf8) }
 }
 
 extension ComapiPath {

@@ -139,8 +139,12 @@ extension IMSToken {
     var keyFound: Finding { keyFinding(.passed, "a key of the issuer", keyID.map(Fact.text) ?? .absent) }
 
     /// Row 6.
-    func keyFinding(_ outcome: Finding.Outcome, _ expected: String, _ found: Fact?) -> Finding {
-        Finding("key", outcome, expected: .text(expected), found: found, source: "seed, JWT Claims: kid; details ours")
+    func keyFinding(
+        _ outcome: Finding.Outcome, _ expected: String, _ found: Fact?, note: String? = nil
+    ) -> Finding {
+        Finding(
+            "key", outcome, expected: .text(expected), found: found, note: note,
+            source: "seed, JWT Claims: kid; details ours")
     }
 
     /// The part of row 8 that a switch has a say in.

@@ -137,9 +137,14 @@ struct IMSTokenJudge {
             return .none
         case .idUnknown:
             let known = issuer.ring.keys.compactMap(\.id).joined(separator: ", ")
-            let finding = token.keyFinding(.failed, "one of \(known)", token.keyID.map(Fact.text))
+            let pause = issuer.remote?.pause(at: moment, policy, setBy: "switch jwks-cooldown-seconds")
             let reason = findings.failure == nil ? misnamedKey(of: issuer, for: token) : nil
-            findings.add(reason.map(finding.because) ?? finding, orFail: .kidUnknown)
+            let notes = [reason, asking == .done ? nil : pause].compactMap(\.self)
+            findings.add(
+                token.keyFinding(
+                    .failed, "one of \(known)", token.keyID.map(Fact.text),
+                    note: notes.isEmpty ? nil : notes.joined(separator: " ")),
+                orFail: .kidUnknown)
             return .none
         case .keys(let places):
             findings.note(token.keyFound)

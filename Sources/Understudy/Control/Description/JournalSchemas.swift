@@ -74,7 +74,8 @@ extension NamedSchema {
     static let journalEntry = NamedSchema(
         "JournalEntry",
         Schema.answer(
-            "One exchange, and why it came out as it did.", optional: ["intervention", "nearest_routes", "socket"],
+            "One exchange, and why it came out as it did.",
+            optional: ["intervention", "nearest_routes", "parts", "socket"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "sandbox": Schema.string("The sandbox."),
@@ -90,8 +91,24 @@ extension NamedSchema {
                 "request": recordedRequest.reference,
                 "response": Schema.answer(
                     "The response.", ["status": status, "headers": headers, "body": body]),
+                "parts": Schema.answer(
+                    "The orders of the request that were refused each by itself.",
+                    [
+                        "refused": Schema.integer("How many there were.", from: 1),
+                        "first": Schema.list("The first hundred of them.", of: refusedPart),
+                    ]),
                 "socket": recordedSocket.reference,
             ]))
+
+    private static let refusedPart = Schema.answer(
+        "An order that was refused while the request was answered.",
+        [
+            "number": Schema.integer("Which of the orders.", from: 1),
+            "name": Schema.string("What it asks for, in the vendor's words."),
+            "failure": Schema.string("The failure's name."),
+            "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
+            "findings": Schema.list("Every check that was made for it.", of: finding.reference),
+        ])
 
     static let nearestRoutes = Schema.list(
         "The routes that come closest to a request that found none, such as “VENDOR ROUTE: GET /path”.",

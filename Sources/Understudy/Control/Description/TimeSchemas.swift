@@ -30,12 +30,13 @@ extension NamedSchema {
     static let clock = NamedSchema(
         "Clock",
         Schema.answer(
-            "What a sandbox's clock shows.",
+            "What a sandbox's clock shows.", optional: ["note"],
             [
                 "now": Schema.string("The moment by RFC 3339, in UTC with milliseconds."),
                 "unix": Schema.number("The moment in Unix seconds."),
                 "frozen": Schema.boolean("Whether the clock stands still."),
                 "machine_time": Schema.boolean("Whether it shows the machine's time."),
+                "note": Schema.string("There when the clock ran to the end of the year 9999 and stopped."),
             ]))
 
     static let clockChange = NamedSchema(

@@ -56,6 +56,8 @@ extension NamedSchema {
         [
             "id": Schema.integer("The entry's number.", from: 1),
             "summary": Schema.string("What was asked, and what came of it."),
+            "route": Schema.nullable(Schema.string("The route's id; null when there was none.")),
+            "reason": Schema.nullable(Schema.string("Why it was refused; null when it was not.")),
             "missed": Schema.list(
                 "The parts that it misses; none of one that is too many.",
                 of: Schema.answer(

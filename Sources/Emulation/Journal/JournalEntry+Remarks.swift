@@ -1,0 +1,32 @@
+public import Tokens
+internal import Wire
+
+extension JournalEntry {
+    /// Every check that was made, in the vendor's order, and what there is to remark about how the call came.
+    ///
+    /// The remarks follow from the entry, so they are made when somebody reads it.
+    public var findings: [Finding] { record.findings + [slashes, clock].compactMap(\.self) }
+
+    /// A path that found its route only because slashes too many are overlooked.
+    private var slashes: Finding? {
+        guard record.route != nil else { return nil }
+        let path = request.path
+        let isDoubled = path.utf8.contains("//".utf8)
+        guard isDoubled || path.utf8.count > 1 && path.utf8.last == UInt8(ascii: "/") else { return nil }
+        let plain = "/" + path.split(separator: "/").joined(separator: "/")
+        guard plain != path else { return nil }
+        return Finding(
+            isDoubled ? "double-slash" : "trailing-slash", .noted, expected: .text(plain), found: .text(String(path)),
+            note: isDoubled
+                ? "It passes here; the base address probably ends in a slash." : "It passes here without the slash too.",
+            source: "ours")
+    }
+
+    /// A clock that can show no later moment.
+    private var clock: Finding? {
+        guard moment >= Moment.representable.upperBound else { return nil }
+        return Finding(
+            "clock", .noted, expected: .timeUpTo(Moment.representable.upperBound.unixSeconds),
+            found: .time(moment.unixSeconds), note: SandboxClock.runOutNote, source: "ours")
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+
+/// Keeps two servers from saving into one file, where the one that ends last would wipe out what the other one saved.
+///
+/// The lock lies on a file of its own, since the saved one is replaced with each writing. The system takes it off when the
+/// process ends, however it does; the file that may stay behind says nothing then.
+final class StateLock {
+    private let path: String
+    private let descriptor: Int32
+
+    /// Takes the lock that lies at a path, for a file that people know by that name.
+    ///
+    /// - Throws: when another server has it, or nothing can be written there.
+    init(_ path: String, for name: String) throws {
+        self.path = path
+        descriptor = try Self.open(path, for: name)
+        write()
+    }
+
+    deinit {
+        // Removed while the lock is held, and only if it is still this one: nobody else can have it then.
+        if descriptor >= 0, Self.lies(descriptor, at: path) { unlink(path) }
+        if descriptor >= 0 { close(descriptor) }
+    }
+
+    /// The locked file; -1 on a file system without locks.
+    private static func open(_ path: String, for name: String) throws -> Int32 {
+        // Somebody who ends may take the file away between opening and locking it.
+        for _ in 0..<100 {
+            let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
+            guard descriptor >= 0 else {
+                throw Misuse("\(StateFile.Failure(path: name, code: errno)).")
+            }
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+                let code = errno
+                defer { close(descriptor) }
+                if code == EINTR { continue }
+                guard code != EWOULDBLOCK else { throw Misuse(taken(name, by: owner(descriptor))) }
+                Output.complaint(
+                    "\(name) lies on a file system without locks (\(String(cString: strerror(code)))): take care that no other server exports to it."
+                )
+                return -1
+            }
+            if lies(descriptor, at: path) { return descriptor }
+            close(descriptor)
+        }
+        throw Misuse(taken(name, by: nil))
+    }
+
+    private static func taken(_ name: String, by owner: Int?) -> String {
+        let process = owner.map { "the process \($0)" } ?? "another process"
+        return
+            "--export-on-exit \(name): \(process) exports to this file already, and the one that ends last would wipe out the other one's state. Name another file, or end that server."
+    }
+
+    /// Whether the open file is the one that has the name now.
+    private static func lies(_ descriptor: Int32, at path: String) -> Bool {
+        var (open, named) = (stat(), stat())
+        return fstat(descriptor, &open) == 0 && lstat(path, &named) == 0 && open.st_ino == named.st_ino
+            && open.st_dev == named.st_dev
+    }
+
+    /// Who has the lock, as far as the file says.
+    private static func owner(_ descriptor: Int32) -> Int? {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = pread(descriptor, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+    }
+
+    /// Leaves the process's number for whoever comes second. Without it the message says less, and that is all.
+    private func write() {
+        guard descriptor >= 0 else { return }
+        let text = Array("\(getpid())\n".utf8)
+        ftruncate(descriptor, 0)
+        _ = pwrite(descriptor, text, text.count, 0)
+    }
+}
