@@ -147,7 +147,7 @@ extension Mistake {
         Mistake("a user who is not active", "user-not-active", says: "usr-2 (EMP-0002)", "POST /ims/v1/activation") {
             try await $0.me(Forged(.uat, [("sub", "EMP-0002")]))
         },
-        Mistake("a second activation", "state-conflict", says: "usr-1 is active already; deactivate it first") {
+        Mistake("a second activation", "state-conflict", says: "usr-1 is active already", "deactivate it first") {
             try await $0.call(.post, "/ims/v1/users/usr-1/activate", .operatorKey)
         },
         Mistake("an activation without a name", "state-conflict", says: "usr-4", "POST /ims/v1/activation") {

@@ -46,7 +46,7 @@ extension Call<Comapi> {
         let hint = wanted.contains { $0.hasSameBytes(as: bare) } ? "; only the quotes are missing" : ""
         throw Refusal(
             .etagMismatch,
-            because: "If-Match is \(wanted.joined(separator: ", ").prefix(200)), the tag is \(current)\(hint)")
+            because: "If-Match is \(wanted.joined(separator: ", ").prefix(200)), not the current tag \(current)\(hint)")
     }
 }
 
@@ -65,7 +65,7 @@ extension ComapiMembers {
         do {
             return try JSON.parse(body)
         } catch {
-            throw Refusal(.malformedBody, because: "the body is not JSON: \(error)")
+            throw Refusal(.malformedBody, because: "the body is not JSON: \(error); expected JSON")
         }
     }
 }

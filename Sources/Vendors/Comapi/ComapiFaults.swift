@@ -16,9 +16,9 @@ struct ComapiFaults: Sendable {
         missing.append(name)
         let reason: String
         switch value {
-        case nil: reason = "is missing"
-        case .null?: reason = "is null"
-        case let value?: reason = "is an empty \(value.typeName)"
+        case nil: reason = "was not sent; expected it"
+        case .null?: reason = "is null; expected a value"
+        case let value?: reason = "is an empty \(value.typeName); expected a value"
         }
         add(name, "is required", reason)
     }

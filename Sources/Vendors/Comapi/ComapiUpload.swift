@@ -57,7 +57,8 @@ struct ComapiUpload: Sendable {
         // What is sent back in a field must be able to stand in one.
         guard type.utf8.count <= 255, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw ComapiFaults.invalid(
-                "type", because: "is “\(type.prefix(40))”, no content type of at most 255 printable ASCII characters")
+                "type",
+                because: "is “\(type.prefix(40))”; expected a content type of at most 255 printable ASCII characters")
         }
         guard (name?.utf8.count ?? 0) <= 1024 else {
             throw ComapiFaults.invalid(
@@ -74,7 +75,8 @@ struct ComapiUpload: Sendable {
             let data = object["data"]?.string, let own = object["type"]?.string
         else { return nil }
         guard let bytes = Base64URL.decodeLeniently(data.utf8) else {
-            throw ComapiFaults.invalid("data", because: "is a text of \(data.utf8.count) bytes that is not base64")
+            throw ComapiFaults.invalid(
+                "data", because: "is a text of \(data.utf8.count) bytes that is not base64; expected base64")
         }
         try self.init(bytes: bytes, name: object["name"]?.string ?? fieldName, type: own)
     }
@@ -88,7 +90,7 @@ struct ComapiUpload: Sendable {
             throw Refusal(
                 .malformedBody,
                 ["faults": [["paramName": "body", "message": "is not valid"]]],
-                because: "the form is broken: \(error)")
+                because: "the form is broken: \(error); expected one to the letter of RFC 7578")
         }
         guard let part = form.parts.first(where: { $0.name == "file" }) else { throw ComapiFaults.missing("file") }
         try self.init(bytes: part.bytes, name: part.fileName, type: part.type ?? "")

@@ -12,15 +12,18 @@ enum ComapiRegistration {
         let members = ComapiMembers(object)
         let found = kinds.filter { members[$0.name] != nil }
         guard found.count == 1, let kind = found.first, let registration = members[kind.name]?.object else {
-            throw ComapiFaults.invalid("push", because: "needs exactly one object of fcm and apns")
+            throw ComapiFaults.invalid(
+                "push", because: "has \(found.count) of fcm and apns; expected exactly one, an object")
         }
         var kept = JSONObject()
         for name in kind.members {
             guard let text = registration[name]?.string, !text.utf8.isEmpty, text.utf8.count <= 4096 else {
-                throw ComapiFaults.invalid("push", because: "has no text \(kind.name).\(name)")
+                throw ComapiFaults.invalid(
+                    "push", because: "has no usable \(kind.name).\(name); expected a text of 1 to 4096 bytes")
             }
             if name == "environment", text != "development", text != "production" {
-                throw ComapiFaults.invalid("push", because: "has the environment \(text.prefix(40))")
+                throw ComapiFaults.invalid(
+                    "push", because: "has the environment \(text.prefix(40)); expected development or production")
             }
             kept.append(name, .string(text))
         }

@@ -94,7 +94,9 @@ extension Comapi {
         guard session.id == call.caller.sessionID else {
             throw Refusal(
                 .foreignSession,
-                because: "the token belongs to session \(call.caller.sessionID.text), the path names \(id.text)")
+                because:
+                    "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names"
+            )
         }
         return session
     }

@@ -21,11 +21,11 @@ struct IMSBody {
     }
 
     /// The refusal for a member that must be there.
-    func missing(_ name: String) -> IMSRefusal { refusal(name, "is missing") }
+    func missing(_ name: String) -> IMSRefusal { refusal(name, "was not sent; expected it") }
 
     /// A value for people, cut where it becomes long.
     private static func shown(_ value: JSON) -> String {
-        let text = value.string.map { "“\($0)”" } ?? value.text
+        let text = value.string.map { $0.isEmpty ? "an empty text" : "“\($0)”" } ?? value.text
         return text.count > 60 ? text.prefix(60) + "…" : text
     }
 
@@ -60,7 +60,8 @@ struct IMSBody {
     func requiredName(_ name: String) throws(IMSRefusal) -> String {
         let text = try requiredText(name)
         guard text.utf8.count <= 40, text.utf8.allSatisfy(Self.isNameByte) else {
-            throw refusal(name, "is not made of 1 to 40 of a-z, 0-9 and -: \(Self.shown(.string(text)))")
+            throw refusal(
+                name, "is not made of 1 to 40 of a-z, 0-9 and -; expected that, found \(Self.shown(.string(text)))")
         }
         return text
     }
@@ -76,7 +77,7 @@ struct IMSBody {
     func email(_ name: String) throws(IMSRefusal) -> String? {
         guard let text = try text(name), !text.isEmpty else { return nil }
         guard text.utf8.contains(UInt8(ascii: "@")) else {
-            throw refusal(name, "is \(Self.shown(.string(text))), which has no @")
+            throw refusal(name, "is \(Self.shown(.string(text))); expected an address with @")
         }
         return text
     }
@@ -89,7 +90,7 @@ struct IMSBody {
         guard let choice = Choice(rawValue: text) else {
             throw refusal(
                 name,
-                "is none of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")): \(Self.shown(.string(text)))"
+                "is none of \(Choice.allCases.map(\.rawValue).joined(separator: ", ")); expected one of them, found \(Self.shown(.string(text)))"
             )
         }
         return choice
@@ -157,7 +158,7 @@ extension Call<IMS> {
         do {
             value = try JSON.parse(request.body)
         } catch {
-            throw Refusal(.bodyMalformed, because: "the content is not JSON: \(error)")
+            throw Refusal(.bodyMalformed, because: "the content is not JSON: \(error); expected an object")
         }
         guard let object = value.object else {
             throw Refusal(.bodyMalformed, because: "the content is a JSON \(value.typeName), not an object")

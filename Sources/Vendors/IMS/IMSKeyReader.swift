@@ -80,7 +80,7 @@ struct IMSKeyReader {
         do throws(KeyError) {
             keys = try VerificationKey.pem(text, id: id)
         } catch {
-            throw error == .privateKey ? Refusal(.privateKeyRefused) : invalid("\(error)")
+            throw error == .privateKey ? Refusal(.privateKeyRefused, because: "found \(error)") : invalid("\(error)")
         }
         guard keys.allSatisfy({ ($0.validity != nil) == kind.isCertified }) else {
             throw invalid("\(kind.rawValue) is for \(kind.isCertified ? "CERTIFICATE" : "PUBLIC KEY") blocks")
@@ -91,7 +91,7 @@ struct IMSKeyReader {
     /// Looked for as text too: a private block must be told as one also behind another one that is broken.
     private func refusePrivate(_ text: String) throws(IMSRefusal) {
         guard Array(text.utf8).holdsPrivateKey else { return }
-        throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block")
+        throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block; expected public keys only")
     }
 
     /// Reads a JWKS; shared secrets (`oct`) in it are left out as those of a fetched one are.
@@ -102,7 +102,9 @@ struct IMSKeyReader {
                 let name = key["kid"]?.string.map { " “\($0)”" } ?? ""
                 throw Refusal(
                     .privateKeyRefused,
-                    because: "key \(index)\(name) has the private members \(names.joined(separator: ", "))")
+                    because:
+                        "key \(index)\(name) has the private members \(names.joined(separator: ", ")); expected public ones only"
+                )
             }
         }
         do throws(KeyFetchProblem) {

@@ -12,7 +12,9 @@ extension IMS {
         guard state.issuers.all.count < IMSIssuers.capacity else {
             // As of every full store: waiting (429) or another state of this issuer (409) would not help, a 5xx would be a
             // fault of ours, and 413 is refused for more than the server is able to keep (RFC 9110 section 15.5.14).
-            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.capacity) issuers")
+            throw Refusal(
+                .bodyTooLarge,
+                because: "there are \(state.issuers.all.count) issuers; at most \(IMSIssuers.capacity) are kept")
         }
         try checkRoom(for: record, state)
         return onboard(record, reading, &call, &state, status: .created)
@@ -32,12 +34,17 @@ extension IMS {
 
     private static func checkRoom(for record: IMSIssuerRecord, _ state: IMSState) throws(IMSRefusal) {
         guard state.issuers.hasRoom(for: record) else {
-            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.byteCapacity) bytes of key sources")
+            throw Refusal(
+                .bodyTooLarge,
+                because:
+                    "the key sources have too many bytes with this one; at most \(IMSIssuers.byteCapacity) are kept")
         }
     }
 
     private static func exists(_ field: String, _ other: IMSIssuer) -> IMSRefusal {
-        Refusal(.issuerExists, ["field": .string(field)], because: "issuer \(other.record.name) has the same \(field)")
+        Refusal(
+            .issuerExists, ["field": .string(field)],
+            because: "issuer \(other.record.name) has the same \(field); expected one that nobody has")
     }
 
     /// Keeps an issuer; keys that are published elsewhere are asked for first, and a failure of that is only a warning.
@@ -85,7 +92,11 @@ extension IMS {
             issuer = IMSIssuer(issuer, remote: remote)
             // Kept before the refusal: an attempt that failed counts too.
             state.issuers.put(issuer)
-            if let problem = report.problem { throw Refusal(.jwksFetchFailed, because: "\(problem)") }
+            if let problem = report.problem {
+                throw Refusal(
+                    .jwksFetchFailed,
+                    because: "found \(problem) at \(remote.url); expected status 200 and a usable key")
+            }
         }
         return .json(issuer.json(at: call.moment, call.switches))
     }

@@ -13,7 +13,9 @@ extension IMS {
             guard trip.hasSameContent(as: known) else {
                 throw Refusal(
                     .tripConflict,
-                    because: "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known))")
+                    because:
+                        "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known)); expected the same content"
+                )
             }
             return .json(known.json)
         }
@@ -21,7 +23,8 @@ extension IMS {
             throw Refusal(
                 .bodyTooLarge,
                 because:
-                    "a sandbox keeps \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all")
+                    "there is no room; at most \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all are kept"
+            )
         }
         state.trips.add(trip, of: user.number)
         return .json(trip.json, status: .created)
@@ -41,7 +44,7 @@ extension IMS {
     ) throws(IMSRefusal) -> Reply {
         let id = call.parameters["trip_id"]
         guard let trip = state.trips.trip(id, of: user.number) else {
-            throw Refusal(.tripNotFound, because: "\(user.id) has no trip \(id)")
+            throw Refusal(.tripNotFound, because: "no trip of \(user.id) has the id \(id)")
         }
         return .json(trip.fullJSON)
     }
@@ -85,7 +88,7 @@ private struct TripPage {
             guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]),
                 Self.cursor(parts[0], number) == text
             else {
-                throw call.refusal(ofQuery: "cursor", "is none that an answer gave")
+                throw call.refusal(ofQuery: "cursor", "is none that an answer gave; expected a next_cursor")
             }
             return (parts[0], number)
         }

@@ -20,7 +20,7 @@ extension IMS {
     /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         guard let tenant = call.query("tenant") else {
-            throw call.refusal(ofQuery: "tenant", "is missing; write users/import?tenant=NAME")
+            throw call.refusal(ofQuery: "tenant", "was not sent; expected users/import?tenant=NAME")
         }
         _ = try IMSBody(["tenant": .string(tenant)]).requiredName("tenant")
         noteContentType(&call)
@@ -28,10 +28,14 @@ extension IMS {
         do throws(CSV.Fault) {
             lines = try CSV.lines(call.request.body, atMost: mostRows)
         } catch {
-            if case .tooManyRows = error { throw Refusal(.bodyTooLarge, because: "\(error)") }
-            throw Refusal(.bodyMalformed, because: "\(error)")
+            if case .tooManyRows = error {
+                throw Refusal(.bodyTooLarge, because: "\(error); at most \(mostRows) are read")
+            }
+            throw Refusal(.bodyMalformed, because: "\(error); expected CSV (RFC 4180)")
         }
-        guard let head = lines.first else { throw Refusal(.bodyMalformed, because: "there is no header row") }
+        guard let head = lines.first else {
+            throw Refusal(.bodyMalformed, because: "the content has no row; expected a header row")
+        }
         try check(head.fields)
         var (enrolled, activated, unlisted, errors): (Int, Int, Int, [JSON]) = (0, 0, 0, [])
         for line in lines.dropFirst() {
@@ -80,8 +84,8 @@ extension IMS {
         // Of more names than there are columns, one is unknown or there twice.
         let row = IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) }))
         try row.refuseUnknown(columns)
-        if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice") }
-        guard head.contains("email") else { throw row.refusal("email", "is missing") }
+        if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice; expected once") }
+        guard head.contains("email") else { throw row.refusal("email", "is no column; expected one") }
     }
 
     /// The enrollment of a row; empty fields count as absent ones.
@@ -89,7 +93,7 @@ extension IMS {
         _ fields: [String], _ head: [String], _ tenant: String
     ) throws(IMSRefusal) -> IMSEnrollment {
         guard fields.count == head.count else {
-            throw Refusal(.bodyInvalid, because: "\(fields.count) fields; the header row has \(head.count)")
+            throw Refusal(.bodyInvalid, because: "\(fields.count) fields; expected \(head.count), as in the header row")
         }
         var object = JSONObject()
         // A column that is there and empty is another mistake than one that is not there.

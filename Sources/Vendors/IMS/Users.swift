@@ -27,13 +27,15 @@ extension IMS {
             throw Refusal(
                 .stateConflict,
                 because:
-                    "activate needs an enterprise_id, and there is none; add one, or leave activate out and have the "
-                    + "activation link it")
+                    "activate needs an enterprise_id, and there is none; expected one, or no activate: then the "
+                    + "activation links it")
         }
         guard let (field, other) = state.users.conflict(with: enrollment) else { return }
         throw Refusal(
             .enrollmentExists, ["field": .string(field)],
-            because: "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field))")
+            because:
+                "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field)); expected another one"
+        )
     }
 
     static func listUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
@@ -60,13 +62,16 @@ extension IMS {
         var user = try user(call, state)
         guard user.state != .active else {
             throw Refusal(
-                .stateConflict, because: "\(user.id) is active already; deactivate it first to activate it again")
+                .stateConflict,
+                because:
+                    "\(user.id) is active already; expected a user who is not: deactivate it first to activate it again"
+            )
         }
         guard user.enterpriseID != nil else {
             throw Refusal(
                 .stateConflict,
                 because:
-                    "\(user.id) is \(user.state.rawValue) without an enterprise_id to be active with; the app links "
+                    "\(user.id) is \(user.state.rawValue) without an enterprise_id; expected one to be active with: the app links "
                     + "one with POST /ims/v1/activation, or enroll the user again with one")
         }
         user.activate(at: call.moment)
@@ -78,7 +83,10 @@ extension IMS {
         var user = try user(call, state)
         guard user.state != .deactivated else {
             throw Refusal(
-                .stateConflict, because: "\(user.id) is deactivated already; activate it first to deactivate it again")
+                .stateConflict,
+                because:
+                    "\(user.id) is deactivated already; expected a user who is not: activate it first to deactivate it again"
+            )
         }
         user.deactivate(at: call.moment)
         state.users.store(user)
@@ -91,7 +99,8 @@ extension IMS {
         guard user.state == .enrolled else {
             throw Refusal(
                 .stateConflict,
-                because: "\(user.id) is \(user.state.rawValue), and only a user who is enrolled needs a code"
+                because:
+                    "\(user.id) is \(user.state.rawValue), and only a user who is enrolled needs a code; expected such a user"
                     + (user.state == .deactivated ? "; POST /ims/v1/users/\(user.id)/activate makes it active" : ""))
         }
         user.activation = IMSUser.Activation(call.identifiers, at: call.moment)
