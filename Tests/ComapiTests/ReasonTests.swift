@@ -3,20 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// A mistake of whoever writes a client, and what the reason of the refusal has to name.
-struct Mistake: Sendable, CustomStringConvertible {
-    let description: String
-    let failure: String
-    let words: [String]
-    let provoke: @Sendable (World) async throws -> ReceivedAnswer
-
-    init(
-        _ description: String, _ failure: String, says words: String...,
-        by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) {
-        (self.description, self.failure, self.words, self.provoke) = (description, failure, words, provoke)
-    }
-
+extension Mistake {
     private static func signed(_ world: World, _ secret: [UInt8]) async throws -> ReceivedAnswer {
         let challenge = try await world.challenge(in: Example.b)
         let header = Base64URL.encode(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))

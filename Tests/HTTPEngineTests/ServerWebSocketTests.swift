@@ -225,6 +225,15 @@ private final class Echo: WebSocketHandler {
         }
     }
 
+    /// Sends until the server has given the client up.
+    private func overfill(_ socket: WebSocket, _ echo: Echo) async {
+        // The system takes some megabytes before the queue begins to fill.
+        for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
+            socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
+        }
+        await echo.ended.wait()
+    }
+
     @Test func `A client that takes nothing is dropped, and another one goes on`() async throws {
         var limits = Limits()
         limits.webSocketQueueBytes = 64 * 1024
@@ -242,11 +251,7 @@ private final class Echo: WebSocketHandler {
                 other.close()
             }
             let socket = try #require(echo.sockets.first)
-            // The system takes some megabytes before the queue begins to fill.
-            for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
-                socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
-            }
-            await echo.ended.wait()
+            await overfill(socket, echo)
             #expect(
                 echo.events.last
                     == .closed(WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")))
@@ -269,10 +274,7 @@ private final class Echo: WebSocketHandler {
             }
             defer { slow.close() }
             let socket = try #require(echo.sockets.first)
-            for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
-                socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
-            }
-            await echo.ended.wait()
+            await overfill(socket, echo)
             try await onThread {
                 var last = try slow.read()
                 while last.opcode == 2 {
@@ -299,10 +301,7 @@ private final class Echo: WebSocketHandler {
             }
             defer { slow.close() }
             let socket = try #require(echo.sockets.first)
-            for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
-                socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
-            }
-            await echo.ended.wait()
+            await overfill(socket, echo)
         }
     }
 

@@ -3,24 +3,9 @@ import Support
 import Testing
 import Tokens
 
-/// A mistake of whoever signs or configures, and what the reason of the refusal has to name.
-struct Mistake: Sendable, CustomStringConvertible {
-    let description: String
-    let failure: String
-    let words: [String]
-    let provoke: @Sendable (World) async throws -> ReceivedAnswer
-
-    init(
-        _ description: String, _ failure: String, says words: String...,
-        by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) {
-        (self.description, self.failure, self.words, self.provoke) = (description, failure, words, provoke)
-    }
-
-    static let all = keys + claims + users + credentials
-}
-
 extension Mistake {
+    static let all = keys + claims + users + credentials
+
     private static let new = "https://new.example.test"
 
     private static func create(

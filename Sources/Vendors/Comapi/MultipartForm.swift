@@ -1,4 +1,5 @@
 import JSON
+import Wire
 
 /// A body of type `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read to the letter and within bounds.
 struct MultipartForm: Sendable {
@@ -149,31 +150,12 @@ struct HeaderParameters {
     func extended(_ name: String) -> String? {
         guard let value = values[name + "*"] else { return nil }
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
-        guard parts.count == 3, let bytes = Self.decoded(parts[2]) else { return nil }
+        guard parts.count == 3, let bytes = PercentEncoding.bytes(parts[2]) else { return nil }
         switch parts[0].lowercased() {
         case "utf-8": return String(validating: bytes, as: UTF8.self)
         case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
         default: return nil
         }
-    }
-
-    /// The bytes that percent signs stand for; `nil` where one stands for none.
-    private static func decoded(_ text: Substring) -> [UInt8]? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            let digits = String(decoding: rest.prefix(2), as: UTF8.self)
-            guard digits.utf8.count == 2, digits.allSatisfy(\.isHexDigit), let value = UInt8(digits, radix: 16) else {
-                return nil
-            }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
-        return bytes
     }
 
     private static func token(_ rest: inout Substring.UnicodeScalarView) -> String? {
