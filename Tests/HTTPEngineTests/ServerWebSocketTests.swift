@@ -288,23 +288,6 @@ private final class Echo: WebSocketHandler {
         }
     }
 
-    @Test func `A client that lets too much gather and reads nothing is reset after its patience`() async throws {
-        var limits = Limits()
-        limits.webSocketQueueBytes = 64 * 1024
-        limits.write = .milliseconds(50)
-        let echo = Echo(greeting: "ready")
-        try await withServer(handler(echo), limits: limits, loops: 1) { port in
-            let slow = try await onThread {
-                let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
-                #expect(try slow.read() == .text("ready"))
-                return slow
-            }
-            defer { slow.close() }
-            let socket = try #require(echo.sockets.first)
-            await overfill(socket, echo)
-        }
-    }
-
     @Test(arguments: Way.allCases)
     func `What is sent after the end does not reach who has the descriptor next`(way: Way) async throws {
         let echo = Echo(greeting: "hello")
