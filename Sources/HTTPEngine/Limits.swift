@@ -22,8 +22,8 @@ public struct Limits: Sendable {
     public var write: Duration = .seconds(30)
     /// How long a connection that the server has finished stays readable, so that the client gets the last answer.
     public var linger: Duration = .seconds(2)
-    /// The bytes that may wait for a WebSocket's client, and the largest message for it; one that lets more gather loses
-    /// its connection.
+    /// The bytes that may wait for a WebSocket's client, and the largest message for it. One that lets more gather is sent
+    /// those, a close frame with code 1013 behind them, and nothing more; one that reads nothing is reset after ``write``.
     public var webSocketQueueBytes = 1024 * 1024
 
     /// The default limits.

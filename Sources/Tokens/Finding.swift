@@ -102,8 +102,8 @@ public struct Finding: Sendable, Hashable {
 extension Finding: CustomStringConvertible {
     /// The finding in one line for people.
     public var description: String {
-        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         var text = "\(check): "
+        let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
         // What fails is read by itself, in a log line: there the sentence begins with what was found.
         if outcome != .failed { text += outcome.rawValue + (expected == nil && found == nil ? "" : ", ") }
         text += [found.map { "found \($0)" }, expected.map { "expected \($0)" }].compactMap(\.self).joined(

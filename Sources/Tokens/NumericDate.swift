@@ -71,6 +71,15 @@ public struct NumericDate: Sendable, Hashable {
     /// Whether the claim is a JSON number, whatever its form and size.
     public var isNumber: Bool { form == .integer || form == .fraction || form == .exponent }
 
+    /// What to say of a number, or a text of one, where an RFC 3339 text belongs; `nil` for everything else.
+    public var dateRemark: String? {
+        guard let value, size != .excessive else { return nil }
+        let (unit, seconds) =
+            size == .milliseconds
+            ? ("looks like Unix milliseconds", value / 1000) : ("is a number of Unix seconds", value)
+        return "\(unit); expected an RFC 3339 text, which would be \(UnixTime.text(of: seconds))"
+    }
+
     /// The claim in seconds when it is a JSON number of a possible size (below 2^53, not infinite).
     ///
     /// - Parameter readsMilliseconds: Whether a value of that size is divided by 1000.

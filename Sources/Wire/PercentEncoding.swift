@@ -5,6 +5,11 @@ public enum PercentEncoding {
     /// The text with every escape decoded once; `nil` when an escape is broken or the result is not UTF-8.
     public static func decode(_ text: Substring) -> Substring? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        return bytes(text).flatMap { String(validating: $0, as: UTF8.self) }.map { $0[...] }
+    }
+
+    /// The bytes of the text with every escape decoded once, in whatever character set; `nil` when an escape is broken.
+    public static func bytes(_ text: Substring) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
         while let byte = rest.popFirst() {
@@ -17,7 +22,7 @@ public enum PercentEncoding {
             }
             bytes.append(high << 4 | low)
         }
-        return String(validating: bytes, as: UTF8.self).map { $0[...] }
+        return bytes
     }
 
     private static func value(of digit: UInt8) -> UInt8? {

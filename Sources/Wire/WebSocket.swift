@@ -15,7 +15,7 @@ public struct WebSocket: Sendable {
 
     /// Sends a message; messages arrive in the order of the calls.
     ///
-    /// A client that takes its messages too slowly loses its connection. After the end the call does nothing.
+    /// A client that takes its messages too slowly is closed with code 1013. After the end the call does nothing.
     public func send(_ message: WebSocketMessage) { channel.send(message) }
 
     /// Closes in good order; further calls do nothing.

@@ -36,6 +36,8 @@ public struct WebSocketClosure: Sendable, Hashable {
         public static let messageTooBig = Code(rawValue: 1009)
         /// Something unexpected kept the server from going on.
         public static let internalError = Code(rawValue: 1011)
+        /// The client takes more than the server can hold for it, and may come back (registered by the IANA).
+        public static let tryAgainLater = Code(rawValue: 1013)
     }
 
     /// The code.

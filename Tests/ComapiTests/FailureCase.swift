@@ -184,5 +184,8 @@ extension FailureCase {
         FailureCase("unknown-content", 404, Example.notFound) {
             try await $0.call(.get, Example.path("/content/none"))
         },
+        FailureCase("unknown-push", 404, Example.notFound) {
+            try await $0.call(.get, Example.path("/pushes/none/click"))
+        },
     ]
 }

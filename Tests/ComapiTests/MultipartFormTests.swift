@@ -22,6 +22,24 @@ struct MultipartFormTests {
         #expect(parts.map { String(decoding: $0.bytes, as: UTF8.self) } == ["a\r\n--xy\r\n", ""])
     }
 
+    @Test(
+        "names of files are read as browsers and libraries write them",
+        arguments: [
+            (#"filename="a%22b%22.txt""#, #"a"b".txt"#), (#"filename="a%0D%0Ab.txt""#, "a\r\nb.txt"),
+            (#"filename="100%25 %2F.txt""#, "100%25 %2F.txt"), (#"filename*=UTF-8''na%C3%AFve%20.txt"#, "naïve .txt"),
+            (#"filename="plain.txt"; filename*=utf-8'en'%e2%82%ac.txt"#, "€.txt"),
+            (#"filename*=iso-8859-1''%A3.txt; filename=plain.txt"#, "£.txt"),
+            (#"filename="plain.txt"; filename*=UTF-8''%zz"#, "plain.txt"),
+            (#"filename="plain.txt"; filename*=UTF-8''%C3"#, "plain.txt"),
+            (#"filename="plain.txt"; filename*=koi8-r''x"#, "plain.txt"),
+            (#"filename="plain.txt"; filename*=x"#, "plain.txt"),
+        ])
+    func fileNames(_ parameter: String, _ name: String) throws {
+        let parts = try parts("--xyz\r\n\(Self.head); \(parameter)\r\n\r\nx\r\n--xyz--")
+        #expect(parts.map(\.fileName) == [name])
+        #expect(parts.map(\.name) == ["file"])
+    }
+
     @Test("a form without parts, and boundaries in quotes")
     func edges() throws {
         #expect(try parts("--xyz--").isEmpty)

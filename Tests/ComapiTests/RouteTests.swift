@@ -40,11 +40,12 @@ struct RouteTests {
         #expect((answer["etag"] != nil) == (isTagged + ["conversation.update"]).contains(route.id))
     }
 
-    @Test("no route is without a case but those of challenge and socket, which have suites of their own")
+    @Test("no route is without a case but those of challenge, socket and clicks, which have suites of their own")
     func coverage() async throws {
         let comapi = try #require(try await World().emulator.vendors.first { $0.identity.id == "comapi" })
         #expect(
-            Set(Self.routes.map(\.id)).union(["session.create", "socket.open"]) == Set(comapi.routes.map(\.id)))
+            Set(Self.routes.map(\.id)).union(["session.create", "socket.open", "push.click"])
+                == Set(comapi.routes.map(\.id)))
         #expect(comapi.routes.allSatisfy { $0.endpoints.count == 1 }, "a second endpoint needs a second case")
     }
 

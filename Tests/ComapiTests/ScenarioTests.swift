@@ -34,6 +34,12 @@ struct ScenarioTests {
         let challenge = try await world.challenge()
         let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
         try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
+        // What the scenario warns of: the same answer once more, also after another challenge was asked for.
+        try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
+        _ = try await world.challenge()
+        let repeated = try await world.answer(challenge, token)
+        repeated.expect(403, Example.invalidJWT, "nonce-reused")
+        #expect(repeated.entry?.record.intervention == nil)
         _ = try await world.session()
     }
 
@@ -82,6 +88,7 @@ struct ScenarioTests {
         Deed(name: "expire-session", order: #"{"session":"SESSION"}"#, failure: "session-expired"),
         Deed(name: "forget-session", order: #"{"session":"SESSION"}"#, failure: "session-unknown"),
         Deed(name: "drop-sockets", order: #"{"session":"SESSION"}"#, failure: nil),
+        Deed(name: "answer-challenge", order: #"{"challenge":"CHALLENGE"}"#, failure: nil),
         Deed(name: "send-message", order: #"{"conversation":"trip-42","profile":"eve","text":"Ho"}"#, failure: nil),
         Deed(name: "mark-message", order: #"{"conversation":"trip-42","profile":"bob"}"#, failure: nil),
     ]
@@ -93,9 +100,16 @@ struct ScenarioTests {
         let path = Example.path("/conversations/trip-42/messages")
         try await world.call(.post, path, mira.fields, Example.message).expect(200)
         let socket = try await world.socket(mira)
-        let told = try await world.control(
-            .post, "state/comapi/\(deed.name)", deed.order.replacing("SESSION", with: mira.id))
+        let challenge = try await world.challenge()
+        let order = deed.order.replacing("SESSION", with: mira.id).replacing("CHALLENGE", with: challenge.id)
+        let told = try await world.control(.post, "state/comapi/\(deed.name)", order)
         #expect(told.status == 200, "\(told.text)")
+        let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
+        let late = try await world.answer(challenge, token)
+        guard deed.name != "answer-challenge" else {
+            return late.expect(403, Example.invalidJWT, "nonce-reused")
+        }
+        late.expect(200)
         let answer = try await world.call(.get, path, mira.fields)
         #expect(answer.failure == deed.failure)
         let event = await socket.next()

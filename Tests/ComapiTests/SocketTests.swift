@@ -117,12 +117,14 @@ struct SocketTests {
                 #"{"profileId":"\#(profile)","role":"\#(role)",\#(id),"apiSpaceId":"\#(Example.a)"}"#)
         }
         let announced = await socket.frames(3).map { $0.without(["eventId"]).text }
+        let place = #"\#(id),"apiSpaceId":"\#(Example.a)""#
         #expect(
             announced == [
                 frame(
                     "conversation.create", "mira", id + #","etag":\#(JSON.string(tag).text),"revision":1"#,
                     #"{"id":"trip-42","roles":\#(roles),"isPublic":false,"#
-                        + #""participants":[{"id":"mira","role":"owner"},{"id":"bob","role":"participant"}]}"#),
+                        + #""participants":[{"id":"mira","role":"owner",\#(place)},"#
+                        + #"{"id":"bob","role":"participant",\#(place)}]}"#),
                 added("mira", "owner"), added("bob", "participant"),
             ])
         let path = Example.path("/conversations/trip-42")
@@ -133,7 +135,9 @@ struct SocketTests {
         try await world.call(.delete, path, mira.fields).expect(204)
         #expect(
             await socket.frame().without(["eventId"]).text
-                == frame("conversation.delete", "mira", id, #"{"date":"2027-01-01T00:00:00.000Z"}"#))
+                == frame(
+                    "conversation.delete", "mira", id,
+                    #"{"date":"2027-01-01T00:00:00.000Z","etag":\#(JSON.string(tag).text),"revision":1}"#))
         try await world.call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
         let revived = await socket.frame()
         #expect(revived["name"] == "conversation.undelete")

@@ -225,6 +225,15 @@ private final class Echo: WebSocketHandler {
         }
     }
 
+    /// Sends until the server has given the client up.
+    private func overfill(_ socket: WebSocket, _ echo: Echo) async {
+        // The system takes some megabytes before the queue begins to fill.
+        for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
+            socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
+        }
+        await echo.ended.wait()
+    }
+
     @Test func `A client that takes nothing is dropped, and another one goes on`() async throws {
         var limits = Limits()
         limits.webSocketQueueBytes = 64 * 1024
@@ -242,17 +251,39 @@ private final class Echo: WebSocketHandler {
                 other.close()
             }
             let socket = try #require(echo.sockets.first)
-            // The system takes some megabytes before the queue begins to fill.
-            for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
-                socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
-            }
-            await echo.ended.wait()
+            await overfill(socket, echo)
             #expect(
                 echo.events.last
-                    == .closed(WebSocketClosure(.abnormal, reason: "the client takes its messages too slowly")))
+                    == .closed(WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")))
             try await onThread {
                 try other.send("still here")
                 #expect(try other.read() == .text("still here"))
+            }
+        }
+    }
+
+    @Test func `A client that lets too much gather and then reads learns why it is closed`() async throws {
+        var limits = Limits()
+        limits.webSocketQueueBytes = 64 * 1024
+        let echo = Echo(greeting: "ready")
+        try await withServer(handler(echo), limits: limits, loops: 1) { port in
+            let slow = try await onThread {
+                let slow = try WebSocketClient(port: port, receiveBuffer: 4096)
+                #expect(try slow.read() == .text("ready"))
+                return slow
+            }
+            defer { slow.close() }
+            let socket = try #require(echo.sockets.first)
+            await overfill(socket, echo)
+            try await onThread {
+                var last = try slow.read()
+                while last.opcode == 2 {
+                    // No frame is cut: what waited goes out before the end.
+                    #expect(last.payload.count == 16 * 1024)
+                    last = try slow.read()
+                }
+                #expect(last == .close(1013, "the client takes its messages too slowly"))
+                #expect(try slow.raw.readBytesToEnd().isEmpty)
             }
         }
     }

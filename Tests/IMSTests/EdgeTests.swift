@@ -35,9 +35,10 @@ struct EdgeTests {
             source: IMSKeySource(kind: .publicKey, given: .null, url: nil), created: Moment(unixSeconds: 1))
         var issuers = IMSIssuers()
         issuers.put(IMSIssuer(record, keys: []))
+        let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         let judge = IMSTokenJudge(
-            issuers: issuers, switches: .documented, moment: Moment(unixSeconds: 1_800_000_000),
-            policy: KeyFetchPolicy(), namedHosts: [], asking: .done)
+            vendor, IMSStanding(issuers: issuers, devKeys: [:]), .documented, at: Moment(unixSeconds: 1_800_000_000),
+            asking: .done)
         var findings = Findings<IMSFailure>()
         let text = try Forged(.uat, [("iss", "https://bare.test")]).text()
         let outcome = judge.judge(IMSToken(text), &findings)

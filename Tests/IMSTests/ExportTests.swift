@@ -115,7 +115,7 @@ struct ExportTests {
         ),
         (
             #"{"issuers":[],"users":[],"trips":[{"trip_id":"t","user":"usr-1","received_at":1}]}"#,
-            "trips[0]: started_at is missing"
+            "trips[0]: started_at was not sent"
         ),
         (
             #"{"issuers":[],"users":[],"dev_keys":[{"issuer":"rotatin","keys":[]}]}"#,

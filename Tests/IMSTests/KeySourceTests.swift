@@ -100,7 +100,7 @@ struct KeySourceTests {
         #expect(answer.json["audience"] == "new.example.test")
         let token = Forged(.uat, [("iss", .string(Self.iss)), ("aud", ["x", "new.example.test"])])
         try await world.me(token.signed(by: 3).header("kid", "k3")).expect(200)
-        #expect(answer.json["warnings"] == [])
+        #expect(answer.json["warnings"]?.array?.count == 2, "\(answer.text)")
     }
 
     @Test("a JWKS in a file of the fixture folder")
@@ -154,7 +154,7 @@ struct KeySourceTests {
         (["type": "pem-public-key", "pem": 7], "body-invalid", "keys.pem"),
         (["type": "jwks", "jwks": ["keys": []]], "key-source-invalid", nil),
         (["type": "jwks", "jwks": ["key": []]], "key-source-invalid", nil),
-        (["type": "jwks", "jwks": ["keys": [["kty": "oct", "k": "AAAA"]]]], "private-key-refused", nil),
+        (["type": "jwks", "jwks": ["keys": [["kty": "oct", "k": "AAAA"]]]], "key-source-invalid", nil),
         (["type": "cert-map", "certs": [:]], "key-source-invalid", nil),
         (["type": "jwks-file", "file": "../rezolve/accounts.yaml"], "key-source-invalid", nil),
         (["type": "jwks-file", "file": "/etc/passwd"], "key-source-invalid", nil),

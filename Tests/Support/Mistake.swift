@@ -1,12 +1,14 @@
 import Testing
 
-/// A mistake of a client, and what the one line that people read must and must not say of it.
+/// A mistake of whoever writes a client or signs its tokens, and what the one line that people read says of it.
 public struct Mistake: Sendable, CustomStringConvertible {
-    /// What is wrong, in a few words.
+    /// The mistake in a few words.
     public let description: String
+    /// The failure that it leads to; `nil` where any will do.
+    public let failure: String?
     /// What the reason must not repeat.
     public let secrets: [String]
-    /// What the reason has to say.
+    /// What stands in the reason.
     public let phrases: [String]
     /// Makes the mistake.
     public let send: @Sendable (World) async throws -> ReceivedAnswer
@@ -17,14 +19,25 @@ public struct Mistake: Sendable, CustomStringConvertible {
         send: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
         (self.description, self.secrets, self.phrases, self.send) = (description, secrets, phrases, send)
+        failure = nil
+    }
+
+    /// A mistake, the failure that it leads to, and what the reason names, whatever the case of letters.
+    public init(
+        _ description: String, _ failure: String, says words: String...,
+        by send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+    ) {
+        (self.description, self.failure, phrases, self.send) = (description, failure, words, send)
+        secrets = []
     }
 
     /// Makes the mistake, and holds the reason in the journal against what it has to say.
     public func check(in world: World) async throws {
         let answer = try await send(world)
         #expect(answer.status >= 400)
+        if let failure { #expect(answer.entry?.record.failure == failure) }
         let reason = answer.entry?.explanation ?? ""
-        for phrase in phrases where !reason.contains(phrase) {
+        for phrase in phrases where !reason.lowercased().contains(phrase.lowercased()) {
             Issue.record("“\(phrase)” is not in: \(reason)")
         }
         for secret in secrets { #expect(!reason.contains(secret), "\(reason)") }

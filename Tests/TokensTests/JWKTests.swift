@@ -148,7 +148,7 @@ struct JWKTests {
         #expect(set.keys.map(\.id) == ["r", "bilbo.baggins@hobbiton.example"])
         #expect(set.skipped.map(\.index) == [1, 2, 3])
         #expect(set.skipped.map(\.id) == ["e", "s", nil])
-        #expect(set.skipped[1].reason == .privateKey)
+        #expect(set.skipped[1].reason == .sharedSecret)
         #expect(set.key(withID: "e") == nil)
         #expect(try KeySet(jwks: ["keys": [secret]], acceptsPrivate: true).keys[0].kind == .secret(byteCount: 6))
     }

@@ -65,7 +65,7 @@ final class Subscriber: Vendor {
             state.keys[index].take(report, call.vendor.keyFetchPolicy(call.switches))
             return .json([
                 "problem": JSON(report.problem?.description), "kids": .array(report.keys.map { JSON($0.id) }),
-                "skipped": .array(report.skipped.map(JSON.string)),
+                "skipped": .array(report.skipped.map { .string($0.description) }),
             ])
         },
     ]

@@ -13,8 +13,8 @@ public struct KeyFetchReport: Sendable {
     public let status: Int?
     /// The usable keys, in the answer's order, of several with one name the first.
     public let keys: [VerificationKey]
-    /// What was left out, one phrase each.
-    public let skipped: [String]
+    /// What was left out.
+    public let skipped: [SkippedKey]
     /// Why there are no keys; `nil` when there are.
     public let problem: KeyFetchProblem?
     /// The lifetime that the answer asks for; `nil` when it says nothing of it.
@@ -25,11 +25,9 @@ public struct KeyFetchReport: Sendable {
     private let awaited: Finding
 
     private static let numbers = Atomic(0)
-    /// ours: so many names and phrases tell enough, and a set of thousands of keys must not fill every journal.
-    private static let mostTold = 10
 
     init(
-        url: String, moment: Moment, status: Int?, keys: [VerificationKey], skipped: [String],
+        url: String, moment: Moment, status: Int?, keys: [VerificationKey], skipped: [SkippedKey],
         problem: KeyFetchProblem?, lifetime: CacheLifetime?
     ) {
         (self.url, self.moment, self.status, self.keys) = (url, moment, status, keys)
@@ -37,8 +35,8 @@ public struct KeyFetchReport: Sendable {
         let names = keys.map { $0.id.map { String($0.prefix(100)) } ?? "without kid" }
         let summary =
             problem?.description
-            ?? "\(status.map(String.init) ?? ""), \(keys.count) key\(keys.count == 1 ? "" : "s"): \(Self.list(names, ", "))"
-        let note = skipped.isEmpty ? nil : "Left out: \(Self.list(skipped, "; "))."
+            ?? "\(status.map(String.init) ?? ""), \(keys.count) key\(keys.count == 1 ? "" : "s"): \(SkippedKey.list(names, ", "))"
+        let note = skipped.phrase
         // Made once: thousands may wait.
         fetched = Finding(
             "keys-fetched", problem == nil ? .passed : .noted, expected: .text("GET \(url): 200 and a usable key"),
@@ -63,11 +61,6 @@ public struct KeyFetchReport: Sendable {
         var report = self
         report.isShared = true
         return report
-    }
-
-    private static func list(_ phrases: [String], _ separator: String) -> String {
-        let told = phrases.prefix(mostTold).joined(separator: separator)
-        return phrases.count > mostTold ? told + separator + "and \(phrases.count - mostTold) more" : told
     }
 }
 

@@ -1,20 +1,26 @@
-import JSON
-import Tokens
+public import JSON
+public import Tokens
 
-/// Reads the content of an answer to a request for keys.
-struct PublishedKeysReader {
+/// Reads a set of public keys, fetched or handed in: takes those that can be used, and says what is left out.
+public struct PublishedKeysReader {
     let form: RemoteKeys.Form
     let algorithm: Algorithm
 
-    private(set) var keys: [VerificationKey] = []
+    /// The usable keys in the set's order; of several with one name the first.
+    public private(set) var keys: [VerificationKey] = []
     /// Why others were left out; of a set without end no more than anybody reads.
-    private(set) var skipped: [String] = []
+    public private(set) var skipped: [SkippedKey] = []
+    /// A name that a second usable key has.
+    public private(set) var repeatedID: String?
+    /// Whether keys were left out only because there are so many.
+    public private(set) var isOverfull = false
 
     /// ours: bounds of one set; providers publish two or three keys.
-    private static let mostKeys = 100
+    public static let mostKeys = 100
     private static let mostSkipped = 100
 
-    init(form: RemoteKeys.Form, algorithm: Algorithm) {
+    /// A reader of sets of that form, for keys that verify that algorithm.
+    public init(form: RemoteKeys.Form, algorithm: Algorithm) {
         self.form = form
         self.algorithm = algorithm
     }
@@ -29,6 +35,13 @@ struct PublishedKeysReader {
         } catch {
             throw .notJSON("\(error)")
         }
+        try read(value)
+    }
+
+    /// Reads a set that is JSON already.
+    ///
+    /// - Throws: ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
+    public mutating func read(_ value: JSON) throws(KeyFetchProblem) {
         switch form {
         case .keySet: try readKeySet(value)
         case .certificates: try readCertificates(value)
@@ -44,7 +57,8 @@ struct PublishedKeysReader {
             throw .otherForm("an object with an array “keys” (RFC 7517)")
         }
         for key in set.skipped {
-            skip("key \(key.index)\(key.id.map { " “\($0.prefix(100))”" } ?? ""): \(key.reason)")
+            let name = key.id.map { " “\($0.prefix(100))”" } ?? ""
+            skip("key \(key.index)\(name): \(key.reason)", isPrivate: key.reason == .privateKey)
         }
         for key in set.keys { take(key) }
     }
@@ -60,28 +74,34 @@ struct PublishedKeysReader {
                 guard let key = keys.first else { continue }
                 if key.validity == nil { skip("\(key): no certificate") } else { take(key) }
             } catch {
-                skip("“\(member.name.prefix(100))”: \(error)")
+                skip("“\(member.name.prefix(100))”: \(error)", isPrivate: error == .privateKey)
             }
         }
     }
 
-    private mutating func take(_ key: VerificationKey) {
+    /// Takes a key, unless it cannot be used.
+    public mutating func take(_ key: VerificationKey) {
         guard key.algorithms.contains(algorithm) else {
             skip("\(key): not for \(algorithm.rawValue)")
             return
         }
         if let id = key.id, keys.contains(where: { $0.id?.hasSameBytes(as: id) == true }) {
+            if repeatedID == nil { repeatedID = id }
             skip("\(key): the name has been given already")
             return
         }
         guard keys.count < Self.mostKeys else {
+            isOverfull = true
             skip("\(key): there are \(Self.mostKeys) before it")
             return
         }
         keys.append(key.limited(to: [algorithm]))
     }
 
-    private mutating func skip(_ phrase: String) {
-        if skipped.count < Self.mostSkipped { skipped.append(phrase) }
+    private mutating func skip(_ phrase: String, isPrivate: Bool = false) {
+        // One that is private is told also behind many others.
+        if skipped.count < Self.mostSkipped || isPrivate && skipped.count < 2 * Self.mostSkipped {
+            skipped.append(SkippedKey(phrase, isPrivate: isPrivate))
+        }
     }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Synchronization
 import Wire
@@ -71,11 +72,23 @@ extension ExchangeDesk {
             // The name was checked when the rule was read.
             guard let failure = V.Failure(rawValue: name) else { return nil }
             return finish(
-                exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call), in: cell)
+                exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call), in: cell
+            ) { if failure == V.unrouted.methodNotAllowed { completeAllow(&$0, exchange) } }
         case .response(let template)?:
             return finish(exchange, try template.response(TemplateValues(encounter)), record(of: call), in: cell)
         case nil: return nil
         }
+    }
+
+    /// An armed 405 names the methods of its path as any other does (RFC 9110 section 15.5.6), the refused one among them:
+    /// what a path has does not depend on what a rule makes of it. They are looked for only then.
+    private func completeAllow(_ response: inout Response, _ exchange: Exchange) {
+        guard response.status == .methodNotAllowed, response.fields[.allow] == nil else { return }
+        let member = RouteTable.Member(
+            identity: V.identity, routes: table.map { (id: $0.id, endpoints: $0.endpoints) })
+        // The same routes made a table when the vendor was mounted.
+        let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
+        if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
     }
 }
 

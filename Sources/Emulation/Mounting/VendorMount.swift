@@ -77,7 +77,8 @@ public struct VendorMount<V: Vendor>: MountedVendor {
 
     /// Makes a sandbox's state what the fixtures give.
     public func reset(_ cell: any StateCell) {
-        VendorCell<V>.typed(cell).replace(desk.vendor.stateAfterReset, madeAt: desk)
+        let cell = VendorCell<V>.typed(cell)
+        cell.replace(desk.vendor.state(afterResetting: cell.snapshot(at: desk).state), madeAt: desk)
     }
 
     /// The mount as the one of this vendor.

@@ -131,6 +131,13 @@ public struct RouteTable: Sendable {
         }
     }
 
+    /// The methods that a path has, whatever the method of the request; `nil` when there is nothing at the path.
+    public func methods(at path: Substring) -> [HTTPRequest.Method]? {
+        // No route has it: the engine answers it by itself.
+        guard case .otherMethods(_, let methods) = match(.trace, path) else { return nil }
+        return methods
+    }
+
     /// Repeated slashes never hide whose path it is; whether the vendor accepts them is its own rule.
     private func owner(of path: TargetPath) -> Int? {
         let segments = path.segments.lazy.filter { !$0.isEmpty }

@@ -64,10 +64,14 @@ struct RouteTrie: Sendable {
         let wanted = method == .head ? .get : method
         var covers: [HTTPRequest.Method] = []
         guard let end = find(segments[...], from: 0, wanted, &values, &others, &covers) else {
-            // What covers everything makes no path known.
-            return others.isEmpty ? .nothing : .otherMethods(others + covers)
+            // What covers everything makes no path known. Two patterns may fit one path and have a method in common.
+            return others.isEmpty ? .nothing : .otherMethods(Self.once(others + covers))
         }
         return .route(end.route, PathParameters(names: end.names, values: values))
+    }
+
+    private static func once(_ methods: [HTTPRequest.Method]) -> [HTTPRequest.Method] {
+        methods.indices.filter { !methods[..<$0].contains(methods[$0]) }.map { methods[$0] }
     }
 
     private func find(

@@ -15,7 +15,7 @@ public final class SandboxDirectory: Sendable {
     private let census = SandboxCensus()
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
-    private let start = SandboxIdentity.drawStart()
+    private let start: String
     /// The sandbox of requests that name none; it is never dropped.
     public let standard: Sandbox
 
@@ -35,10 +35,12 @@ public final class SandboxDirectory: Sendable {
         self.limits = limits
         self.journalLimits = journalLimits
         self.machine = machine
+        start = SandboxIdentity.drawStart(seed: settings.seed)
         let journal = Journal(limits: journalLimits, total: journals)
         standard = Sandbox(
-            SandboxIdentity(name: SandboxName.standard, start: start), mounting: mounting, settings: settings,
-            journal: journal, timeToLive: nil, timer: timer, census: census, machine: machine)
+            SandboxIdentity(name: SandboxName.standard, start: start, isSeeded: settings.seed != nil),
+            mounting: mounting, settings: settings, journal: journal, timeToLive: nil, timer: timer, census: census,
+            machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
 
@@ -50,7 +52,8 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            SandboxIdentity(name: name, start: start), mounting: mounting, settings: settings,
+            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), mounting: mounting,
+            settings: settings,
             journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
             timer: timer, census: census, machine: machine)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in

@@ -4,17 +4,21 @@
 public struct SandboxIdentity: Sendable, Hashable {
     /// The sandbox's name.
     public let name: String
-    /// Eight hexadecimal digits, drawn when the emulator started; the same in all its sandboxes.
+    /// Eight hexadecimal digits, the same in all sandboxes of the emulator: drawn when it started, or derived from the seed
+    /// that it was started with, so that what is made of them repeats.
     public let start: String
+    /// Whether the digits come from a seed, so that an earlier start may have had the same.
+    public let isSeeded: Bool
 
     /// The sandbox of that name in that start.
-    public init(name: String, start: String) {
+    public init(name: String, start: String, isSeeded: Bool = false) {
         self.name = name
         self.start = start
+        self.isSeeded = isSeeded
     }
 
     /// The digits of a new start.
-    static func drawStart() -> String {
-        String(IdentifierSource().uuid().prefix(8))
+    static func drawStart(seed: UInt64?) -> String {
+        String(IdentifierSource(seed: seed).uuid().prefix(8))
     }
 }

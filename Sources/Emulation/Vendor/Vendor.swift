@@ -47,8 +47,8 @@ public protocol Vendor: Sendable {
     /// What a sandbox starts with.
     var initialState: State { get }
 
-    /// What a reset leaves: what a sandbox starts with, unless the vendor has to remember that there was one.
-    var stateAfterReset: State { get }
+    /// What a reset leaves of a state: what a sandbox starts with, unless the vendor has to remember that there was one.
+    func state(afterResetting old: State) -> State
 
     /// The state as JSON that ``state(importing:_:over:)`` reads; `nil` when there is nothing of that extent.
     ///
@@ -194,7 +194,7 @@ extension Vendor {
     public func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
 
     /// A vendor to whom a reset is a new beginning.
-    public var stateAfterReset: State { initialState }
+    public func state(afterResetting old: State) -> State { initialState }
 
     /// Says nothing.
     public func socketOpened(_ call: inout SocketCall<Self>, _ state: inout State) {}

@@ -61,9 +61,16 @@ extension Connection {
         postpone(loop)
     }
 
+    /// Gives up a client that lets more gather than it may.
+    ///
+    /// What waits for it goes out, and the close frame behind that: one that is slow and reads learns why, one that reads
+    /// nothing is reset when its patience (``Limits/write``) is over. Nothing more is added meanwhile.
     private func drop(_ loop: EventLoop) {
-        reportEnd(WebSocketClosure(.abnormal, reason: "the client takes its messages too slowly"))
-        reset(loop)
+        let closure = WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")
+        webSocket?.conversation.close(closure, into: &output.bytes)
+        reportEnd(closure)
+        phase = .finishing
+        postpone(loop)
     }
 
     /// Tells the handler of the end, once.

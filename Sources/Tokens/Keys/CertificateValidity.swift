@@ -12,6 +12,9 @@ public struct CertificateValidity: Sendable, Hashable {
     /// Source: RFC 5280 section 4.1.2.5.
     public func contains(_ moment: Double) -> Bool { notBefore <= moment && moment <= notAfter }
 
+    /// Both ends for people.
+    public var dates: String { "valid from \(UnixTime.text(of: notBefore)) to \(UnixTime.text(of: notAfter))" }
+
     /// A finding about a moment: a failure outside of the validity.
     public func finding(at moment: Double) -> Finding {
         Finding(

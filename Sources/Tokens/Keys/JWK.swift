@@ -17,6 +17,13 @@ struct JWK {
     /// The names of the private members it has.
     var privateNames: [String] { Self.privateMembers.filter { members[$0] != nil } }
 
+    /// Whether it is a shared secret, with or without its bytes.
+    var isSecret: Bool { Self.isSecret(members) }
+
+    static func isSecret(_ members: JSONObject) -> Bool {
+        members["kty"]?.string?.hasSameBytes(as: KeyType.secret.rawValue) == true
+    }
+
     /// The key's name; absent is fine.
     func id() throws(KeyError) -> String? {
         guard let value = members["kid"] else { return nil }

@@ -6,6 +6,8 @@ public enum KeyError: Error, Sendable, Hashable {
     case noKeyInPEM
     /// A private key, or a JWK with private members, where a public one belongs.
     case privateKey
+    /// A shared secret (`oct`) where a public key belongs.
+    case sharedSecret
     /// A private key protected by a password.
     case encryptedPrivateKey
     /// A public key where a private one is needed.
@@ -47,6 +49,7 @@ extension KeyError: CustomStringConvertible {
         case .unreadable(let what): "cannot be read: \(what)"
         case .noKeyInPEM: "no PEM block with a key; expected PUBLIC KEY, RSA PUBLIC KEY, CERTIFICATE or PRIVATE KEY"
         case .privateKey: "a private key; expected a public one"
+        case .sharedSecret: "a shared secret (oct); expected a public key"
         case .encryptedPrivateKey: "the private key is protected by a password; expected one without"
         case .notPrivate: "a public key; expected a private one"
         case .partsDisagree: "its private and its public part belong to different keys"

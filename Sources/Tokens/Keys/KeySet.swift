@@ -25,7 +25,8 @@ public struct KeySet: Sendable {
     /// Reads a JWKS; it may turn out to have no usable key.
     ///
     /// - Parameter acceptsPrivate: Whether secrets (`oct`) and keys with private members are taken; a set that was
-    ///   fetched or handed in for verification should have none, and they are skipped as ``KeyError/privateKey``.
+    ///   fetched or handed in for verification should have none, and they are skipped as ``KeyError/sharedSecret`` and
+    ///   ``KeyError/privateKey``.
     /// - Throws: ``KeyError/unreadable(_:)`` when the value is no object with an array `keys`.
     public init(jwks: JSON, acceptsPrivate: Bool = false) throws(KeyError) {
         guard let elements = jwks["keys"]?.array else {
@@ -53,9 +54,24 @@ public struct KeySet: Sendable {
         JSONObject(keys.compactMap(\.id).map { ($0, JSON.null) }).duplicateNames
     }
 
-    /// The names of private members (`d`, `p`, `q`, … and the `k` of a secret) in a JWK or a JWKS, each once.
-    public static func privateMembers(in value: JSON) -> [String] {
+    /// A JWKS whose shared secrets (`oct`) have lost their bytes, for whoever keeps what is public of it.
+    public static func withoutSecrets(_ jwks: JSON) -> JSON {
+        guard var set = jwks.object, let keys = jwks["keys"]?.array else { return jwks }
+        set["keys"] = .array(
+            keys.map { key in
+                guard var members = key.object, JWK.isSecret(members) else { return key }
+                members["k"] = nil
+                return .object(members)
+            })
+        return .object(set)
+    }
+
+    /// The names of private members (`d`, `p`, `q`, …) in a JWK or a JWKS, each once.
+    ///
+    /// - Parameter countsSecrets: Whether the `k` of a shared secret (`oct`) is one of them.
+    public static func privateMembers(in value: JSON, countsSecrets: Bool = true) -> [String] {
         let objects = (value["keys"]?.array ?? [value]).compactMap(\.object)
+            .filter { countsSecrets || !JWK.isSecret($0) }
         return JWK.privateMembers.filter { name in objects.contains { $0[name] != nil } }
     }
 }

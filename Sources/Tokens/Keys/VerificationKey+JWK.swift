@@ -8,11 +8,14 @@ extension VerificationKey {
     /// them; a point has exactly its curve's length and lies on it.
     ///
     /// - Parameter acceptsPrivate: Whether secrets (`oct`) and keys with private members are taken as well.
-    /// - Throws: ``KeyError/privateKey`` for such a key otherwise.
+    /// - Throws: ``KeyError/sharedSecret`` and ``KeyError/privateKey`` for such a key otherwise.
     /// Source: RFC 7517 section 4, RFC 7518 section 6, RFC 8037 section 2.
     public static func jwk(_ value: JSON, acceptsPrivate: Bool = false) throws(KeyError) -> VerificationKey {
         let jwk = try JWK(value)
-        guard acceptsPrivate || jwk.privateNames.isEmpty else { throw .privateKey }
+        if !acceptsPrivate {
+            guard !jwk.isSecret else { throw .sharedSecret }
+            guard jwk.privateNames.isEmpty else { throw .privateKey }
+        }
         try jwk.checkPurpose("verify")
         let id = try jwk.id()
         let key =

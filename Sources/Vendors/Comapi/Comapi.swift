@@ -137,6 +137,9 @@ final class Comapi: Vendor {
             "content.read", .get(space + "/content/{content}"), access: .space, evidence: .ours,
             source: "ours: the url of an upload must lead somewhere", handler: readContent),
         Route(
+            "push.click", .get(space + "/pushes/{push}/click"), access: .space, evidence: .observed,
+            source: "JS SDK, Android SDK: GET without a token; path and answer ours", handler: clickPush),
+        Route(
             "facebook.state", .post(space + "/channels/facebook/state"), access: .session, evidence: .observed,
             // ours: no client sends more than a few members, and they are ignored.
             source: "all SDKs", bodyLimit: 4096, handler: stateForFacebook),

@@ -23,6 +23,9 @@ extension Comapi {
             "drop-sockets", about: "Closes the sockets of a session with 1001, as a server that goes down.",
             members: session, body: dropSockets),
         VendorAction(
+            "answer-challenge", about: "Has a challenge count as answered, as if another client had been quicker.",
+            members: [ActionMember("challenge", "its authenticationId", isRequired: true)], body: answerChallenge),
+        VendorAction(
             "send-message", about: "Sends a message as another user, who joins the conversation if need be.",
             members: [
                 ActionMember("conversation", "id of the conversation", isRequired: true),
@@ -74,6 +77,18 @@ extension Comapi {
         state.sessions.forgetSockets(of: session.id)
         outbox.close(WebSocketClosure(.goingAway, reason: "An action dropped it."), at: .session(session.id))
         return told(session)
+    }
+
+    @Sendable private static func answerChallenge(
+        _ call: ActionCall<Comapi>, _ state: inout ComapiState
+    ) throws(ActionRefusal) -> JSON {
+        let id = try call.required("challenge")
+        guard let challenge = state.challenges[id] else {
+            let known = state.challenges.all.suffix(20).map(\.id)
+            throw ActionRefusal("no challenge has the authenticationId \(id)\(Nearest.hint(to: id, among: known))")
+        }
+        state.challenges.answer(id, by: "the action answer-challenge")
+        return ["challenge": .string(id), "space": challenge.space.json]
     }
 
     private static func existingSession(

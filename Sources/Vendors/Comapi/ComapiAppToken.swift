@@ -50,9 +50,15 @@ struct ComapiAppToken: Sendable {
         signed.add(
             Finding(
                 "signature", finding.outcome, expected: finding.expected, found: finding.found,
-                note: mistake?.description ?? finding.note, source: finding.source),
+                note: mistake?.description ?? sessionRemark ?? finding.note, source: finding.source),
             orFail: mistake?.failure ?? .badSignature)
         if let mistake { signed.note(Finding(mistake.failure.rawValue, .noted, note: mistake.description)) }
+    }
+
+    /// A session's token in the place of the app's own.
+    private var sessionRemark: String? {
+        guard compact.claims?["apiSpaceId"] != nil, compact.claims?["boot"] != nil else { return nil }
+        return "This looks like the token of a session; authenticationToken is the app's own JWT, made for the nonce."
     }
 
     private mutating func judgeIssuer(_ space: ComapiSpace) {

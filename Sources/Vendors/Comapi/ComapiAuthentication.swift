@@ -72,19 +72,24 @@ extension Comapi {
         findings.add(
             Finding(
                 "space", space == nil ? .failed : .passed, expected: .text("the id of a configured API space"),
-                found: .text(id), source: "ours"),
+                found: .text(id),
+                note: space == nil ? "Spaces stand in accounts.yaml\(Nearest.hint(to: id, among: knownSpaces))" : nil,
+                source: "ours"),
             orFail: .unknownSpace)
         return space
     }
 
+    /// The ids of spaces that people may mean.
+    private var knownSpaces: [String] { accounts.spaces.map(\.id.text) + accounts.templates.map { $0.id.text + "*" } }
+
     /// Reads the body of `session.create` and judges the token in it.
     private func answer(_ arrival: ComapiArrival, of space: ComapiSpace) -> ComapiChallengeAnswer {
-        guard let object = (try? JSON.parse(arrival.request.body))?.object else {
-            return ComapiChallengeAnswer(
-                refusal: Refusal(.malformedBody, because: "the body is no JSON object"), members: nil,
-                authenticationID: nil, token: nil)
+        let members: ComapiMembers
+        do throws(ComapiRefusal) {
+            members = try ComapiMembers(body: arrival.request.body)
+        } catch {
+            return ComapiChallengeAnswer(refusal: error, members: nil, authenticationID: nil, token: nil)
         }
-        let members = ComapiMembers(object)
         var faults = ComapiFaults()
         let id = members.text("authenticationId", isRequired: true, &faults)
         let text = members.text("authenticationToken", isRequired: true, &faults)
@@ -160,6 +165,7 @@ struct ComapiSessionStanding {
         findings.add(
             Finding(
                 "session-open", isEnded ? .failed : .passed, expected: .text("a session that was not ended"),
+                found: isEnded ? .text("session \(id.text) of \(token.profileID.text), which was ended") : nil,
                 source: "ours"),
             orFail: .sessionEnded)
         let isAdoptable = namesake == nil && isAdoptable(state)
@@ -177,7 +183,10 @@ struct ComapiSessionStanding {
 
     private func isAdoptable(_ state: ComapiState) -> Bool {
         if let mark = token.mintMark, token.start == sandbox.start { return mark == state.mintMark }
-        return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && token.start != sandbox.start
+        // With a seed all starts have one name; what this one has forgotten is known by its id then.
+        let isEarlier =
+            token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
+        return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && isEarlier
     }
 
     private func note(_ standing: Standing, _ namesake: ComapiSession?, _ state: ComapiState) -> String? {
@@ -189,7 +198,9 @@ struct ComapiSessionStanding {
                 : "The token was minted; the session begins."
         case .unknown:
             if let namesake { return "The session is that of \(namesake.profileID.text)." }
-            if token.start == sandbox.start { return "This start of the program began it and has forgotten it." }
+            if token.start == sandbox.start, state.adoptsEarlierSessions || !sandbox.isSeeded {
+                return "This start of the program began it and has forgotten it."
+            }
             return state.adoptsEarlierSessions
                 ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions are over."
         }

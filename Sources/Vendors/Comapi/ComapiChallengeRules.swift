@@ -45,7 +45,7 @@ struct ComapiChallengeRules {
             Finding(
                 "challenge-known", id == nil ? .notJudged : known == nil ? .failed : .passed,
                 expected: .text("the authenticationId of a challenge of this API space"), found: id.map(Fact.text),
-                note: known == nil ? challenge.map { "The challenge belongs to API space \($0.space.text)." } : nil,
+                note: known == nil ? strangeness(id, challenge) : nil,
                 source: "ours"),
             orFail: .unknownAuthentication)
         let isAnswered = known?.answeredBy != nil
@@ -54,6 +54,7 @@ struct ComapiChallengeRules {
                 "challenge-unanswered",
                 known == nil ? .notJudged : !isAnswered ? .passed : switches.hasSingleUseChallenges ? .failed : .noted,
                 expected: .text("a challenge that was not answered before"),
+                found: known?.answeredBy.map { .text("challenge \(known?.id ?? ""), answered by \($0)") },
                 source: "Android SDK; switch single-use-challenges"),
             orFail: .nonceReused)
         findings.add(
@@ -62,6 +63,15 @@ struct ComapiChallengeRules {
                 expected: known.map { .timeUpTo($0.expires.unixSeconds) }, found: .time(moment.unixSeconds),
                 source: "follows from expiresOn"),
             orFail: .nonceExpired)
+    }
+
+    /// Why nobody asked that in this space.
+    private func strangeness(_ id: String?, _ challenge: ComapiChallenge?) -> String? {
+        if let challenge { return "The challenge belongs to API space \(challenge.space.text)." }
+        return id.flatMap { state.challenges.challenge(nonce: $0) }
+            .map {
+                "That is the nonce of challenge \($0.id); the token carries it, and authenticationId is the challenge's."
+            }
     }
 
     private func judgeNonce(

@@ -36,6 +36,14 @@ struct ComapiParticipant: Sendable {
     var role: ComapiRole
 
     var json: JSON { ["id": id.json, "role": .string(role.rawValue)] }
+
+    /// As `conversation.create` shows it. Source: recordings of the Android and iOS SDKs.
+    func member(of conversation: ComapiID, in space: ComapiSpace) -> JSON {
+        [
+            "id": id.json, "role": .string(role.rawValue), "conversationId": conversation.json,
+            "apiSpaceId": space.id.json,
+        ]
+    }
 }
 
 /// A conversation with its participants and its log.

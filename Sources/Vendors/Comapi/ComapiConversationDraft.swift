@@ -23,7 +23,8 @@ struct ComapiConversationDraft {
         case .update(let current):
             id = current
             if let value = body.object["id"], value.string.map({ ComapiID($0) != current }) ?? true {
-                faults.invalid("id", "is \(value.text.prefix(100)), and never changes")
+                faults.invalid(
+                    "id", "is \(value.text.prefix(100)), not \(JSON.string(current.text).text), and never changes")
             }
         }
         name = body.text("name", &faults)
@@ -34,7 +35,9 @@ struct ComapiConversationDraft {
             participants = Self.participants(body.objects("participants", &faults) ?? [], &faults)
         }
         if participants.count > Self.mostAtFirst {
-            faults.invalid("participants", "names more than \(Self.mostAtFirst); others can be added later")
+            faults.invalid(
+                "participants",
+                "names \(participants.count); at most \(Self.mostAtFirst) at first, others can be added later")
         }
         try faults.check()
     }
@@ -56,7 +59,9 @@ struct ComapiConversationDraft {
             let id = members.text("id", isRequired: true, &faults)
             let name = members.text("role", &faults)
             let role = name.flatMap { ComapiRole(named: $0) }
-            if let name, role == nil { faults.invalid(members.name("role"), "is “\(name.prefix(40))”") }
+            if let name, role == nil {
+                faults.invalid(members.name("role"), "is “\(name.prefix(40))”; expected owner, participant or member")
+            }
             if let id { participants.append(ComapiParticipant(id: ComapiID(id), role: role ?? .participant)) }
         }
         return participants

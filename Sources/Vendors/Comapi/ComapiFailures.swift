@@ -53,6 +53,7 @@ enum ComapiFailure: String, VendorFailure {
     case conversationExists = "conversation-exists"
     case etagMismatch = "etag-mismatch"
     case unknownContent = "unknown-content"
+    case unknownPush = "unknown-push"
     case bodyTooLarge = "body-too-large"
     case upgradeRequired = "upgrade-required"
     case serverError = "server-error"

@@ -11,10 +11,16 @@ struct ComapiFaults: Sendable {
 
     var isEmpty: Bool { entries.isEmpty }
 
-    /// Something required is absent, null or empty.
-    mutating func missing(_ name: String) {
+    /// Something required is absent, null or empty; the reason says which.
+    mutating func missing(_ name: String, found value: JSON? = nil) {
         missing.append(name)
-        add(name, "is required", "is missing")
+        let reason: String
+        switch value {
+        case nil: reason = "was not sent; expected it"
+        case .null?: reason = "is null; expected a value"
+        case let value?: reason = "is an empty \(value.typeName); expected a value"
+        }
+        add(name, "is required", reason)
     }
 
     /// Something has the wrong type, range or form.
@@ -76,7 +82,7 @@ struct ComapiMembers: Sendable {
     /// A text, which must not be empty when it is required.
     func text(_ member: String, isRequired: Bool = false, _ faults: inout ComapiFaults) -> String? {
         guard let value = self[member] else {
-            if isRequired { faults.missing(name(member)) }
+            if isRequired { faults.missing(name(member), found: object[member]) }
             return nil
         }
         guard let text = value.string else {
@@ -84,7 +90,7 @@ struct ComapiMembers: Sendable {
             return nil
         }
         guard !isRequired || !text.utf8.isEmpty else {
-            faults.missing(name(member))
+            faults.missing(name(member), found: value)
             return nil
         }
         return text
@@ -110,14 +116,14 @@ struct ComapiMembers: Sendable {
     /// An array of objects.
     func objects(_ member: String, isRequired: Bool = false, _ faults: inout ComapiFaults) -> [ComapiMembers]? {
         guard let value = self[member] else {
-            if isRequired { faults.missing(name(member)) }
+            if isRequired { faults.missing(name(member), found: object[member]) }
             return nil
         }
         guard let elements = value.array else {
             faults.invalid(name(member), "is a JSON \(value.typeName), not an array")
             return nil
         }
-        if isRequired, elements.isEmpty { faults.missing(name(member)) }
+        if isRequired, elements.isEmpty { faults.missing(name(member), found: value) }
         return Self.objects(elements, at: name(member), &faults)
     }
 

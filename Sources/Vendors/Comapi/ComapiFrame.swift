@@ -9,8 +9,11 @@ struct ComapiOccasion: Sendable {
     let actor: ComapiID
     let moment: Moment
     let identifiers: IdentifierSource
+    /// What the URLs begin with that are told; empty where nobody has asked by one.
+    let base: String
 
-    init(space: ComapiSpace, actor: ComapiID, moment: Moment, identifiers: IdentifierSource) {
+    init(space: ComapiSpace, actor: ComapiID, moment: Moment, identifiers: IdentifierSource, base: String = "") {
+        self.base = base
         self.space = space
         self.actor = actor
         self.moment = moment
@@ -19,7 +22,8 @@ struct ComapiOccasion: Sendable {
 
     init(_ call: ComapiCall) {
         self.init(
-            space: call.space, actor: call.caller.profileID, moment: call.moment, identifiers: call.identifiers)
+            space: call.space, actor: call.caller.profileID, moment: call.moment, identifiers: call.identifiers,
+            base: call.base)
     }
 }
 
@@ -126,7 +130,10 @@ extension ComapiFrame {
         _ name: String, _ conversation: ComapiConversation, _ occasion: ComapiOccasion
     ) -> ComapiFrame {
         var payload = conversation.core
-        if name == "create" { payload.append("participants", .array(conversation.joined.map(\.json))) }
+        if name == "create" {
+            let members = conversation.joined.map { $0.member(of: conversation.id, in: occasion.space) }
+            payload.append("participants", .array(members))
+        }
         return ComapiFrame(
             "conversation.\(name)", occasion,
             [
@@ -135,10 +142,14 @@ extension ComapiFrame {
             ], payload: .object(payload))
     }
 
-    static func conversationDeleted(_ id: ComapiID, _ occasion: ComapiOccasion) -> ComapiFrame {
+    /// Source of `etag` and `revision`, those of the conversation at its end: recordings and tests of the Android SDK.
+    static func conversationDeleted(_ conversation: ComapiConversation, _ occasion: ComapiOccasion) -> ComapiFrame {
         ComapiFrame(
-            "conversation.delete", occasion, ["conversationId": id.json],
-            payload: ["date": .string(occasion.moment.rfc3339)])
+            "conversation.delete", occasion, ["conversationId": conversation.id.json],
+            payload: [
+                "date": .string(occasion.moment.rfc3339), "etag": .string(conversation.etag),
+                "revision": JSON(conversation.revision),
+            ])
     }
 
     /// `conversation.participantAdded`, `…Updated` or `…Removed`.
@@ -165,9 +176,12 @@ extension ComapiFrame {
 
     /// The frame of an event of a conversation's log.
     static func event(_ event: ComapiEvent, of conversation: ComapiConversation, in space: ComapiSpace) -> ComapiFrame {
-        ComapiFrame(
+        var payload = conversation.payload(of: event).object ?? [:]
+        // Source: recordings of the Android SDK; pages of messages have no such member.
+        if !event.isSent { payload.append("revision", JSON(event.id)) }
+        return ComapiFrame(
             "conversationMessage.\(event.name)", id: event.eventID, actor: event.actor, at: event.moment, in: space,
             ["conversationId": conversation.id.json, "conversationEventId": JSON(event.id)],
-            payload: conversation.payload(of: event))
+            payload: .object(payload))
     }
 }

@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Tokens
 
 /// A message as a client sends it.
 struct ComapiMessageDraft {
@@ -49,30 +50,40 @@ struct ComapiStatusUpdate {
     private static func status(_ members: ComapiMembers, _ faults: inout ComapiFaults) -> ComapiMessageStatus? {
         guard let name = members.text("status", isRequired: true, &faults) else { return nil }
         let status = ComapiMessageStatus(rawValue: name)
-        if status == nil { faults.invalid(members.name("status"), "is “\(name.prefix(40))”") }
+        if status == nil {
+            faults.invalid(members.name("status"), "is “\(name.prefix(40))”; expected delivered or read")
+        }
         return status
     }
 
     /// When it happened; now, where the client does not say (ours).
     private static func moment(_ members: ComapiMembers, _ faults: inout ComapiFaults) -> Moment? {
+        let name = members.name("timestamp")
+        if let remark = members["timestamp"]?.number.flatMap({ NumericDate(.number($0)).dateRemark }) {
+            faults.invalid(name, remark)
+            return nil
+        }
         guard let text = members.text("timestamp", &faults) else { return nil }
         // A moment also reads plain seconds, which are no date; every date has a hyphen.
         let moment = text.contains("-") ? Moment(text: text) : nil
-        if moment == nil { faults.invalid(members.name("timestamp"), "is “\(text.prefix(40))”, no RFC 3339 date") }
+        if moment == nil {
+            let remark = NumericDate(.string(text)).dateRemark
+            faults.invalid(name, remark ?? "is “\(text.prefix(40))”; expected an RFC 3339 date")
+        }
         return moment
     }
 
     private static func messageIDs(_ members: ComapiMembers, _ faults: inout ComapiFaults) -> [String] {
         let name = members.name("messageIds")
         guard let value = members["messageIds"] else {
-            faults.missing(name)
+            faults.missing(name, found: members.object["messageIds"])
             return []
         }
         guard let elements = value.array else {
             faults.invalid(name, "is a JSON \(value.typeName), not an array")
             return []
         }
-        if elements.isEmpty { faults.missing(name) }
+        if elements.isEmpty { faults.missing(name, found: value) }
         for (index, element) in elements.enumerated() where element.string == nil {
             faults.invalid("\(name)[\(index)]", "is a JSON \(element.typeName), not a string")
         }

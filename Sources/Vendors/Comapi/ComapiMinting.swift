@@ -177,6 +177,7 @@ extension Comapi {
         let defect = try reader.string("defect")
         try reader.finish()
         let key = sessionKeys.key(of: space, in: setting.sandbox)
+        sessionKeys.noteIssue(in: setting.sandbox)
         guard let defect else { return try Self.minted(draft, key) }
         switch defect {
         case "session-other-space": draft.claims["apiSpaceId"] = try other(than: space).id.json

@@ -62,11 +62,21 @@ extension Comapi {
         let key = sessionKeys.key(of: space, in: sandbox).verificationKey
         let finding = token.compact.signature(by: key, algorithm: .hs256, source: "ours")
         guard finding.outcome == .failed else { return finding }
-        let looksLikeApp = token.spaceID == nil && token.compact.claims?["nonce"] != nil
-        return Finding(
-            "signature", .failed, expected: finding.expected, found: finding.found,
-            note: looksLikeApp
-                ? "This looks like the app's own JWT; it answers a challenge, and the token of the answer is sent here."
-                : finding.note, source: "ours")
+        return finding.because(mistake(of: token, space) ?? finding.note ?? "")
+    }
+
+    /// What explains that the signature of a session's token does not fit.
+    private func mistake(of token: ComapiSessionToken, _ space: ComapiSpace) -> String? {
+        if token.spaceID == nil, token.compact.claims?["nonce"] != nil {
+            return
+                "This looks like the app's own JWT; it answers a challenge, and the token of the answer is sent here."
+        }
+        if let name = sessionKeys.issuer(of: token.compact, for: space) {
+            return
+                "The signature fits a session of sandbox \(name): the request has come to another sandbox than the token."
+        }
+        let secret = space.sharedKey.verificationKey
+        guard token.compact.signature(by: secret, algorithm: .hs256).outcome == .passed else { return nil }
+        return "The signature fits the shared secret of the API space, which signs the app's own JWT only."
     }
 }

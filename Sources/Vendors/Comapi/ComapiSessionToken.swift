@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Synchronization
 import Tokens
 
 /// A token of a session as it was presented; what it says, whether or not it deserves trust.
@@ -92,6 +93,28 @@ extension TokenDraft {
 /// The secret comes from the fixtures, so a token outlives a restart, as clients that keep theirs expect.
 final class ComapiSessionKeys: Sendable {
     private let known = RecentTokens<SigningKey>()
+    /// The sandboxes in which tokens were issued, the latest last.
+    private let issuers = Mutex<[String]>([])
+    /// ours: so many are tried to explain a token of another sandbox.
+    private static let mostIssuers = 64
+
+    /// Notes that a sandbox has issued a token.
+    func noteIssue(in sandbox: SandboxIdentity) {
+        issuers.withLock { names in
+            if names.last == sandbox.name { return }
+            names.removeAll { $0 == sandbox.name }
+            names.append(sandbox.name)
+            if names.count > Self.mostIssuers { names.removeFirst() }
+        }
+    }
+
+    /// The sandbox that has issued a token; `nil` where none of the latest did.
+    func issuer(of token: CompactToken, for space: ComapiSpace) -> String? {
+        issuers.withLock { $0 }.last { name in
+            let key = key(of: space, in: SandboxIdentity(name: name, start: "")).verificationKey
+            return token.signature(by: key, algorithm: .hs256).outcome == .passed
+        }
+    }
 
     /// The key of a space in a sandbox: HMAC-SHA-256 of the sandbox's name, LF and the space's id under the session secret.
     func key(of space: ComapiSpace, in sandbox: SandboxIdentity) -> SigningKey {

@@ -56,6 +56,8 @@ struct ComapiSessions: Sendable {
     private var order = ArrivalOrder<ComapiSessionID>()
     /// Those that have ended, the first one first.
     private(set) var ended = ArrivalOrder<ComapiSessionID>()
+    /// Those that an action had forgotten; a later start forgets even that.
+    private var forgotten: Set<ComapiSessionID> = []
     private(set) var sockets = ComapiOpenSockets()
 
     /// All of them, in the order of their beginning.
@@ -72,6 +74,7 @@ struct ComapiSessions: Sendable {
 
     mutating func add(_ session: ComapiSession) {
         if sessions.count >= Self.capacity { makeRoom() }
+        forgotten.remove(session.id)
         guard sessions.updateValue(session, forKey: session.id) == nil else { return }
         owned[Owner(space: session.space, profile: session.profileID), default: ArrivalOrder()].append(session.id)
         order.append(session.id)
@@ -79,7 +82,7 @@ struct ComapiSessions: Sendable {
 
     /// Ends a session, and remembers that it was.
     mutating func end(_ id: ComapiSessionID) {
-        forget(id)
+        remove(id)
         sockets.forget(id)
         noteEnd(of: id)
     }
@@ -92,9 +95,18 @@ struct ComapiSessions: Sendable {
 
     /// Forgets a session as if it had never been.
     mutating func forget(_ id: ComapiSessionID) {
+        remove(id)
+        // ours: a bound, so that forgetting in a loop cannot fill the machine.
+        if forgotten.count < Self.endedCapacity { forgotten.insert(id) }
+    }
+
+    private mutating func remove(_ id: ComapiSessionID) {
         drop(id)
         order.remove(id)
     }
+
+    /// Whether an action has had the session forgotten, so that nobody takes it over again.
+    func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
 
     /// Sets where pushes of a session go; `nil` for nowhere.
     mutating func register(_ registration: JSON?, for id: ComapiSessionID) { sessions[id]?.registration = registration }

@@ -14,10 +14,12 @@ extension Comapi {
     var initialState: ComapiState { ComapiState() }
 
     /// A reset ends the sessions of earlier starts too, and what was minted before it.
-    var stateAfterReset: ComapiState {
+    ///
+    /// The new mark follows from the old one: with a seed, the same calls yield the same tokens.
+    func state(afterResetting old: ComapiState) -> ComapiState {
         var state = ComapiState()
         state.adoptsEarlierSessions = false
-        state.mintMark = String(IdentifierSource().uuid().prefix(8))
+        state.mintMark = "reset-\((old.mintMark.split(separator: "-").last.flatMap { Int($0) } ?? 0) &+ 1)"
         return state
     }
 }

@@ -78,9 +78,12 @@ extension ComapiState {
         for participant in self[space].conversations[id]?.joined ?? [] where participant.id != message.sender {
             for session in sessions.sessions(of: participant.id, in: space) {
                 guard let registration = session.registration else { continue }
+                let push = occasion.identifiers.uuid()
                 self[space].note(push: [
-                    "sessionId": session.id.local.json, "profileId": participant.id.json, "registration": registration,
-                    "alert": alert, "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339),
+                    "id": .string(push), "sessionId": session.id.local.json, "profileId": participant.id.json,
+                    "registration": registration, "alert": alert,
+                    "data": ComapiPush.data(of: alert, tracking: ComapiPush.url(of: push, occasion)),
+                    "messageId": .string(message.id), "at": .string(occasion.moment.rfc3339), "clicks": 0,
                 ])
             }
         }

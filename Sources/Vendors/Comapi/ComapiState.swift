@@ -70,6 +70,19 @@ struct ComapiSpaceState: Sendable {
     var conversations: [ComapiID: ComapiConversation] = [:]
     private(set) var pushes: [JSON] = []
 
+    /// Notes that the tracking URL of a push was called.
+    ///
+    /// - Returns: whether there is such a push.
+    mutating func noteClick(ofPush id: String, at moment: Moment) -> Bool {
+        guard let index = pushes.lastIndex(where: { $0["id"]?.string?.hasSameBytes(as: id) == true }),
+            var push = pushes[index].object
+        else { return false }
+        push["clicks"] = JSON((push["clicks"]?.int ?? 0) + 1)
+        push["clickedOn"] = .string(moment.rfc3339)
+        pushes[index] = .object(push)
+        return true
+    }
+
     mutating func note(push: JSON) {
         pushes.append(push)
         if pushes.count > Self.pushCapacity { pushes.removeFirst(pushes.count - Self.pushCapacity) }

@@ -22,6 +22,8 @@ struct ComapiTimeRules {
         }
         judgeMilliseconds("exp", token, .millisecondsExp, &findings)
         judgeMilliseconds("iat", token, .millisecondsIat, &findings)
+        // Nobody documents nbf, so that no switch decides of it.
+        if let remark = token.milliseconds(in: "nbf") { findings.note(remark) }
         judgeBounds(token, &findings)
         if claims != nil { addNotes(token, &findings) }
     }

@@ -7,6 +7,7 @@ import Wire
 extension Comapi {
     static func uploadContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
         guard let upload = try call.credentials.upload?.get() else { throw Refusal(.malformedBody) }
+        if let remark = upload.remark { call.note("unreadable-json", remark, source: "JS SDK, iOS SDK") }
         let folder = call.request.queryItems.first { $0.name == "folder" && !$0.value.isEmpty }?.value ?? "content"
         let id = call.identifiers.uuid()
         let content = ComapiContent(
@@ -22,13 +23,7 @@ extension Comapi {
 
     /// Where the content can be read: by the host of the upload, and in the same sandbox.
     private static func url(of content: ComapiContent, _ call: ComapiCall) -> String {
-        let request = call.request
-        let scheme = request.connection.isSecure ? "https" : "http"
-        let authority = request.authority ?? "localhost"
-        let name = call.arrival.sandbox.name
-        let isNamed = name == SandboxName.standard || authority.lowercased().hasPrefix("\(name).localhost")
-        return "\(scheme)://\(authority)\(isNamed ? "" : "/~\(name)")/apispaces/"
-            + "\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
+        "\(call.base)/apispaces/\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
     }
 
     static func readContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
@@ -37,5 +32,16 @@ extension Comapi {
             throw Refusal(.unknownContent, because: "no content of the space has the id \(id), or it had to make room")
         }
         return .respond(.clientContent(content.bytes, type: content.type))
+    }
+}
+
+extension Call<Comapi> {
+    /// What URLs begin with that lead back here: the host of the request, and its sandbox.
+    var base: String {
+        let scheme = request.connection.isSecure ? "https" : "http"
+        let authority = request.authority ?? "localhost"
+        let name = arrival.sandbox.name
+        let isNamed = name == SandboxName.standard || authority.lowercased().hasPrefix("\(name).localhost")
+        return "\(scheme)://\(authority)\(isNamed ? "" : "/~\(name)")"
     }
 }

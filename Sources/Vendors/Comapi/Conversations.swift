@@ -12,7 +12,10 @@ extension Comapi {
         let space = call.space.id
         let old = state[space].conversations[draft.id]
         if let old, old.deleted == nil {
-            throw Refusal(.conversationExists, because: "conversation \(draft.id.text) is there already")
+            throw Refusal(
+                .conversationExists,
+                because:
+                    "conversation \(draft.id.text) is there already; expected an id that no living conversation has")
         }
         var conversation = ComapiConversation(id: draft.id, by: call.caller.profileID, at: call.moment)
         if let old { (conversation.log, conversation.revision) = (old.log, Ordinal.next(after: old.revision)) }
@@ -49,13 +52,19 @@ extension Comapi {
         let query = call.request.queryItems
         var faults = ComapiFaults()
         let scope = query.first { $0.name == "scope" }?.value ?? "participant"
-        if scope != "participant", scope != "public" { faults.invalid("scope", "is “\(scope.prefix(40))”") }
+        if scope != "participant", scope != "public" {
+            faults.invalid("scope", "is “\(scope.prefix(40))”; expected participant or public")
+        }
         try faults.check()
         let living = state[call.space.id].conversations.values.filter { $0.deleted == nil }.sorted { $0.id < $1.id }
         if scope == "public" { return .json(.array(living.filter(\.isPublic).map(\.json))) }
         let profile = query.first { $0.name == "profileId" }.map { ComapiID($0.value) } ?? call.caller.profileID
         guard profile == call.caller.profileID else {
-            throw Refusal(.foreignProfile, because: "the conversations of \(profile.text) are not the token's own")
+            throw Refusal(
+                .foreignProfile,
+                because:
+                    "the token is that of \(call.caller.profileID.text), not of \(profile.text), whose conversations are asked for"
+            )
         }
         return .json(.array(living.filter { $0.participants[profile] != nil }.map(\.json)))
     }
@@ -98,7 +107,7 @@ extension Comapi {
         try conversation.checkOwner(call.caller.profileID)
         try call.checkPrecondition(conversation.etag)
         call.send(
-            .conversationDeleted(conversation.id, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
+            .conversationDeleted(conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
         state[call.space.id].conversations[conversation.id]?.deleted = call.moment
         return .empty()
     }
@@ -110,7 +119,7 @@ extension Comapi {
             throw Refusal(.unknownConversation, because: "no conversation of the space has the id \(id.text)")
         }
         guard conversation.deleted == nil else {
-            throw Refusal(.unknownConversation, because: "conversation \(id.text) was deleted")
+            throw Refusal(.unknownConversation, because: "conversation \(id.text) was deleted; expected one that lives")
         }
         return conversation
     }
@@ -132,14 +141,23 @@ extension ComapiConversation {
     /// The role of somebody who must be in the conversation.
     func role(of profile: ComapiID) throws(ComapiRefusal) -> ComapiRole {
         guard let role = participants[profile] else {
-            throw Refusal(.notAParticipant, because: "\(profile.text) is not in the conversation \(id.text)")
+            throw Refusal(
+                .notAParticipant,
+                because: "\(profile.text) is not in the conversation \(id.text); expected one of \(people)")
         }
         return role
     }
 
+    /// Who is in the conversation; of many the first.
+    private var people: String {
+        let told = joined.prefix(10).map(\.id.text).joined(separator: ", ")
+        return joined.isEmpty ? "nobody" : participants.count > 10 ? told + ", …" : told
+    }
+
     func checkOwner(_ profile: ComapiID) throws(ComapiRefusal) {
         guard try role(of: profile) == .owner else {
-            throw Refusal(.ownerOnly, because: "\(profile.text) is no owner of the conversation \(id.text)")
+            throw Refusal(
+                .ownerOnly, because: "\(profile.text) is a participant of the conversation \(id.text), not an owner")
         }
     }
 
@@ -147,7 +165,9 @@ extension ComapiConversation {
     func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(ComapiRefusal) {
         let role = try role(of: profile)
         guard rights(of: role).allows(flag) else {
-            throw Refusal(.roleForbids, because: "\(flag.rawValue) is false for the role \(role.rawValue)")
+            throw Refusal(
+                .roleForbids,
+                because: "\(flag.rawValue) is false for the role \(role.rawValue) of \(profile.text); expected true")
         }
     }
 }

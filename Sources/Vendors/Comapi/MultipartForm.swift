@@ -1,4 +1,5 @@
 import JSON
+import Wire
 
 /// A body of type `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read to the letter and within bounds.
 struct MultipartForm: Sendable {
@@ -6,7 +7,7 @@ struct MultipartForm: Sendable {
     struct Part: Sendable {
         /// The parameter `name` of its disposition.
         let name: String
-        /// The parameter `filename`.
+        /// The parameter `filename*` where it can be read, else `filename`.
         let fileName: String?
         /// `Content-Type` as it stands there.
         let type: String?
@@ -108,7 +109,8 @@ extension MultipartForm.Part {
         guard disposition.prefix(while: { $0 != ";" }).lowercased() == "form-data", let name = parameters["name"]
         else { throw .noName }
         self.init(
-            name: name, fileName: parameters["filename"], type: fields["content-type"],
+            name: name, fileName: parameters.extended("filename") ?? parameters["filename"],
+            type: fields["content-type"],
             bytes: Array(bytes[(end + 4)...]))
     }
 
@@ -141,10 +143,32 @@ struct HeaderParameters {
 
     subscript(name: String) -> String? { values[name] }
 
+    /// The value of `NAME*`, which says its character set (RFC 8187 section 3.2); `nil` where there is none that can be read.
+    ///
+    /// RFC 7578 section 4.2 wants no client to send it; some libraries do, and beside the plain form it is the better one
+    /// (RFC 6266 section 4.3).
+    func extended(_ name: String) -> String? {
+        guard let value = values[name + "*"] else { return nil }
+        let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, let bytes = PercentEncoding.bytes(parts[2]) else { return nil }
+        switch parts[0].lowercased() {
+        case "utf-8": return String(validating: bytes, as: UTF8.self)
+        case "iso-8859-1": return String(String.UnicodeScalarView(bytes.map { Unicode.Scalar($0) }))
+        default: return nil
+        }
+    }
+
     private static func token(_ rest: inout Substring.UnicodeScalarView) -> String? {
         let value = rest.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
         rest = rest.dropFirst(value.count)
         return value.isEmpty ? nil : String(String.UnicodeScalarView(value))
+    }
+
+    /// What browsers escape in names: quotes and line breaks, and nothing else, percent signs included (WHATWG HTML, section
+    /// 4.10.21.8).
+    private static func unescaped(_ text: String) -> String {
+        guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
+        return [("%22", "\""), ("%0D", "\r"), ("%0A", "\n")].reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
 
     /// A quoted string with its escapes undone; `nil` when it does not end.
@@ -152,7 +176,7 @@ struct HeaderParameters {
         rest.removeFirst()
         var value = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
-            if scalar == "\"" { return String(value) }
+            if scalar == "\"" { return unescaped(String(value)) }
             // Only quotes and backslashes are escaped so: browsers leave the backslashes of paths as they are.
             if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
                 value.append(next)

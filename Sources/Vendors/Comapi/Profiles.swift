@@ -48,7 +48,10 @@ extension Comapi {
         let profile = try profile(call, state)
         guard profile.id == call.caller.profileID else {
             throw Refusal(
-                .foreignProfile, because: "\(call.caller.profileID.text) may not write the profile \(profile.id.text)")
+                .foreignProfile,
+                because:
+                    "the token is that of \(call.caller.profileID.text), not of \(profile.id.text), whose profile the path names"
+            )
         }
         try call.checkPrecondition(profile.etag)
         guard let changed = profile.changed(to: change(profile.members), at: call.moment) else {
@@ -74,7 +77,7 @@ extension Comapi {
         let body = try call.bodyObject()
         var faults = ComapiFaults()
         if let id = body.object["id"], id.string.map({ ComapiID($0) != ComapiID(call.parameters["profile"]) }) ?? true {
-            faults.invalid("id", "is \(id.text.prefix(100)), and never changes")
+            faults.invalid("id", "is \(id.text.prefix(100)), not that of the path, and never changes")
         }
         for name in ComapiProfile.textMembers { _ = body.text(name, &faults) }
         try faults.check()

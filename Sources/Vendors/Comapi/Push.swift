@@ -12,15 +12,18 @@ enum ComapiRegistration {
         let members = ComapiMembers(object)
         let found = kinds.filter { members[$0.name] != nil }
         guard found.count == 1, let kind = found.first, let registration = members[kind.name]?.object else {
-            throw ComapiFaults.invalid("push", because: "needs exactly one object of fcm and apns")
+            throw ComapiFaults.invalid(
+                "push", because: "has \(found.count) of fcm and apns; expected exactly one, an object")
         }
         var kept = JSONObject()
         for name in kind.members {
             guard let text = registration[name]?.string, !text.utf8.isEmpty, text.utf8.count <= 4096 else {
-                throw ComapiFaults.invalid("push", because: "has no text \(kind.name).\(name)")
+                throw ComapiFaults.invalid(
+                    "push", because: "has no usable \(kind.name).\(name); expected a text of 1 to 4096 bytes")
             }
             if name == "environment", text != "development", text != "production" {
-                throw ComapiFaults.invalid("push", because: "has the environment \(text.prefix(40))")
+                throw ComapiFaults.invalid(
+                    "push", because: "has the environment \(text.prefix(40)); expected development or production")
             }
             kept.append(name, .string(text))
         }
@@ -51,5 +54,39 @@ extension Comapi {
     static func stateForFacebook(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
         _ = try call.bodyObject()
         return .json(.string(call.identifiers.uuid()))
+    }
+}
+
+/// What a push carries besides its alert.
+///
+/// Source: that the member `dd_deepLink` of a push's data is a JSON text with `url` and `trackingUrl`, and that a client calls
+/// the latter with GET and without a token once the user has opened the push: JS SDK 1.3, Android SDK 1.4. Which URL that is,
+/// and its answer, are ours.
+enum ComapiPush {
+    /// The URL by which a push tells that it was opened.
+    static func url(of push: String, _ occasion: ComapiOccasion) -> String {
+        "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
+    }
+
+    /// The data of a push: the link that its sender wrote into the alert, with the tracking URL.
+    static func data(of alert: JSON, tracking url: String) -> JSON {
+        let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
+        var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
+        link["trackingUrl"] = .string(url)
+        return ["dd_deepLink": .string(JSON.object(link).text)]
+    }
+}
+
+extension Comapi {
+    /// Notes that somebody has opened a push. The URL is the secret, so that no token is asked for.
+    static func clickPush(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+        let id = call.parameters["push"]
+        guard state[call.space.id].noteClick(ofPush: id, at: call.moment) else {
+            throw Refusal(
+                .unknownPush,
+                because: "no push of the space has the id \(id); the state's list pushes has the newest "
+                    + "\(ComapiSpaceState.pushCapacity)")
+        }
+        return .empty(.ok)
     }
 }

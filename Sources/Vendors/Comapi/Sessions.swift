@@ -68,6 +68,7 @@ extension Comapi {
             start: call.arrival.sandbox.start)
         do {
             let key = call.vendor.sessionKeys.key(of: call.space, in: call.arrival.sandbox)
+            call.vendor.sessionKeys.noteIssue(in: call.arrival.sandbox)
             return ["token": .string(try claims.draft.sessionToken(by: key)), "session": session.json]
         } catch {
             throw Refusal(.serverError, because: "the token could not be signed: \(error)")
@@ -93,7 +94,9 @@ extension Comapi {
         guard session.id == call.caller.sessionID else {
             throw Refusal(
                 .foreignSession,
-                because: "the token belongs to session \(call.caller.sessionID.text), the path names \(id.text)")
+                because:
+                    "the token belongs to session \(call.caller.sessionID.text), not to \(id.text), which the path names"
+            )
         }
         return session
     }

@@ -26,19 +26,45 @@ extension IMS {
         _ user: IMSUser, code: String, email: String, at moment: Moment
     ) throws(IMSRefusal) {
         switch user.state {
-        case .active: throw Refusal(.activationCodeUsed, because: "\(user.id) is active")
-        case .deactivated: throw Refusal(.userDeactivated, because: "\(user.id) is deactivated")
+        case .active:
+            throw Refusal(
+                .activationCodeUsed,
+                because: "\(user.id) is active: its code was used, or it needed none; expected a user who is enrolled")
+        case .deactivated:
+            throw Refusal(.userDeactivated, because: "\(user.id) is deactivated; expected a user who is enrolled")
         case .enrolled: break
         }
         guard email.caseFolded == user.email.caseFolded else {
-            throw Refusal(.activationEmailMismatch, because: "\(user.id) was enrolled with \(user.email)")
+            throw Refusal(.activationEmailMismatch, because: "\(user.id) was enrolled with \(user.email), not \(email)")
         }
-        guard let activation = user.activation, code.hasSameBytes(as: activation.code) else {
-            throw Refusal(.activationCodeWrong, because: "the code of \(user.id) is another one")
+        guard let activation = user.activation else {
+            throw Refusal(
+                .activationCodeWrong,
+                because: "\(user.id) has no activation code, as after an import without secrets; "
+                    + "POST /ims/v1/users/\(user.id)/activation-code gives it one; expected that one")
+        }
+        guard code.hasSameBytes(as: activation.code) else {
+            throw Refusal(.activationCodeWrong, because: Self.difference(of: code, from: activation.code, of: user))
         }
         guard moment < activation.expires else {
-            throw Refusal(.activationCodeExpired, because: "the code expired at \(activation.expires.rfc3339)")
+            throw Refusal(
+                .activationCodeExpired,
+                because:
+                    "the code of \(user.id) ended at \(activation.expires.rfc3339), and now is \(moment.rfc3339); expected one that has not ended"
+            )
         }
+    }
+
+    /// What distinguishes a code from the right one, neither of which is shown.
+    private static func difference(of code: String, from right: String, of user: IMSUser) -> String {
+        let core = code.filter { !$0.isWhitespace && $0 != "-" }
+        let mistake =
+            core.hasSameBytes(as: right)
+            ? "it is the code with blanks or hyphens in it; expected none"
+            : code.utf8.count == right.utf8.count
+                ? "an earlier one is wrong once there is a new one; expected the latest"
+                : "it has \(code.utf8.count) characters; expected \(right.utf8.count)"
+        return "the code that was sent is not that of \(user.id) (activation id \(user.activationID)); \(mistake)"
     }
 
     private static func checkSubject(
@@ -47,16 +73,25 @@ extension IMS {
         if let enrolled = user.enterpriseID {
             guard enrolled.hasSameBytes(as: subject) else {
                 throw Refusal(
-                    .subjectMismatch, because: "\(user.id) was enrolled as \(enrolled), the token is for \(subject)")
+                    .subjectMismatch,
+                    because: "\(user.id) was enrolled as \(enrolled), not as \(subject), for whom the token is")
             }
             return
         }
         if let other = state.users.user(of: user.tenant, enterpriseID: subject) {
-            throw Refusal(.subjectTaken, because: "\(other.id) has the enterprise id \(subject)")
+            throw Refusal(
+                .subjectTaken,
+                because:
+                    "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); expected one that nobody has"
+            )
         }
         // ours: what an enrollment could not have is no enterprise id.
         guard subject.unicodeScalars.count <= IMSBody.longestText else {
-            throw Refusal(.subjectMismatch, because: "sub is longer than an enterprise id may be")
+            throw Refusal(
+                .subjectMismatch,
+                because:
+                    "sub has \(subject.unicodeScalars.count) characters; expected at most \(IMSBody.longestText)"
+            )
         }
     }
 }

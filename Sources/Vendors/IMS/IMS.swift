@@ -16,7 +16,7 @@ final class IMS: Vendor {
     typealias Switches = IMSSwitches
     typealias Access = IMSAccess
     typealias Credentials = IMSCredentials
-    typealias Standing = IMSIssuers
+    typealias Standing = IMSStanding
 
     let accounts: IMSAccounts
     /// Made once: sandboxes share it until they change it.

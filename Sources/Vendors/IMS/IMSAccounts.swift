@@ -65,24 +65,23 @@ extension IMSIssuer {
         let created = try entry.required("created_at").moment()
         let keys = try entry.required("keys")
         let body = IMSBody(try node.verbatim().object ?? [:])
-        let source: IMSKeySource
-        let verification: [VerificationKey]
+        let reading: IMSKeyReader.Reading
         let record: IMSIssuerRecord
         do throws(IMSRefusal) {
             let reader = IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil })
-            (source, verification) = try reader.read(try body.requiredObject("keys"))
+            reading = try reader.read(try body.requiredObject("keys"))
         } catch {
             throw keys.problem(error.reason ?? error.failure.rawValue)
         }
         do throws(IMSRefusal) {
-            record = try IMSIssuerRecord(body, source: source, created: created)
+            record = try IMSIssuerRecord(body, source: reading.source, created: created)
         } catch {
             throw node.problem(error.reason ?? error.failure.rawValue)
         }
-        if let remote = source.remoteKeys(of: record.name) {
+        if let remote = reading.source.remoteKeys(of: record.name) {
             self.init(record, remote: remote)
         } else {
-            self.init(record, keys: verification)
+            self.init(record, keys: reading.keys, skipped: reading.skipped)
         }
     }
 }

@@ -46,12 +46,7 @@ extension IMS {
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
         do throws(IMSRefusal) {
             let enrollment = try IMSEnrollment(IMSBody(members), tenant: tenant)
-            if enrollment.isActive, enrollment.enterpriseID == nil {
-                throw Refusal(.stateConflict, because: "activate needs an enterprise_id")
-            }
-            if let field = state.users.conflict(with: enrollment) {
-                throw Refusal(.enrollmentExists, because: "another user of tenant \(tenant) has the same \(field)")
-            }
+            try check(enrollment, state)
             return state.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
         } catch {
             throw ActionRefusal(error.reason ?? error.failure.rawValue)

@@ -51,13 +51,23 @@ extension IMS {
         case .bindDevice: isReplayed = earlier.map { !$0.hasSameBytes(as: device) } ?? false
         case .singleUse: isReplayed = earlier != nil
         }
+        let isSingle = issuer.record.replay == .singleUse
         call.findings.add(
             Finding(
                 "token-id-unused", isReplayed ? .failed : .passed,
-                expected: .text(
-                    issuer.record.replay == .singleUse ? "a jti of its own" : "the device of the first use"),
-                found: .text(id), source: "seed, JWT Claims: jti, replay protection; the modes ours"),
+                expected: .text(isSingle ? "a jti of its own" : "the device of the first use"), found: .text(id),
+                note: !isReplayed
+                    ? nil
+                    : isSingle
+                        ? "replay of issuer \(issuer.record.name) is single-use, and this jti was used before."
+                        : Self.otherDevice(device, than: earlier ?? ""),
+                source: "seed, JWT Claims: jti, replay protection; the modes ours"),
             orFail: .tokenReplayed)
+    }
+
+    private static func otherDevice(_ device: String, than first: String) -> String {
+        func named(_ device: String) -> String { device.isEmpty ? "none" : "“\(device)”" }
+        return "x-ims-device-id was \(named(first)) at the first use, and is \(named(device)) now."
     }
 
     /// Rows 13 and 14.
@@ -73,7 +83,9 @@ extension IMS {
                 Finding(
                     "user-known", isAdopted ? .noted : .failed,
                     expected: .text("the enterprise id of a user of tenant \(tenant)"), found: .text(subject),
-                    note: isAdopted ? "Switch unknown-user enrolls and activates the user." : nil,
+                    note: isAdopted
+                        ? "Switch unknown-user enrolls and activates the user."
+                        : Self.namesake(of: subject, in: tenant, issuer, state),
                     source: "seed, JWT Claims: sub; switch unknown-user"),
                 orFail: .userUnknown)
             return
@@ -83,8 +95,35 @@ extension IMS {
             Finding(
                 "user-active", user.state == .active ? .passed : .failed,
                 expected: .text(IMSUser.State.active.rawValue), found: .text(user.state.rawValue),
+                note: Self.way(of: user, subject),
                 source: "site: users are activated before use, and can be deactivated"),
             orFail: user.state == .deactivated ? .userDeactivated : .userNotActive)
+    }
+
+    /// How a user becomes active; `nil` for one who is.
+    private static func way(of user: IMSUser, _ subject: String) -> String? {
+        switch user.state {
+        case .active: nil
+        case .enrolled: "\(user.id) (\(subject)) has not activated the app: POST /ims/v1/activation does."
+        case .deactivated: "\(user.id) (\(subject)) was deactivated: POST /ims/v1/users/\(user.id)/activate undoes it."
+        }
+    }
+
+    /// Who is meant by a subject that is nobody's enterprise id in the tenant.
+    private static func namesake(
+        of subject: String, in tenant: String, _ issuer: IMSIssuer, _ state: IMSState
+    ) -> String? {
+        if let other = state.users.user(enterpriseID: subject) {
+            return "\(other.id) of tenant \(other.tenant) has it; issuer \(issuer.record.name) belongs to tenant "
+                + "\(tenant)."
+        }
+        let namesake =
+            IMSUser.number(subject).flatMap { state.users[$0] }
+            ?? state.users.user(of: tenant, activationID: subject) ?? state.users.user(of: tenant, email: subject)
+        guard let user = namesake else { return nil }
+        let known = user.enterpriseID.map { "has the enterprise id \($0)" } ?? "has no enterprise id yet"
+        return "\(user.id) (activation id \(user.activationID), \(user.email)) \(known); sub is the enterprise id, no "
+            + "other name."
     }
 
     /// The enrollment of a user for whom a valid token vouches (ours); `nil` when another one has the email already.

@@ -187,7 +187,12 @@ extension IMSToken {
     /// Whether a claim holds Unix seconds. Source: that it is a number is documented (seed); the bounds are ours.
     private func moment(_ name: String) -> Finding {
         let source = name == "exp" ? "seed, JWT Claims: exp" : "seed, JWT Claims: nbf, iat"
-        guard compact.date(name).size == .negative else { return compact.claim(name, is: .number, source: source) }
+        let date = compact.date(name)
+        guard date.size == .negative, date.isNumber else {
+            let finding = compact.claim(name, is: .number, source: source)
+            guard finding.outcome == .failed, date.form == .numericString else { return finding }
+            return finding.because("\(name) is a text that holds a number; write it without quotes.")
+        }
         return Finding(
             "claim-\(name)-present", .failed, expected: .types(.number), found: compact.claims?[name].map(Fact.json),
             note: "A moment in Unix seconds is not negative.", source: source)

@@ -54,7 +54,12 @@ extension IMS {
     ///
     /// - Throws: which file holds none.
     func devKeys(of name: String, in state: IMSState) throws(MintRefusal) -> IssuerKeys? {
-        if let keys = state.devKeys[name] { return keys }
+        try devKeys(of: name, among: state.devKeys)
+    }
+
+    /// The keys of a dev issuer, where those are the ones that something happened to.
+    func devKeys(of name: String, among changed: [String: IssuerKeys]) throws(MintRefusal) -> IssuerKeys? {
+        if let keys = changed[name] { return keys }
         return try accounts.devIssuer(name)?.initialKeys()
     }
 

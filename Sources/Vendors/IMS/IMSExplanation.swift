@@ -12,9 +12,10 @@ extension IMS {
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<IMS>
     ) -> TokenVerdict<IMSFailure> {
         let token = IMSToken(text)
+        let (issuers, devKeys) = (setting.state.issuers, setting.state.devKeys)
         let judge = IMSTokenJudge(
-            issuers: known(in: setting.state), switches: setting.switches, moment: setting.moment,
-            policy: keyFetchPolicy(setting.switches), namedHosts: accounts.namedHosts, asking: .never)
+            self, IMSStanding(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches, at: setting.moment,
+            asking: .never)
         var findings = Findings<IMSFailure>()
         let outcome = judge.judge(token, &findings)
         if let issuer = outcome.issuer {
@@ -27,16 +28,17 @@ extension IMS {
         let signer = judge.signer(of: token)
         return TokenVerdict(
             kind: token.compact.claims == nil ? nil : "user",
-            account: signer.map { "issuer \($0.record.name) of tenant \($0.record.tenant)" }, findings: findings)
+            account: signer.map { "issuer \($0.issuer.record.name) of tenant \($0.issuer.record.tenant)" },
+            findings: findings)
     }
 
     /// The issuers of a sandbox, those with their keys whom a request would ask this server for.
-    private func known(in state: IMSState) -> IMSIssuers {
-        var issuers = state.issuers
-        for issuer in issuers.all {
+    func known(_ known: IMSIssuers, _ devKeys: [String: IssuerKeys]) -> IMSIssuers {
+        var issuers = known
+        for issuer in known.all {
             guard let remote = issuer.remote, remote.lastReport == nil, let name = Self.devIssuer(of: remote.url),
                 // A file that holds no key is told to whoever mints with it.
-                let keys = try? devKeys(of: name, in: state), !keys.isBroken
+                let keys = try? self.devKeys(of: name, among: devKeys), !keys.isBroken
             else { continue }
             issuers.put(
                 IMSIssuer(issuer.record, keys: keys.published.map { $0.key.verificationKey.limited(to: [.rs256]) }))

@@ -27,13 +27,13 @@ struct IMSInvitation: Sendable, Hashable {
     ///
     /// - Throws: ``IMSFailure/bodyInvalid``.
     init(_ body: IMSBody, number: Int, user: Int, created: Moment) throws(IMSRefusal) {
-        guard let kind = try body.choice("kind", of: Kind.self) else { throw body.refusal("kind", "is missing") }
+        guard let kind = try body.choice("kind", of: Kind.self) else { throw body.missing("kind") }
         self.kind = kind
         name = try body.requiredText("name")
         email = try body.email("email") ?? ""
         phone = try body.text("phone") ?? ""
         guard !email.isEmpty || !phone.isEmpty else {
-            throw body.refusal("email", "is missing, and so is phone; one of them is needed")
+            throw body.refusal("email", "was not sent, and neither was phone; expected one of them")
         }
         sharedIDs = try Self.ids(kind.member, body)
         (self.number, self.user, self.created) = (number, user, created)

@@ -13,13 +13,16 @@ final class IMSIssuer: Sendable {
     let remote: RemoteKeys?
     /// Where they are published, as far as it can be read.
     let keyURL: IMSKeyURL?
+    /// What cannot be used of keys that are at hand.
+    private let skipped: [SkippedKey]
     /// Tells this issuer from all others, also when they are gone.
     let number = IMSIssuer.numbers.add(1, ordering: .relaxed).newValue
     private static let numbers = Atomic(0)
 
     /// An issuer with keys that are at hand.
-    init(_ record: IMSIssuerRecord, keys: [VerificationKey]) {
+    init(_ record: IMSIssuerRecord, keys: [VerificationKey], skipped: [SkippedKey] = []) {
         self.record = record
+        self.skipped = skipped
         ring = IMSKeyRing(keys)
         remote = nil
         keyURL = nil
@@ -28,6 +31,7 @@ final class IMSIssuer: Sendable {
     /// An issuer with what was fetched so far.
     init(_ record: IMSIssuerRecord, remote: RemoteKeys) {
         self.record = record
+        skipped = []
         ring = IMSKeyRing(remote.keys)
         keyURL = IMSKeyURL(remote.url)
         self.remote = remote
@@ -36,6 +40,7 @@ final class IMSIssuer: Sendable {
     /// The issuer with what is known of its keys now; what was verified with them stays known until others come.
     init(_ other: IMSIssuer, remote: RemoteKeys) {
         record = other.record
+        skipped = []
         let isSame = remote.fetchCount == other.remote?.fetchCount && remote.fetchedAt == other.remote?.fetchedAt
         ring = isSame ? other.ring : IMSKeyRing(remote.keys)
         keyURL = other.remote?.url == remote.url ? other.keyURL : IMSKeyURL(remote.url)
@@ -62,12 +67,23 @@ final class IMSIssuer: Sendable {
         return .object(answer)
     }
 
+    /// ours: whoever has so many mistakes in a set has one.
+    private static let mostSkipped = 10
+
     private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
 
-    /// What an operator should know.
+    /// What was left out of the keys that are at hand, or by the last attempt to fetch some.
+    var skippedKeys: [SkippedKey] { remote?.lastReport?.skipped ?? skipped }
+
+    /// What an operator should know: names, behind which the first of the keys that are left out say why.
     private func warnings(at moment: Moment) -> [String] {
         var warnings: [String] = []
         if remote?.lastReport?.problem != nil { warnings.append("jwks-unreachable") }
+        // Private ones first: of many only some are told.
+        let skipped = skippedKeys.filter(\.isPrivate) + skippedKeys.filter { !$0.isPrivate }
+        warnings += skipped.prefix(Self.mostSkipped).map {
+            "\($0.isPrivate ? "private-key-published" : "key-skipped"): \($0.description)"
+        }
         if record.certificateDates == .ignore { return warnings }
         for key in ring.keys {
             guard let validity = key.validity, !validity.contains(moment.unixSeconds) else { continue }

@@ -84,7 +84,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
         tokenUse = try body.nullableText("token_use", or: preset.tokenUse)
         if preset == .firebase, audience == nil, body.object["audience"] == nil {
             // Without an audience tokens of every other project would pass.
-            throw body.refusal("audience", "is missing, and the issuer does not end with it")
+            throw body.refusal("audience", "was not sent, and the issuer does not end with one; expected it")
         }
         maximumLifetime = try body.lifetime("max_lifetime_seconds", in: 1...Self.century)
         replay = try body.choice("replay", of: Replay.self) ?? .off

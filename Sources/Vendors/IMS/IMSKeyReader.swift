@@ -6,8 +6,14 @@ import Tokens
 ///
 /// Source: that public keys only are handed over is documented advice (seed); everything else is ours.
 struct IMSKeyReader {
-    /// ours: a bound of the keys of one source.
-    private static let mostKeys = 100
+    /// A source as it was read.
+    struct Reading {
+        let source: IMSKeySource
+        /// The usable keys; none of a source that is fetched.
+        var keys: [VerificationKey] = []
+        /// What cannot be used of it.
+        var skipped: [SkippedKey] = []
+    }
 
     /// The files that a source may name.
     let fixtures: VendorFixtures
@@ -18,26 +24,32 @@ struct IMSKeyReader {
     ///
     /// - Throws: ``IMSFailure/bodyInvalid``, ``IMSFailure/keySourceInvalid``, ``IMSFailure/privateKeyRefused`` or
     ///   ``IMSFailure/jwksURLNotAllowed``.
-    func read(_ object: JSONObject) throws(IMSRefusal) -> (IMSKeySource, [VerificationKey]) {
+    func read(_ object: JSONObject) throws(IMSRefusal) -> Reading {
         let body = IMSBody(object, at: "keys")
-        guard let kind = IMSKeySource.Kind(rawValue: try body.requiredText("type")) else {
-            throw body.refusal("type", "is none of \(IMSKeySource.Kind.allCases.map(\.rawValue))")
-        }
+        _ = try body.requiredText("type")
+        guard let kind = try body.choice("type", of: IMSKeySource.Kind.self) else { throw body.missing("type") }
         let isPEM = kind == .certificate || kind == .publicKey
         try body.refuseUnknown(["type", kind.member] + (isPEM ? ["kid"] : []))
-        if kind.fetchedForm != nil { return (try remote(kind, body), []) }
-        var keys: [VerificationKey]
+        if kind.fetchedForm != nil { return Reading(source: try remote(kind, body)) }
+        var reader = PublishedKeysReader(form: kind.isCertified ? .certificates : .keySet, algorithm: .rs256)
+        var (given, skipped): (JSONObject, [SkippedKey]) = (object, [])
         switch kind {
         case .certificate, .publicKey:
-            keys = try pem(try body.requiredText("pem", atMost: .max), id: try body.text("kid", atLeast: 1), kind)
-        case .keySet: keys = try keySet(.object(try body.requiredObject("jwks")))
-        case .keySetFile: keys = try keySet(try file(try body.requiredText("file"), body))
-        case .certificateMap: keys = try certificates(try body.requiredObject("certs"))
-        case .keySetURL, .certificateMapURL: keys = []
+            for key in try pem(try body.requiredText("pem", atMost: .max), id: try body.text("kid", atLeast: 1), kind) {
+                reader.take(key)
+            }
+        case .keySet:
+            let set = JSON.object(try body.requiredObject("jwks"))
+            try read(set, by: &reader)
+            given["jwks"] = KeySet.withoutSecrets(set)
+        case .keySetFile: try read(try file(try body.requiredText("file"), body), by: &reader)
+        case .certificateMap: skipped = try read(try body.requiredObject("certs"), by: &reader)
+        case .keySetURL, .certificateMapURL: break
         }
-        keys = keys.filter { $0.algorithms.contains(.rs256) }.map { $0.limited(to: [.rs256]) }
-        try check(keys)
-        return (IMSKeySource(kind: kind, given: .object(object), url: nil), keys)
+        skipped += reader.skipped
+        try check(reader, skipped)
+        return Reading(
+            source: IMSKeySource(kind: kind, given: .object(given), url: nil), keys: reader.keys, skipped: skipped)
     }
 
     private func remote(_ kind: IMSKeySource.Kind, _ body: IMSBody) throws(IMSRefusal) -> IMSKeySource {
@@ -49,12 +61,13 @@ struct IMSKeyReader {
         return IMSKeySource(kind: kind, given: .object(body.object), url: text)
     }
 
-    private func check(_ keys: [VerificationKey]) throws(IMSRefusal) {
-        guard !keys.isEmpty else {
-            throw invalid("there is no RSA key of 2048 bits or more in it that may verify RS256")
+    private func check(_ reader: PublishedKeysReader, _ skipped: [SkippedKey]) throws(IMSRefusal) {
+        if reader.isOverfull { throw invalid("there are more than \(PublishedKeysReader.mostKeys) keys") }
+        if let id = reader.repeatedID { throw invalid("two keys have the kid \(id)") }
+        guard !reader.keys.isEmpty else {
+            let what = skipped.phrase.map { ". " + $0 } ?? ", and nothing else either"
+            throw invalid("there is no RSA key of 2048 bits or more in it that may verify RS256\(what)")
         }
-        guard keys.count <= Self.mostKeys else { throw invalid("\(keys.count) keys are more than \(Self.mostKeys)") }
-        if let id = KeySet(keys: keys).duplicateIDs.first { throw invalid("two keys have the kid \(id)") }
     }
 
     private func invalid(_ why: String) -> IMSRefusal { Refusal(.keySourceInvalid, because: why) }
@@ -67,7 +80,7 @@ struct IMSKeyReader {
         do throws(KeyError) {
             keys = try VerificationKey.pem(text, id: id)
         } catch {
-            throw error == .privateKey ? Refusal(.privateKeyRefused) : invalid("\(error)")
+            throw error == .privateKey ? Refusal(.privateKeyRefused, because: "found \(error)") : invalid("\(error)")
         }
         guard keys.allSatisfy({ ($0.validity != nil) == kind.isCertified }) else {
             throw invalid("\(kind.rawValue) is for \(kind.isCertified ? "CERTIFICATE" : "PUBLIC KEY") blocks")
@@ -78,32 +91,57 @@ struct IMSKeyReader {
     /// Looked for as text too: a private block must be told as one also behind another one that is broken.
     private func refusePrivate(_ text: String) throws(IMSRefusal) {
         guard Array(text.utf8).holdsPrivateKey else { return }
-        throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block")
+        throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block; expected public keys only")
     }
 
-    private func keySet(_ value: JSON) throws(IMSRefusal) -> [VerificationKey] {
-        let names = KeySet.privateMembers(in: value)
-        guard names.isEmpty else {
-            throw Refusal(.privateKeyRefused, because: "a key has the private members \(names.joined(separator: ", "))")
+    /// Reads a JWKS; shared secrets (`oct`) in it are left out as those of a fetched one are.
+    private func read(_ value: JSON, by reader: inout PublishedKeysReader) throws(IMSRefusal) {
+        for (index, key) in (value["keys"]?.array ?? []).enumerated() {
+            let names = KeySet.privateMembers(in: key, countsSecrets: false)
+            guard names.isEmpty else {
+                let name = key["kid"]?.string.map { " “\($0)”" } ?? ""
+                throw Refusal(
+                    .privateKeyRefused,
+                    because:
+                        "key \(index)\(name) has the private members \(names.joined(separator: ", ")); expected public ones only"
+                )
+            }
         }
-        do throws(KeyError) {
-            return try KeySet(jwks: value).keys
+        do throws(KeyFetchProblem) {
+            try reader.read(value)
+        } catch .noUsableKey {
+            // Told with what was left out.
         } catch {
             throw invalid("\(error)")
         }
     }
 
-    /// A map of ids to certificates. What follows the first certificate of a text is its chain, which nobody checks.
-    private func certificates(_ map: JSONObject) throws(IMSRefusal) -> [VerificationKey] {
+    /// Reads a map of ids to certificates. What follows the first certificate of a text is its chain, which nobody checks.
+    ///
+    /// - Returns: the members that are no texts, which are left out too.
+    private func read(
+        _ map: JSONObject, by reader: inout PublishedKeysReader
+    ) throws(IMSRefusal) -> [SkippedKey] {
         if let id = map.duplicateNames.first { throw invalid("two certificates have the kid \(id)") }
-        var keys: [VerificationKey] = []
+        var texts = JSONObject()
+        var skipped: [SkippedKey] = []
         for member in map {
-            guard let text = member.value.string else { continue }
+            guard let text = member.value.string else {
+                skipped.append(
+                    SkippedKey("“\(member.name.prefix(100))”: a JSON \(member.value.typeName), not a PEM text"))
+                continue
+            }
             try refusePrivate(text)
-            // Members that hold no usable certificate are skipped, as those of a JWKS are.
-            if let key = try? VerificationKey.pem(text, id: member.name).first, key.validity != nil { keys.append(key) }
+            texts[member.name] = member.value
         }
-        return keys
+        do throws(KeyFetchProblem) {
+            try reader.read(.object(texts))
+        } catch .noUsableKey {
+            // Told with what was left out.
+        } catch {
+            throw invalid("\(error)")
+        }
+        return skipped
     }
 
     private func file(_ path: String, _ body: IMSBody) throws(IMSRefusal) -> JSON {

@@ -82,10 +82,12 @@ struct IMSKeyURL: Sendable, Hashable {
         if isOwn || isLoopback { return nil }
         let isPlainAllowed = switches.allowedPlainHosts.contains(host)
         guard isPlainAllowed || named.contains(host) || switches.allowedHosts.contains(host) else {
-            return "the host \(host) is neither this machine nor named in a fixture or in switch jwks-allow"
+            return
+                "the host \(host) is neither this machine nor named in a fixture or in switch jwks-allow; expected one of them"
         }
         guard isSecure || isPlainAllowed else {
-            return "http is for this machine and for hosts in switch jwks-allow-http; \(host) needs https"
+            return
+                "http is for this machine and for hosts in switch jwks-allow-http; \(host) needs https; expected that"
         }
         return nil
     }

@@ -1,3 +1,4 @@
+import JSON
 import Tokens
 
 /// A moment as a client wrote it, in the text form of RFC 3339 section 5.6.
@@ -22,6 +23,13 @@ struct IMSTime: Sendable, Hashable {
         unixSeconds =
             UnixTime.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: second - offset)
             + fraction
+    }
+
+    /// What is wrong with a value that is none, and what would be right.
+    static func refusal(of value: JSON) -> String {
+        if let remark = NumericDate(value).dateRemark { return remark }
+        let shown = value.string.map { "“\($0.prefix(60))”" } ?? "a JSON \(value.typeName)"
+        return "is \(shown); expected an RFC 3339 text such as 2027-01-15T08:00:00Z"
     }
 
     private static func days(in month: Int, of year: Int) -> Int {

@@ -18,6 +18,8 @@ final class IMSToken: Sendable {
     let beginning: String?
     /// Whether row 8 holds, but for the check that a switch has a say in.
     let hasClaims: Bool
+    /// Whether a time looks like milliseconds.
+    let hasMilliseconds: Bool
     // One place each, since nearly every token meets one issuer with one ring only.
     private let acceptance = Mutex<(issuer: Int, signature: Finding)?>(nil)
     private let verification = Mutex<(ring: IMSKeyRing, places: [Int], finding: Finding)?>(nil)
@@ -37,6 +39,7 @@ final class IMSToken: Sendable {
         beginning = Self.isPresent("nbf", claims) ? "nbf" : Self.isPresent("iat", claims) ? "iat" : nil
         let beginsRightly =
             beginning == nil || ["nbf", "iat"].allSatisfy { claims?[$0] == nil || compact.holdsMoment($0) }
+        hasMilliseconds = ["exp", "nbf", "iat"].contains { compact.date($0).size == .milliseconds }
         hasClaims = subject != nil && compact.holdsMoment("exp") && beginsRightly
     }
 

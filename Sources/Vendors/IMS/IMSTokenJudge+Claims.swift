@@ -6,13 +6,15 @@ import Tokens
 extension IMSTokenJudge {
     func judgeClaims(of token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
         findings.add(IMSClaims(of: token))
+        if token.hasMilliseconds { noteMilliseconds(of: token, &findings) }
         judgePresenceOfBeginning(of: token, &findings)
         judgeTimes(of: token, issuer, &findings)
         guard let issuer else { return }
         if let audience = issuer.record.audience { judgeAudience(audience, of: token, issuer, &findings) }
         if let use = issuer.record.tokenUse {
+            let finding = token.compact.claim("token_use", equals: use, source: "ours, after the third party's tokens")
             findings.add(
-                token.compact.claim("token_use", equals: use, source: "ours, after the third party's tokens"),
+                finding.outcome == .failed ? finding.because(otherUse(use, issuer)) : finding,
                 orFail: .tokenUseMismatch)
         }
         if issuer.record.needsTokenID {
@@ -45,13 +47,30 @@ extension IMSTokenJudge {
                 orFail: .tokenNotYetValid, with: ["field": .string(claim)])
         }
         let limit = if let issuer { issuer.maximumLifetime(switches) } else { switches.maximumLifetimeSeconds }
-        if let maximum = limit {
-            findings.add(
-                token.compact.lifetime(
-                    atMost: Double(maximum), from: .claims(["nbf", "iat"]),
-                    source: "seed, Security Recommendations: exp - nbf or exp - iat"),
-                orFail: .lifetimeTooLong)
+        if let maximum = limit { findings.add(lifetime(of: token, atMost: maximum), orFail: .lifetimeTooLong) }
+    }
+
+    /// Row 11. A token without a beginning, which a switch lets pass, begins now: otherwise leaving both claims out would be
+    /// the way around the limit (ours).
+    private func lifetime(of token: IMSToken, atMost maximum: Int) -> Finding {
+        let finding = token.compact.lifetime(
+            atMost: Double(maximum), from: token.beginning.map { .claims([$0]) } ?? .moment(moment.unixSeconds),
+            source: "seed, Security Recommendations: exp - nbf or exp - iat; from now without both: ours")
+        guard finding.outcome == .failed else { return finding }
+        if let remark = token.compact.date("exp").millisecondsRemark(on: "exp") { return finding.because(remark) }
+        let start = token.beginning.map { "The lifetime counts from \($0)" } ?? "Without nbf and iat it counts from now"
+        return finding.because("\(start) to exp; at most \(maximum) s are allowed.")
+    }
+
+    /// Times that look like milliseconds pass where they lie ahead, and mean something else than was meant.
+    private func noteMilliseconds(of token: IMSToken, _ findings: inout Findings<IMSFailure>) {
+        for name in ["exp", "nbf", "iat"] {
+            if let remark = token.compact.milliseconds(in: name) { findings.note(remark) }
         }
+    }
+
+    private func otherUse(_ use: String, _ issuer: IMSIssuer) -> String {
+        "Issuer \(issuer.record.name) takes tokens of token_use \(use); the app sends another one of its provider's tokens."
     }
 
     private func judgeAudience(
@@ -60,64 +79,29 @@ extension IMSTokenJudge {
         let source = "ours, after the third parties' tokens"
         if issuer.record.tokenUse == "access" {
             findings.add(
-                token.compact.claim("client_id", equals: audience, source: source), orFail: .audienceMismatch,
-                with: ["field": "client_id"])
+                explained(
+                    token.compact.claim("client_id", equals: audience, source: source), "client_id", of: token, issuer),
+                orFail: .audienceMismatch, with: ["field": "client_id"])
         } else {
             findings.add(
-                token.compact.audience(isOneOf: [audience], source: source), orFail: .audienceMismatch,
-                with: ["field": "aud"])
-        }
-    }
-}
-
-/// What explains a refusal to the person who signs.
-extension IMSTokenJudge {
-    /// ours: so many keys of others are tried, since whoever sends forged tokens should not have them all tried.
-    private static let mostOthers = 16
-
-    /// Names the issuer whose key made a signature that does not fit.
-    func diagnose(_ token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
-        if let other = signer(of: token, besides: issuer) {
-            findings.note(
-                Finding(
-                    "signature-of-another", .noted, found: .text(other.record.name),
-                    note: "The signature fits a key of issuer \(other.record.name) (\(other.record.issuer))."))
+                explained(token.compact.audience(isOneOf: [audience], source: source), "aud", of: token, issuer),
+                orFail: .audienceMismatch, with: ["field": "aud"])
         }
     }
 
-    /// The issuer whose key made the signature.
-    func signer(of token: IMSToken, besides issuer: IMSIssuer? = nil) -> IMSIssuer? {
-        guard token.compact.isWellFormed else { return nil }
-        var left = Self.mostOthers
-        for other in issuers.all where other !== issuer {
-            let places = Array(other.ring.keys.indices.prefix(left))
-            left -= places.count
-            let fits = places.contains {
-                token.compact.signature(by: other.ring.keys[$0], algorithm: .rs256).outcome == .passed
-            }
-            if fits { return other }
+    /// Whose audience a token names instead, or where it has the right one.
+    private func explained(_ finding: Finding, _ name: String, of token: IMSToken, _ issuer: IMSIssuer) -> Finding {
+        guard finding.outcome == .failed, let claims = token.compact.claims else { return finding }
+        let names = ["aud", "client_id"].flatMap { claims[$0]?.array ?? [claims[$0] ?? .null] }.compactMap(\.string)
+        let other = name == "aud" ? "client_id" : "aud"
+        if let audience = issuer.record.audience, claims[other]?.string?.hasSameBytes(as: audience) == true {
+            return finding.because(
+                "It stands in \(other), where \(other == "aud" ? "id" : "access") tokens have it; issuer "
+                    + "\(issuer.record.name) takes the other kind.")
         }
-        return nil
-    }
-
-    /// Tells whether an HMAC was made with the public key as its secret, which a careless server would accept.
-    func symmetricDiagnosis(of token: IMSToken, _ issuer: IMSIssuer?) -> Finding? {
-        guard let issuer, let algorithm = token.compact.namedAlgorithm(among: [.hs256, .hs384, .hs512]) else {
-            return nil
+        let owner = issuers.all.first { candidate in
+            candidate !== issuer && candidate.record.audience.map { names.contains($0) } == true
         }
-        for key in issuer.ring.keys.prefix(IMSKeyRing.mostTried) {
-            guard let text = key.publicPEM else { continue }
-            for secret in [text, String(text.dropLast())] {
-                // A text is never empty, so this is a key.
-                guard let secret = try? VerificationKey.secret(secret),
-                    token.compact.signature(by: secret, algorithm: algorithm).outcome == .passed
-                else { continue }
-                return Finding(
-                    "public-key-as-secret", .noted, found: .algorithm(algorithm),
-                    note: "The token is signed by HMAC with the issuer's public key as secret: anybody could do that.",
-                    source: "RFC 8725 section 2.1")
-            }
-        }
-        return nil
+        return owner.map { finding.because("That is the audience of issuer \($0.record.name).") } ?? finding
     }
 }

@@ -11,9 +11,19 @@ struct IMSTokenJudge {
     let switches: IMSSwitches
     let moment: Moment
     let policy: KeyFetchPolicy
-    /// The hosts of key URLs in the fixtures.
-    let namedHosts: Set<String>
+    /// Knows the accounts, and what dev issuers publish.
+    let vendor: IMS
+    /// The keys of dev issuers that something happened to.
+    let devKeys: [String: IssuerKeys]
     let asking: Asking
+
+    init(
+        _ vendor: IMS, _ standing: IMSStanding, _ switches: IMSSwitches, at moment: Moment, asking: Asking
+    ) {
+        (issuers, devKeys) = (standing.issuers, standing.devKeys)
+        (self.vendor, self.switches, self.moment, self.asking) = (vendor, switches, moment, asking)
+        policy = vendor.keyFetchPolicy(switches)
+    }
 
     /// Whether keys may be asked for, and what it means that there are none.
     enum Asking {
@@ -46,7 +56,10 @@ struct IMSTokenJudge {
         findings.add(IMSForm(of: token), orFail: .tokenMalformed)
         judgeHeader(of: token, issuer, &findings)
         findings.add(IMSLocators(of: token))
-        findings.add(token.registration(isKnown: issuer != nil), orFail: .issuerUnknown)
+        let registration = token.registration(isKnown: issuer != nil)
+        findings.add(
+            registration.outcome == .failed ? registration.because(strangeness(of: token)) : registration,
+            orFail: .issuerUnknown)
         var isGenuine = false
         switch keys(of: issuer, for: token, &findings) {
         case .order(let order): return Outcome(issuer: issuer, order: order)
@@ -60,8 +73,15 @@ struct IMSTokenJudge {
 
     /// Row 3.
     private func judgeHeader(of token: IMSToken, _ issuer: IMSIssuer?, _ findings: inout Findings<IMSFailure>) {
-        findings.add(token.algorithm, orFail: .algNotAllowed)
-        if let diagnosis = symmetricDiagnosis(of: token, issuer) { findings.note(diagnosis) }
+        let algorithm = token.algorithm
+        let isSymmetric = algorithm.outcome == .failed && isSignedBySecret(token, issuer)
+        findings.add(isSymmetric ? algorithm.because(Self.publicSecret) : algorithm, orFail: .algNotAllowed)
+        if isSymmetric {
+            findings.note(
+                Finding(
+                    "public-key-as-secret", .noted, found: algorithm.found, note: Self.publicSecret,
+                    source: "RFC 8725 section 2.1"))
+        }
         findings.add(token.type(required: issuer?.record.requiresType ?? true), orFail: .typNotAllowed)
         if let references = token.compact.keyReferences() { findings.note(references) }
     }
@@ -72,8 +92,12 @@ struct IMSTokenJudge {
         _ findings: inout Findings<IMSFailure>
     ) -> Bool {
         let finding = token.verification(by: ring, at: places)
-        findings.add(finding, orFail: .signatureInvalid)
-        if findings.failure == .signatureInvalid { diagnose(token, issuer, &findings) }
+        // Who signed instead is looked for only where it is the reason: whoever sends forged tokens need not have it done.
+        let isReason = finding.outcome == .failed && findings.failure == nil
+        findings.add(isReason ? diagnosed(finding, token, issuer, at: places) : finding, orFail: .signatureInvalid)
+        if isReason, let other = signer(of: token, besides: issuer) {
+            findings.note(Finding("signature-of-another", .noted, found: .text(other.issuer.record.name)))
+        }
         // What certificates say depends on the moment, so a token that they have to do with is judged anew each time.
         if let issuer, findings.failure == nil, places.allSatisfy({ ring.keys[$0].validity == nil }) {
             token.accept(by: issuer, signature: finding)
@@ -103,7 +127,7 @@ struct IMSTokenJudge {
             }
         }
         if issuer.ring.keys.isEmpty {
-            _ = unavailable("the issuer has no key", &findings)
+            _ = unavailable("none at all", of: issuer, &findings)
             return .none
         }
         switch issuer.ring.choice(naming: token.keyID) {
@@ -114,9 +138,12 @@ struct IMSTokenJudge {
         case .idUnknown:
             let known = issuer.ring.keys.compactMap(\.id).joined(separator: ", ")
             let pause = issuer.remote?.pause(at: moment, policy, setBy: "switch jwks-cooldown-seconds")
+            let reason = findings.failure == nil ? misnamedKey(of: issuer, for: token) : nil
+            let notes = [reason, asking == .done ? nil : pause].compactMap(\.self)
             findings.add(
                 token.keyFinding(
-                    .failed, "one of \(known)", token.keyID.map(Fact.text), note: asking == .done ? nil : pause),
+                    .failed, "one of \(known)", token.keyID.map(Fact.text),
+                    note: notes.isEmpty ? nil : notes.joined(separator: " ")),
                 orFail: .kidUnknown)
             return .none
         case .keys(let places):
@@ -135,8 +162,8 @@ struct IMSTokenJudge {
     private func published(
         _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ findings: inout Findings<IMSFailure>
     ) -> Published {
-        if let obstacle = issuer.keyURL?.obstacle(switches, named: namedHosts) {
-            return unavailable(obstacle, note: "Nobody asks this URL, however long one waits.", &findings)
+        if let obstacle = issuer.keyURL?.obstacle(switches, named: vendor.accounts.namedHosts) {
+            return unavailable(obstacle, of: issuer, note: "Nobody asks this URL, however long one waits.", &findings)
         }
         let keyID = issuer.ring.name(ofKeyFor: token)
         switch remote.need(naming: keyID, at: moment, policy) {
@@ -146,16 +173,17 @@ struct IMSTokenJudge {
             // A token that is refused anyway is no reason to ask: anybody can write one.
             if asking == .allowed, findings.failure == nil { return .order(KeyOrder(of: remote.issuer, naming: keyID)) }
             if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
-            if remote.lastReport == nil { return unfetched(&findings) }
+            if remote.lastReport == nil { return unfetched(issuer, &findings) }
         }
         if case .use = remote.keysInNeed(at: moment, policy) { return .fetched }
-        return unavailable(remote.lastReport?.problem?.description ?? "the keys are too old", &findings)
+        let problem = remote.lastReport?.problem?.description
+        return unavailable(problem ?? "the keys are too old", of: issuer, &findings)
     }
 
     /// Whether the issuer's keys serve as they are, without anything to tell.
     private func mayUseKeys(of issuer: IMSIssuer, for token: IMSToken) -> Bool {
         guard let remote = issuer.remote else { return true }
-        guard issuer.keyURL?.obstacle(switches, named: namedHosts) == nil else { return false }
+        guard issuer.keyURL?.obstacle(switches, named: vendor.accounts.namedHosts) == nil else { return false }
         let need = remote.need(naming: issuer.ring.name(ofKeyFor: token), at: moment, policy)
         if case .use = need { return true }
         return false
@@ -163,21 +191,25 @@ struct IMSTokenJudge {
 
     /// Nobody has asked yet. Of a request whose keys were asked for that is true when the issuer became another one
     /// meanwhile, by a reset, an import or a replacement: then nothing says that the token is no forgery.
-    private func unfetched(_ findings: inout Findings<IMSFailure>) -> Published {
+    private func unfetched(_ issuer: IMSIssuer, _ findings: inout Findings<IMSFailure>) -> Published {
         if asking == .done {
-            return unavailable("the issuer became another one while its keys were fetched", &findings)
+            return unavailable(
+                "the issuer became another one while its keys were fetched", of: issuer, &findings)
         }
         findings.note(Finding("keys", .notJudged, found: .absent, note: "The keys have not been fetched yet."))
         return .missing
     }
 
     private func unavailable(
-        _ why: String, note: String = "The next attempt waits for the cool-down.",
+        _ why: String, of issuer: IMSIssuer, note: String = "The next attempt waits for the cool-down.",
         _ findings: inout Findings<IMSFailure>
     ) -> Published {
         findings.add(
             Finding(
-                "keys", .failed, expected: .text("keys of the issuer"), found: .text(why),
+                "keys", .failed,
+                expected: .text(
+                    "keys of issuer \(issuer.record.name)" + (issuer.record.source.url.map { " at \($0)" } ?? "")),
+                found: .text(why),
                 note: note, source: "ours; switch jwks-cooldown-seconds"),
             orFail: .keysUnavailable, with: ["retry_after": .string(String(switches.coolDownSeconds))])
         return .missing
@@ -195,10 +227,13 @@ struct IMSTokenJudge {
             findings.note(finding.noted)
         }
         if valid.isEmpty {
+            let dates = places.compactMap { issuer.ring.keys[$0].validity?.dates }
             findings.add(
                 Finding(
-                    "certificate-dates", .failed, expected: .text("a certificate that is valid now"),
-                    note: "The issuer's rule certificate_dates is reject.", source: "ours"),
+                    "certificate-dates", .failed, expected: .text("a certificate that is valid at \(moment.rfc3339)"),
+                    found: .text(dates.joined(separator: "; ")),
+                    note: "certificate_dates of issuer \(issuer.record.name) is reject; warn and ignore accept it.",
+                    source: "ours"),
                 orFail: .certificateExpired)
             return .none
         }

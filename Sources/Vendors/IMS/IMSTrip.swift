@@ -64,6 +64,20 @@ struct IMSTrip: Sendable {
             && (points == other.points || pointList.isEquivalent(to: other.pointList))
     }
 
+    /// The members in which a client sent something else before, with both values where they are short.
+    func differences(from other: IMSTrip) -> String {
+        var differences: [String] = []
+        for (name, mine, theirs) in [
+            ("started_at", started.text, other.started.text), ("ended_at", ended.text, other.ended.text),
+            ("vehicle_id", vehicleID ?? "null", other.vehicleID ?? "null"),
+        ] where mine != theirs { differences.append("\(name): \(mine), before \(theirs)") }
+        if !distance.isEquivalent(to: other.distance) {
+            differences.append("distance_meters: \(distance.literal), before \(other.distance.literal)")
+        }
+        if differences.isEmpty { differences.append("points: \(pointCount) of them, before \(other.pointCount)") }
+        return differences.joined(separator: "; ")
+    }
+
     /// The points, which were written by ourselves.
     private var pointList: JSON { (try? JSON.parse(points)) ?? [] }
 

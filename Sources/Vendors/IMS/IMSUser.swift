@@ -66,6 +66,9 @@ struct IMSUser: Sendable, Hashable {
     /// Makes the user deactivated; data and code stay.
     mutating func deactivate(at moment: Moment) { (state, deactivated) = (.deactivated, moment) }
 
+    /// The value of a member that only one user of a tenant has.
+    func text(of member: String) -> String { record[member]?.string ?? "" }
+
     /// The user as operators see it; the code stands for the mail.
     var operatorJSON: JSON {
         var record = record

@@ -48,6 +48,11 @@ struct IMSUsers: Sendable {
         user(Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)))
     }
 
+    /// The user of a tenant with that email, whose case does not matter.
+    func user(of tenant: String, email: String) -> IMSUser? {
+        user(Name(tenant: tenant, kind: .email, text: email.caseFolded))
+    }
+
     private func user(_ name: Name) -> IMSUser? { numbers[name].flatMap { users[$0] } }
 
     /// The oldest user with that enterprise id in any tenant.
@@ -55,11 +60,14 @@ struct IMSUsers: Sendable {
         users.values.filter { $0.enterpriseID?.hasSameBytes(as: enterpriseID) == true }.min { $0.number < $1.number }
     }
 
-    /// The member in which an enrollment equals another user of its tenant.
-    func conflict(with enrollment: IMSEnrollment) -> String? {
-        Self.names(
-            of: enrollment.tenant, enrollment.enterpriseID, enrollment.effectiveActivationID, enrollment.email
-        ).first { numbers[$0] != nil }?.kind.rawValue
+    /// The member in which an enrollment equals another user of its tenant, and that user.
+    func conflict(with enrollment: IMSEnrollment) -> (field: String, other: IMSUser)? {
+        for name in Self.names(
+            of: enrollment.tenant, enrollment.enterpriseID, enrollment.effectiveActivationID, enrollment.email)
+        {
+            if let other = user(name) { return (name.kind.rawValue, other) }
+        }
+        return nil
     }
 
     /// The member in which a user equals another one of its tenant.

@@ -6,43 +6,50 @@ import Tokens
 /// Onboarding of issuers. Source: that a certificate or a key URL is handed over is documented (seed); the calls are ours.
 extension IMS {
     static func createIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        let (record, keys) = try call.issuerRecord(created: call.moment)
+        let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
         guard state.issuers.all.count < IMSIssuers.capacity else {
             // As of every full store: waiting (429) or another state of this issuer (409) would not help, a 5xx would be a
             // fault of ours, and 413 is refused for more than the server is able to keep (RFC 9110 section 15.5.14).
-            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.capacity) issuers")
+            throw Refusal(
+                .bodyTooLarge,
+                because: "there are \(state.issuers.all.count) issuers; at most \(IMSIssuers.capacity) are kept")
         }
         try checkRoom(for: record, state)
-        return onboard(record, keys, &call, &state, status: .created)
+        return onboard(record, reading, &call, &state, status: .created)
     }
 
     /// Replaces an issuer; its fetched keys are forgotten, its place in the list stays.
     static func replaceIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         let old = try issuer(call, state)
-        let (record, keys) = try call.issuerRecord(created: old.record.created)
+        let (record, reading) = try call.issuerRecord(created: old.record.created)
         guard record.name.hasSameBytes(as: old.record.name) else {
             throw IMSBody([:]).refusal("name", "is \(record.name), but the path names \(old.record.name)")
         }
         if let other = state.issuers.issuer(record.issuer), other !== old { throw exists("issuer", other) }
         try checkRoom(for: record, state)
-        return onboard(record, keys, &call, &state, status: .ok)
+        return onboard(record, reading, &call, &state, status: .ok)
     }
 
     private static func checkRoom(for record: IMSIssuerRecord, _ state: IMSState) throws(IMSRefusal) {
         guard state.issuers.hasRoom(for: record) else {
-            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(IMSIssuers.byteCapacity) bytes of key sources")
+            throw Refusal(
+                .bodyTooLarge,
+                because:
+                    "the key sources have too many bytes with this one; at most \(IMSIssuers.byteCapacity) are kept")
         }
     }
 
     private static func exists(_ field: String, _ other: IMSIssuer) -> IMSRefusal {
-        Refusal(.issuerExists, ["field": .string(field)], because: "issuer \(other.record.name) has the same \(field)")
+        Refusal(
+            .issuerExists, ["field": .string(field)],
+            because: "issuer \(other.record.name) has the same \(field); expected one that nobody has")
     }
 
     /// Keeps an issuer; keys that are published elsewhere are asked for first, and a failure of that is only a warning.
     private static func onboard(
-        _ record: IMSIssuerRecord, _ keys: [VerificationKey], _ call: inout IMSCall, _ state: inout IMSState,
+        _ record: IMSIssuerRecord, _ reading: IMSKeyReader.Reading, _ call: inout IMSCall, _ state: inout IMSState,
         status: HTTPResponse.Status
     ) -> Reply {
         let issuer: IMSIssuer
@@ -51,7 +58,14 @@ extension IMS {
             remote.take(report, call.vendor.keyFetchPolicy(call.switches))
             issuer = IMSIssuer(record, remote: remote)
         } else {
-            issuer = IMSIssuer(record, keys: keys)
+            issuer = IMSIssuer(record, keys: reading.keys, skipped: reading.skipped)
+            if let phrase = reading.skipped.phrase {
+                call.findings.note(
+                    Finding(
+                        "keys-skipped", .noted, expected: .text("RSA keys of 2048 bits or more for RS256"),
+                        found: .text("\(reading.keys.count) of them, and others"), note: phrase,
+                        source: "RFC 7517 section 5"))
+            }
         }
         state.issuers.put(issuer)
         return .json(issuer.json(at: call.moment, call.switches), status: status)
@@ -78,7 +92,11 @@ extension IMS {
             issuer = IMSIssuer(issuer, remote: remote)
             // Kept before the refusal: an attempt that failed counts too.
             state.issuers.put(issuer)
-            if let problem = report.problem { throw Refusal(.jwksFetchFailed, because: "\(problem)") }
+            if let problem = report.problem {
+                throw Refusal(
+                    .jwksFetchFailed,
+                    because: "found \(problem) at \(remote.url); expected status 200 and a usable key")
+            }
         }
         return .json(issuer.json(at: call.moment, call.switches))
     }
@@ -101,14 +119,14 @@ extension Call<IMS> {
     /// The issuer that the content describes, with the keys that are at hand.
     fileprivate func issuerRecord(
         created: Moment
-    ) throws(IMSRefusal) -> (record: IMSIssuerRecord, keys: [VerificationKey]) {
+    ) throws(IMSRefusal) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {
         let body = try body()
         try body.refuseUnknown(IMSIssuerRecord.members)
         let accounts = vendor.accounts
         let switches = switches
         let reader = IMSKeyReader(
             fixtures: accounts.fixtures, obstacle: { $0.obstacle(switches, named: accounts.namedHosts) })
-        let (source, keys) = try reader.read(try body.requiredObject("keys"))
-        return (try IMSIssuerRecord(body, source: source, created: created), keys)
+        let reading = try reader.read(try body.requiredObject("keys"))
+        return (try IMSIssuerRecord(body, source: reading.source, created: created), reading)
     }
 }

@@ -11,7 +11,11 @@ extension IMS {
         let trip = try IMSTrip(try call.body(), received: call.moment)
         if let known = state.trips.trip(trip.id, of: user.number) {
             guard trip.hasSameContent(as: known) else {
-                throw Refusal(.tripConflict, because: "\(user.id) has sent trip \(trip.id) with other content")
+                throw Refusal(
+                    .tripConflict,
+                    because:
+                        "\(user.id) has sent trip \(trip.id) with another \(trip.differences(from: known)); expected the same content"
+                )
             }
             return .json(known.json)
         }
@@ -19,7 +23,8 @@ extension IMS {
             throw Refusal(
                 .bodyTooLarge,
                 because:
-                    "a sandbox keeps \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all")
+                    "there is no room; at most \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all are kept"
+            )
         }
         state.trips.add(trip, of: user.number)
         return .json(trip.json, status: .created)
@@ -39,7 +44,7 @@ extension IMS {
     ) throws(IMSRefusal) -> Reply {
         let id = call.parameters["trip_id"]
         guard let trip = state.trips.trip(id, of: user.number) else {
-            throw Refusal(.tripNotFound, because: "\(user.id) has no trip \(id)")
+            throw Refusal(.tripNotFound, because: "no trip of \(user.id) has the id \(id)")
         }
         return .json(trip.fullJSON)
     }
@@ -75,7 +80,7 @@ private struct TripPage {
         // Digits only: `Int` reads signs too.
         let isPlain = text?.utf8.allSatisfy { (0x30...0x39).contains($0) } ?? true
         guard isPlain, let limit = text.map({ Int($0) }) ?? 20, (1...100).contains(limit) else {
-            throw call.refusal(ofQuery: "limit", "is no number from 1 to 100")
+            throw call.refusal(ofQuery: "limit", "is “\(text ?? "")”; expected a number from 1 to 100")
         }
         self.limit = limit
         cursor = try call.query("cursor").map { text throws(IMSRefusal) in
@@ -83,7 +88,7 @@ private struct TripPage {
             guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]),
                 Self.cursor(parts[0], number) == text
             else {
-                throw call.refusal(ofQuery: "cursor", "is none that an answer gave")
+                throw call.refusal(ofQuery: "cursor", "is none that an answer gave; expected a next_cursor")
             }
             return (parts[0], number)
         }
@@ -91,7 +96,7 @@ private struct TripPage {
 
     private static func time(_ name: String, _ call: IMSCall) throws(IMSRefusal) -> Double? {
         guard let text = call.query(name) else { return nil }
-        guard let time = IMSTime(text) else { throw call.refusal(ofQuery: name, "is no RFC 3339 date and time") }
+        guard let time = IMSTime(text) else { throw call.refusal(ofQuery: name, IMSTime.refusal(of: .string(text))) }
         return time.unixSeconds
     }
 

@@ -14,19 +14,28 @@ extension IMS {
     /// ours: a bound of the errors that an answer lists.
     static let mostErrors = 1000
 
+    /// ours: a bound of the lines that the journal explains.
+    private static let mostTold = 100
+
     /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        guard let tenant = call.query("tenant") else { throw call.refusal(ofQuery: "tenant", "is missing") }
+        guard let tenant = call.query("tenant") else {
+            throw call.refusal(ofQuery: "tenant", "was not sent; expected users/import?tenant=NAME")
+        }
         _ = try IMSBody(["tenant": .string(tenant)]).requiredName("tenant")
         noteContentType(&call)
         let lines: [CSV.Line]
         do throws(CSV.Fault) {
             lines = try CSV.lines(call.request.body, atMost: mostRows)
         } catch {
-            if case .tooManyRows = error { throw Refusal(.bodyTooLarge, because: "\(error)") }
-            throw Refusal(.bodyMalformed, because: "\(error)")
+            if case .tooManyRows = error {
+                throw Refusal(.bodyTooLarge, because: "\(error); at most \(mostRows) are read")
+            }
+            throw Refusal(.bodyMalformed, because: "\(error); expected CSV (RFC 4180)")
         }
-        guard let head = lines.first else { throw Refusal(.bodyMalformed, because: "there is no header row") }
+        guard let head = lines.first else {
+            throw Refusal(.bodyMalformed, because: "the content has no row; expected a header row")
+        }
         try check(head.fields)
         var (enrolled, activated, unlisted, errors): (Int, Int, Int, [JSON]) = (0, 0, 0, [])
         for line in lines.dropFirst() {
@@ -35,6 +44,7 @@ extension IMS {
                 enrolled += 1
                 if user.state == .active { activated += 1 }
             } catch {
+                tell(error, of: line, errors.count, &call)
                 guard errors.count < mostErrors else {
                     unlisted += 1
                     continue
@@ -42,11 +52,24 @@ extension IMS {
                 errors.append(["line": JSON(line.number), "code": .string(error.failure.rawValue)])
             }
         }
+        if errors.count + unlisted > mostTold {
+            call.findings.note(
+                Finding("import-lines", .noted, note: "\(errors.count + unlisted - mostTold) more lines are refused."))
+        }
         if unlisted > 0 {
             call.findings.note(
                 Finding("import-errors", .noted, note: "\(unlisted) more lines are wrong than the answer lists."))
         }
         return .json(["enrolled": JSON(enrolled), "activated": JSON(activated), "errors": .array(errors)])
+    }
+
+    /// Tells the journal which member of which line is wrong, and why.
+    private static func tell(_ refusal: IMSRefusal, of line: CSV.Line, _ told: Int, _ call: inout IMSCall) {
+        guard told < mostTold else { return }
+        call.findings.note(
+            Finding(
+                "import-line", .noted, found: .text("line \(line.number): \(refusal.failure.rawValue)"),
+                note: "Line \(line.number): \(refusal.reason ?? refusal.failure.rawValue)."))
     }
 
     /// The content decides whether it is CSV; a client that says otherwise may want to know (ours).
@@ -61,8 +84,8 @@ extension IMS {
         // Of more names than there are columns, one is unknown or there twice.
         let row = IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) }))
         try row.refuseUnknown(columns)
-        if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice") }
-        guard head.contains("email") else { throw row.refusal("email", "is missing") }
+        if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice; expected once") }
+        guard head.contains("email") else { throw row.refusal("email", "is no column; expected one") }
     }
 
     /// The enrollment of a row; empty fields count as absent ones.
@@ -70,9 +93,13 @@ extension IMS {
         _ fields: [String], _ head: [String], _ tenant: String
     ) throws(IMSRefusal) -> IMSEnrollment {
         guard fields.count == head.count else {
-            throw Refusal(.bodyInvalid, because: "\(fields.count) fields; the header row has \(head.count)")
+            throw Refusal(.bodyInvalid, because: "\(fields.count) fields; expected \(head.count), as in the header row")
         }
         var object = JSONObject()
+        // A column that is there and empty is another mistake than one that is not there.
+        if let index = head.firstIndex(of: "email"), fields[index].isEmpty {
+            throw IMSBody([:]).refusal("email", "is empty; expected an address with @")
+        }
         for (name, field) in zip(head, fields) where !field.isEmpty {
             object.append(name, name == "activate" ? Self.bool(field) : .string(field))
         }

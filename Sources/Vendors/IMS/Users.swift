@@ -17,22 +17,34 @@ extension IMS {
     static func enroll(
         _ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout IMSState
     ) throws(IMSRefusal) -> IMSUser {
-        if enrollment.isActive, enrollment.enterpriseID == nil {
-            throw Refusal(.stateConflict, because: "activate needs an enterprise_id")
-        }
-        if let field = state.users.conflict(with: enrollment) {
-            throw Refusal(
-                .enrollmentExists, ["field": .string(field)],
-                because: "another user of tenant \(enrollment.tenant) has the same \(field)")
-        }
+        try check(enrollment, state)
         return state.enroll(enrollment, call.identifiers, at: call.moment)
+    }
+
+    /// Whether an enrollment may be: it can be active, and nobody of its tenant has what only one may have.
+    static func check(_ enrollment: IMSEnrollment, _ state: IMSState) throws(IMSRefusal) {
+        if enrollment.isActive, enrollment.enterpriseID == nil {
+            throw Refusal(
+                .stateConflict,
+                because:
+                    "activate needs an enterprise_id, and there is none; expected one, or no activate: then the "
+                    + "activation links it")
+        }
+        guard let (field, other) = state.users.conflict(with: enrollment) else { return }
+        throw Refusal(
+            .enrollmentExists, ["field": .string(field)],
+            because:
+                "\(other.id) of tenant \(enrollment.tenant) has the same \(field), \(other.text(of: field)); expected another one"
+        )
     }
 
     static func listUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         let tenant = call.query("tenant")
         let wanted = try call.query("state").map { text throws(IMSRefusal) in
             guard let state = IMSUser.State(rawValue: text) else {
-                throw call.refusal(ofQuery: "state", "is no state of a user")
+                throw call.refusal(
+                    ofQuery: "state",
+                    "is “\(text)”; expected one of \(IMSUser.State.allCases.map(\.rawValue).joined(separator: ", "))")
             }
             return state
         }
@@ -48,10 +60,19 @@ extension IMS {
 
     static func activateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         var user = try user(call, state)
-        guard user.enterpriseID != nil, user.state != .active else {
+        guard user.state != .active else {
             throw Refusal(
                 .stateConflict,
-                because: "\(user.id) is \(user.state.rawValue), enterprise_id \(user.enterpriseID ?? "none")")
+                because:
+                    "\(user.id) is active already; expected a user who is not: deactivate it first to activate it again"
+            )
+        }
+        guard user.enterpriseID != nil else {
+            throw Refusal(
+                .stateConflict,
+                because:
+                    "\(user.id) is \(user.state.rawValue) without an enterprise_id; expected one to be active with: the app links "
+                    + "one with POST /ims/v1/activation, or enroll the user again with one")
         }
         user.activate(at: call.moment)
         state.users.store(user)
@@ -60,7 +81,13 @@ extension IMS {
 
     static func deactivateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         var user = try user(call, state)
-        guard user.state != .deactivated else { throw Refusal(.stateConflict, because: "\(user.id) is deactivated") }
+        guard user.state != .deactivated else {
+            throw Refusal(
+                .stateConflict,
+                because:
+                    "\(user.id) is deactivated already; expected a user who is not: activate it first to deactivate it again"
+            )
+        }
         user.deactivate(at: call.moment)
         state.users.store(user)
         return .json(user.operatorJSON)
@@ -70,7 +97,11 @@ extension IMS {
     static func renewCode(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
         var user = try user(call, state)
         guard user.state == .enrolled else {
-            throw Refusal(.stateConflict, because: "\(user.id) is \(user.state.rawValue), not enrolled")
+            throw Refusal(
+                .stateConflict,
+                because:
+                    "\(user.id) is \(user.state.rawValue), and only a user who is enrolled needs a code; expected such a user"
+                    + (user.state == .deactivated ? "; POST /ims/v1/users/\(user.id)/activate makes it active" : ""))
         }
         user.activation = IMSUser.Activation(call.identifiers, at: call.moment)
         state.users.store(user)
@@ -92,7 +123,10 @@ extension IMSEnrollment {
     /// - Throws: ``IMSFailure/bodyInvalid``.
     init(_ body: IMSBody, tenant: String) throws(IMSRefusal) {
         self.tenant = tenant
-        guard let email = try body.email("email") else { throw body.refusal("email", "is missing") }
+        guard let email = try body.email("email") else {
+            throw body.object["email"] == nil
+                ? body.missing("email") : body.refusal("email", "is an empty text; expected an address with @")
+        }
         self.email = email
         enterpriseID = try body.text("enterprise_id", atLeast: 1)
         activationID = try body.text("activation_id", atLeast: 1)

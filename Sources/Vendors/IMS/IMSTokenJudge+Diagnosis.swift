@@ -1,0 +1,113 @@
+import Emulation
+import JSON
+import Tokens
+
+/// What explains a refusal to the person who signs.
+extension IMSTokenJudge {
+    /// ours: so many keys of others are tried, since whoever sends forged tokens should not have them all tried.
+    private static let mostOthers = 16
+
+    /// A signature that does not fit, with the key that does: another one of the issuer, or one of another issuer.
+    func diagnosed(_ finding: Finding, _ token: IMSToken, _ issuer: IMSIssuer?, at places: [Int]) -> Finding {
+        if let issuer, let reason = ownKey(of: issuer, for: token, besides: places) { return finding.because(reason) }
+        guard let other = signer(of: token, besides: issuer) else { return finding }
+        let own = issuer.map { ", not one of \($0.record.name)" } ?? ""
+        return finding.because("The signature fits \(other.phrase)\(own).")
+    }
+
+    /// The key of the issuer that made the signature of a token whose `kid` names none of them.
+    func misnamedKey(of issuer: IMSIssuer, for token: IMSToken) -> String? {
+        let key = issuer.ring.keys.prefix(Self.mostOthers).first { isSigned(token, by: $0) }
+        return key.map { "The signature fits the issuer's key\($0.id.map { " “\($0)”" } ?? " without kid")." }
+    }
+
+    /// Why a key of the issuer itself that made the signature was not among those that were tried.
+    private func ownKey(of issuer: IMSIssuer, for token: IMSToken, besides places: [Int]) -> String? {
+        let keys = issuer.ring.keys
+        let others = keys.indices.filter { !places.contains($0) }.prefix(Self.mostOthers)
+        guard let place = others.first(where: { isSigned(token, by: keys[$0]) }) else { return nil }
+        let name = issuer.record.name
+        if let validity = keys[place].validity, issuer.record.certificateDates == .reject,
+            !validity.contains(moment.unixSeconds)
+        {
+            return
+                "The signature fits a certificate of \(name) that is \(validity.dates), so certificate_dates = reject "
+                + "set it aside."
+        }
+        if issuer.ring.hasIDs, let id = token.keyID {
+            return "The signature fits the issuer's other key\(keys[place].id.map { " “\($0)”" } ?? " without kid"); "
+                + "the header's kid is “\(id)”."
+        }
+        return "The signature fits key \(place + 1) of \(name); of keys without kid only the first "
+            + "\(IMSKeyRing.mostTried) are tried."
+    }
+
+    /// An issuer, and the one of its keys that made a signature.
+    struct Signer {
+        let issuer: IMSIssuer
+        let keyID: String?
+
+        /// The key for people.
+        var phrase: String {
+            let record = issuer.record
+            return "\(keyID.map { "key “\($0)”" } ?? "a key") of issuer \(record.name) (\(record.issuer), tenant "
+                + "\(record.tenant), environment \(record.environment.rawValue))"
+        }
+    }
+
+    /// The issuer whose key made the signature.
+    func signer(of token: IMSToken, besides issuer: IMSIssuer? = nil) -> Signer? {
+        guard token.compact.isWellFormed else { return nil }
+        var left = Self.mostOthers
+        for other in vendor.known(issuers, devKeys).all where other.record.name != issuer?.record.name {
+            let keys = other.ring.keys.prefix(left)
+            left -= keys.count
+            if let key = keys.first(where: { isSigned(token, by: $0) }) { return Signer(issuer: other, keyID: key.id) }
+        }
+        return nil
+    }
+
+    private func isSigned(_ token: IMSToken, by key: VerificationKey) -> Bool {
+        token.compact.signature(by: key, algorithm: .rs256).outcome == .passed
+    }
+
+    /// What is wrong with an `iss` that nobody has: which one is nearly the same, and who signed.
+    func strangeness(of token: IMSToken) -> String {
+        guard let iss = token.issuer else { return "" }
+        if let near = issuers.all.first(where: { Self.core($0.record.issuer) == Self.core(iss) }) {
+            return
+                "Issuer \(near.record.name) is \(near.record.issuer): only capitals, blanks at the ends or a final / "
+                + "differ, and every byte counts."
+        }
+        if let signer = signer(of: token) { return "The signature fits \(signer.phrase)." }
+        let hint = Nearest.names(to: iss, among: issuers.all.map(\.record.issuer), count: 1).first
+        return hint.map { "Did you mean “\($0)”?" }
+            ?? "Registered are \(issuers.all.prefix(Self.mostOthers).map(\.record.name).joined(separator: ", "))."
+    }
+
+    /// What stays of an `iss` without what people overlook.
+    private static func core(_ iss: String) -> String {
+        var text = iss.lowercased()[...]
+        while let last = text.last, last == "/" || last.isWhitespace { text.removeLast() }
+        return String(text.drop(while: \.isWhitespace))
+    }
+
+    /// What is told of a signature that ``isSignedBySecret(_:_:)`` finds.
+    static let publicSecret =
+        "The token is signed by HMAC with the issuer's public key as secret: anybody could do that."
+
+    /// Whether an HMAC was made with the public key as its secret, which a careless server would accept.
+    func isSignedBySecret(_ token: IMSToken, _ issuer: IMSIssuer?) -> Bool {
+        guard let issuer, let algorithm = token.compact.namedAlgorithm(among: [.hs256, .hs384, .hs512]) else {
+            return false
+        }
+        return issuer.ring.keys.prefix(IMSKeyRing.mostTried).contains { key in
+            guard let text = key.publicPEM else { return false }
+            return [text, String(text.dropLast())].contains { secret in
+                // A text is never empty, so this is a key.
+                guard let secret = try? VerificationKey.secret(secret) else { return false }
+                return token.compact.signature(by: secret, algorithm: algorithm).outcome == .passed
+            }
+        }
+    }
+}

@@ -1,0 +1,186 @@
+import JSON
+import Support
+import Testing
+import Tokens
+
+extension Mistake {
+    private static func signed(_ world: World, _ secret: [UInt8]) async throws -> ReceivedAnswer {
+        let challenge = try await world.challenge(in: Example.b)
+        let header = Base64URL.encode(Array(#"{"alg":"HS256","typ":"JWT"}"#.utf8))
+        let input = header + "." + Base64URL.encode(Array(Forged.claims(nonce: challenge.json).utf8))
+        let key = try SigningKey.secret(secret)
+        let token = input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs256))
+        return try await world.answer(challenge, token, in: Example.b)
+    }
+
+    private static let secretB = "5e8f02c17ab94d365e8f02c17ab94d36"
+    private static let profile = Example.path("/profiles/mira")
+
+    static let all = secrets + challenges + sessions + bodies
+
+    private static let secrets = [
+        Mistake("a secret read as hexadecimal", "secret-hex-decoded", says: "read as hexadecimal", "{utf8: secret}") {
+            try await signed(
+                $0,
+                stride(from: 0, to: 32, by: 2).map {
+                    UInt8(Array(secretB)[$0...($0 + 1)].map(String.init).joined(), radix: 16) ?? 0
+                })
+        },
+        Mistake("a secret that was base64-decoded", "secret-base64-decoded", says: "base64-decoded first") {
+            try await signed($0, try Base64URL.decode(secretB.utf8))
+        },
+        Mistake("a secret with a line break", "secret-trimmed", says: "white space at the edge") {
+            try await signed($0, Array((secretB + "\n").utf8))
+        },
+        Mistake("another space's secret", "secret-of-another-space", says: "of API space \(Example.a)") {
+            try await signed($0, Array(Example.secretA.utf8))
+        },
+        Mistake("a session's token for the app's own", "bad-signature", says: "token of a session", "app's own JWT") {
+            let session = try await $0.session()
+            return try await $0.answer(try await $0.challenge(), session.token)
+        },
+    ]
+
+    private static let challenges = [
+        Mistake("a nonce for an id", "unknown-authentication", says: "nonce of challenge") { world in
+            let challenge = try await world.challenge()
+            let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
+            return try await world.answer(Challenge(id: challenge.nonce, nonce: challenge.nonce), token)
+        },
+        Mistake("an answer for the second time", "nonce-reused", says: "answered by") { world in
+            let challenge = try await world.challenge()
+            let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
+            try await world.answer(challenge, token).expect(200)
+            return try await world.answer(challenge, token)
+        },
+        Mistake("times in milliseconds", "milliseconds-exp", says: "1798848000000", "Divide by 1000") { world in
+            try await world.set("comapi.accepts-millisecond-times", "off")
+            return try await world.answer { Forged.claims(nonce: $0.json, expires: "1798848000000") }
+        },
+        Mistake("a beginning in milliseconds far ahead", "not-yet-valid", says: "nbf looks like milliseconds") {
+            world in
+            try await world.answer { Forged.claims(nonce: $0.json, more: [("nbf", "1798861600000")]) }
+        },
+        Mistake("a space that is nearly right", "unknown-space", says: "did you mean “\(Example.a)”") {
+            try await $0.call(.get, Example.path("/sessions/start", in: Example.a.replacing("b1f0", with: "b1f1")))
+        },
+    ]
+
+    private static let sessions = [
+        Mistake("the app's own JWT on a session's route", "session-forged", says: "the app's own JWT") { world in
+            let token = try Forged.token(claims: Forged.claims(nonce: #""n""#))
+            return try await world.call(.get, profile, [("authorization", "Bearer " + token)])
+        },
+        Mistake("another sandbox's token", "session-forged", says: "a session of sandbox", "another sandbox") { world in
+            let session = try await World.comapi().session()
+            return try await world.call(.get, profile, session.fields)
+        },
+        Mistake("a token made with the shared secret", "session-forged", says: "shared secret of the API space") {
+            world in
+            let session = try await world.session()
+            let parts = session.token.split(separator: ".")
+            let token = try Forged.signed("\(parts[0]).\(parts[1])")
+            return try await world.call(.get, profile, [("authorization", "Bearer " + token)])
+        },
+        Mistake("another space's token", "session-other-space", says: Example.a, Example.b) { world in
+            let session = try await world.session()
+            return try await world.call(.get, Example.path("/profiles/mira", in: Example.b), session.fields)
+        },
+        Mistake("an ended session", "session-ended", says: "of mira, which was ended") { world in
+            let session = try await world.session()
+            try await world.call(.delete, Example.path("/sessions/\(session.id)"), session.fields).expect(204)
+            return try await world.call(.get, profile, session.fields)
+        },
+    ]
+
+    private static let bodies = [
+        Mistake("an empty authenticationToken", "missing-field", says: "authenticationToken is an empty string") {
+            try await $0.call(
+                .post, Example.path("/sessions"), [], #"{"authenticationId":"x","authenticationToken":""}"#)
+        },
+        Mistake("a null authenticationToken", "missing-field", says: "authenticationToken is null") {
+            try await $0.call(
+                .post, Example.path("/sessions"), [], #"{"authenticationId":"x","authenticationToken":null}"#)
+        },
+        Mistake("a list for an object", "malformed-body", says: "a JSON array, not an object") {
+            try await $0.call(.post, Example.path("/sessions"), [], "[]")
+        },
+        Mistake("a status in milliseconds", "invalid-parameter", says: "timestamp looks like Unix milliseconds") {
+            let (_, bob) = try await $0.trip()
+            return try await $0.call(
+                .post, Example.path("/conversations/trip-42/messages/statusupdates"), bob.fields,
+                #"[{"messageIds":["x"],"status":"read","timestamp":1798761600000}]"#)
+        },
+        Mistake("a page too long", "invalid-parameter", says: "limit is “1001”", "from 1 to 1000") {
+            let (_, bob) = try await $0.trip()
+            return try await $0.call(.get, Example.path("/conversations/trip-42/messages?limit=1001"), bob.fields)
+        },
+    ]
+}
+
+/// The one line that people read names the cause.
+@Suite("Comapi's reasons")
+struct ReasonTests {
+    @Test("the reason names the cause", arguments: Mistake.all)
+    func reasons(_ mistake: Mistake) async throws {
+        let answer = try await mistake.send(try await World.comapi())
+        #expect(answer.failure == mistake.failure, "\(answer.text)")
+        let reason = answer.entry?.explanation ?? ""
+        for words in mistake.phrases { #expect(reason.lowercased().contains(words.lowercased()), "\(reason)") }
+        #expect(!reason.contains(Example.secretA))
+    }
+
+    @Test("a beginning in milliseconds is remarked when the call passes")
+    func milliseconds() async throws {
+        let answer = try await World.comapi().answer {
+            Forged.claims(nonce: $0.json, more: [("nbf", "1798761600000")])
+        }
+        answer.expect(200)
+        #expect(answer.isNoted("milliseconds-nbf"), "\(answer.findings)")
+    }
+
+    @Test("an upload that says it is JSON and is not leaves a note", arguments: ["{", "[]", #"{"data":"aGk="}"#])
+    func uploads(_ body: String) async throws {
+        let world = try await World.comapi()
+        let session = try await world.session()
+        let answer = try await world.call(
+            .post, Example.path("/content"), session.fields + [("content-type", "application/json")], body)
+        answer.expect(200)
+        #expect(answer.json["size"] == JSON(body.utf8.count))
+        #expect(answer.isNoted("unreadable-json"), "\(answer.findings)")
+        let good = try await world.call(
+            .post, Example.path("/content"), session.fields + [("content-type", "application/json")],
+            #"{"data":"aGk=","type":"text/plain"}"#)
+        good.expect(200)
+        #expect(!good.isNoted("unreadable-json"))
+    }
+
+    @Test("delivered and read frames carry the number of their event as revision", arguments: Depth.allCases)
+    func revisions(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let (mira, bob) = try await world.trip()
+        let messages = Example.path("/conversations/trip-42/messages")
+        let sent = try await world.call(.post, messages, mira.fields, Example.message)
+        let id = try #require(sent.json["id"]?.string)
+        let socket = try await world.socket(mira)
+        for status in ["delivered", "read"] {
+            try await world.call(
+                .post, messages + "/statusupdates", bob.fields, #"[{"messageIds":["\#(id)"],"status":"\#(status)"}]"#
+            ).expect(200)
+        }
+        let frames = await socket.frames(2)
+        #expect(frames.map { $0["name"] } == ["conversationMessage.delivered", "conversationMessage.read"])
+        #expect(frames.map { $0["payload"]?["revision"] } == [2, 3])
+        #expect(frames.map { $0["conversationEventId"] } == [2, 3])
+    }
+
+    @Test("426 names the version that is spoken", arguments: Depth.allCases)
+    func version(_ depth: Depth) async throws {
+        let world = try await World.comapi(depth)
+        let session = try await world.session()
+        let answer = try await world.call(.get, Example.path("/socket"), session.fields)
+        answer.expect(426, #"{"message":"Upgrade Required"}"#, "upgrade-required")
+        #expect(answer["sec-websocket-version"] == "13")
+        #expect(answer["upgrade"] == "websocket")
+    }
+}

@@ -1,0 +1,218 @@
+import JSON
+import Support
+import Testing
+import Tokens
+
+extension Mistake {
+    static let all = keys + claims + users + credentials
+
+    private static let new = "https://new.example.test"
+
+    private static func create(
+        _ world: World, _ keys: JSON, _ members: JSONObject = [:]
+    ) async throws {
+        let body = Example.issuer("new", iss: new, keys, members)
+        try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).expect(201)
+    }
+
+    private static func token(_ key: Int, kid: String? = nil) -> Forged {
+        Forged(.uat, [("iss", .string(new))]).signed(by: key).header("kid", kid.map(JSON.string))
+    }
+
+    private static func jwk(_ number: Int, _ kid: String) throws -> JSON {
+        var key = try Forged.key(number)
+        key.id = kid
+        return key.publicJWK() ?? .null
+    }
+
+    private static let keys = [
+        Mistake(
+            "another issuer's key", "signature-invalid",
+            says: "key of issuer stranger (https://auth.other.test, tenant other, environment uat)", "not one of uat"
+        ) { try await $0.me(Forged().signed(by: 9)) },
+        Mistake(
+            "the key of an issuer whose keys nobody has fetched yet", "signature-invalid",
+            says: "“k3” of issuer firebase"
+        ) { try await $0.me(Forged().signed(by: 3)) },
+        Mistake(
+            "a swapped kid", "signature-invalid", says: "the issuer's other key “b”", "the header's kid is “a”"
+        ) { world in
+            let set: JSON = ["keys": [try jwk(2, "a"), try jwk(3, "b")]]
+            try await create(world, ["type": "jwks", "jwks": set])
+            return try await world.me(token(3, kid: "a"))
+        },
+        Mistake("a kid that nobody has", "kid-unknown", says: "one of k2", "nope", "fits the issuer's key “k2”") {
+            try await $0.me(Forged(.rotating)).expect(200)
+            return try await $0.me(Forged(.rotating).header("kid", "nope"))
+        },
+        Mistake("keys that cannot be had", "keys-unavailable", says: "issuer rotating at {self}/ims", "status 500") {
+            try await $0.drill("rotating", "break")
+            return try await $0.me(Forged(.rotating))
+        },
+        Mistake(
+            "a key beyond those that are tried", "signature-invalid", says: "key 5 of new", "only the first 4"
+        ) { world in
+            let text = try (2...6).map(Forged.pem).joined()
+            try await create(world, ["type": "pem-public-key", "pem": .string(text)])
+            return try await world.me(token(6))
+        },
+        Mistake(
+            "certificates out of their dates", "certificate-expired",
+            says: "valid from 2017-06-22T", "to 2018-06-22T", "certificate_dates of issuer new is reject"
+        ) { world in
+            let keys: JSON = ["type": "pem-certificate", "pem": .string(try Example.seedCertificate())]
+            try await create(world, keys, ["certificate_dates": "reject"])
+            return try await world.me(token(1))
+        },
+        Mistake(
+            "a certificate set aside by its dates", "signature-invalid",
+            says: "a certificate of new that is valid from 2020-01-01T00:00:00Z to 2040-01-01T00:00:00Z",
+            "certificate_dates = reject set it aside"
+        ) { world in
+            try await world.freeze(at: 1_500_000_000)
+            let certificate = try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"]?.string ?? ""
+            let pem = try Example.seedCertificate() + "\n" + certificate
+            try await create(world, ["type": "pem-certificate", "pem": .string(pem)], ["certificate_dates": "reject"])
+            return try await world.me(
+                Forged(.uat, at: 1_500_000_000, [("iss", .string(new))]).signed(by: 3))
+        },
+        Mistake("the public key as secret", "alg-not-allowed", says: "issuer's public key as secret") { world in
+            let input = Forged().header("alg", "HS256").input
+            let key = try SigningKey.secret(Array(try Forged.pem(1).utf8))
+            return try await world.me(
+                input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs256)))
+        },
+        Mistake("a slash too many in iss", "issuer-unknown", says: "Issuer uat is https://auth.example.test/uat") {
+            try await $0.me(Forged(.uat, [("iss", "https://auth.example.test/uat/")]))
+        },
+        Mistake("another environment's iss", "issuer-unknown", says: "fits a key of issuer uat", "environment uat") {
+            try await $0.me(Forged(.uat, [("iss", "https://production.test")]))
+        },
+    ]
+
+    private static let claims = [
+        Mistake("a lifetime in milliseconds", "lifetime-too-long", says: "exp looks like milliseconds") { world in
+            try await world.replaceUAT(["max_lifetime_seconds": 900])
+            return try await world.me(Forged(.uat, [("exp", 1_800_000_600_000)]))
+        },
+        Mistake("a lifetime too long", "lifetime-too-long", says: "901 s", "at most 900 s") { world in
+            try await world.replaceUAT(["max_lifetime_seconds": 900])
+            return try await world.me(Forged(.uat, [("exp", 1_800_000_901)]))
+        },
+        Mistake("a beginning in milliseconds", "token-not-yet-valid", says: "nbf looks like milliseconds") {
+            try await $0.me(Forged(.uat, [("nbf", 1_800_000_000_000)]))
+        },
+        Mistake("an end in quotes", "claim-invalid", says: "exp is a text that holds a number") {
+            try await $0.me(Forged(.uat, [("exp", "1800000600")]))
+        },
+        Mistake("another issuer's audience", "audience-mismatch", says: "audience of issuer cognito") {
+            try await $0.me(Forged(.firebase, [("aud", "testclient0001")]))
+        },
+        Mistake("an access token for an id token", "audience-mismatch", says: "It stands in client_id") {
+            try await $0.me(Forged(.cognito, [("client_id", "testclient0001"), ("token_use", "id")]))
+        },
+        Mistake("a second device", "token-replayed", says: "was “d1” at the first use, and is “d2” now") { world in
+            try await world.replaceUAT(["replay": "bind-device"])
+            try await world.me(Forged(.uat, [("jti", "j")]), device: "d1").expect(200)
+            return try await world.me(Forged(.uat, [("jti", "j")]), device: "d2")
+        },
+    ]
+
+    private static let users = [
+        Mistake(
+            "a user of another tenant", "user-unknown", says: "usr-1 of tenant demo has it",
+            "issuer stranger belongs to tenant other"
+        ) { try await $0.me(Forged(.stranger)) },
+        Mistake("an id for an enterprise id", "user-unknown", says: "usr-1", "has the enterprise id EMP-0001") {
+            try await $0.me(Forged(.uat, [("sub", "usr-1")]))
+        },
+        Mistake("an email for an enterprise id", "user-unknown", says: "usr-4", "has no enterprise id yet") {
+            try await $0.me(Forged(.uat, [("sub", "cleo@example.test")]))
+        },
+        Mistake("a user who is not active", "user-not-active", says: "usr-2 (EMP-0002)", "POST /ims/v1/activation") {
+            try await $0.me(Forged(.uat, [("sub", "EMP-0002")]))
+        },
+        Mistake("a second activation", "state-conflict", says: "usr-1 is active already", "deactivate it first") {
+            try await $0.call(.post, "/ims/v1/users/usr-1/activate", .operatorKey)
+        },
+        Mistake("an activation without a name", "state-conflict", says: "usr-4", "POST /ims/v1/activation") {
+            try await $0.call(.post, "/ims/v1/users/usr-4/activate", .operatorKey)
+        },
+        Mistake("a taken email", "enrollment-exists", says: "usr-1 of tenant demo has the same email, ada@example.test")
+        {
+            try await $0.call(
+                .post, "/ims/v1/users", .operatorKey,
+                #"{"tenant":"demo","email":"ada@example.test","activation_id":"n"}"#)
+        },
+        Mistake("a trip with another distance", "trip-conflict", says: "distance_meters: 1, before 21000") { world in
+            let ada = World.Fields.bearer(try Forged().text())
+            try await world.call(.post, "/ims/v1/trips", ada, Example.trip).expect(201)
+            return try await world.call(.post, "/ims/v1/trips", ada, Example.trip.replacing("21000", with: "1"))
+        },
+        Mistake("a trip's time in milliseconds", "body-invalid", says: "started_at", "looks like Unix milliseconds") {
+            try await $0.call(
+                .post, "/ims/v1/trips", .bearer(try Forged().text()),
+                Example.trip.replacing(#""2027-01-15T07:00:00Z""#, with: "1799996400000"))
+        },
+        Mistake("an empty email", "body-invalid", says: "email is an empty text") {
+            try await $0.call(.post, "/ims/v1/users", .operatorKey, #"{"tenant":"demo","email":""}"#)
+        },
+        Mistake("a name too long", "body-invalid", says: "first_name has 256 characters; expected at most 255") {
+            let name = String(repeating: "x", count: 256)
+            return try await $0.call(
+                .post, "/ims/v1/users", .operatorKey, #"{"tenant":"demo","email":"a@b","first_name":"\#(name)"}"#)
+        },
+    ]
+
+    private static let credentials = [
+        Mistake("a token for an operator key", "operator-key-wrong", says: "x-ims-operator-key holds a JWT") {
+            try await $0.call(.get, "/ims/v1/users", [("x-ims-operator-key", try Forged().text())])
+        },
+        Mistake("a token on an operator's route", "operator-key-missing", says: "operator routes do not read") {
+            try await $0.call(.get, "/ims/v1/users", .bearer(try Forged().text()))
+        },
+        Mistake(
+            "an operator key for a token", "token-malformed", says: "the operator's key belongs in x-ims-operator-key"
+        ) {
+            try await $0.me("ims-operator-test-key")
+        },
+        Mistake("a private key in a set", "private-key-refused", says: "key 1 “b” has the private members d") { world in
+            let set: JSON = ["keys": [try jwk(2, "a"), ["kty": "RSA", "kid": "b", "d": "AA"]]]
+            return try await world.call(
+                .post, "/ims/v1/issuers", .operatorKey,
+                Example.issuer("new", iss: new, ["type": "jwks", "jwks": set]))
+        },
+    ]
+}
+
+/// The one line that people read names the cause.
+@Suite("IMS's reasons")
+struct ReasonTests {
+    @Test("the reason names the cause, and the control call explains a token the same way", arguments: Mistake.all)
+    func reasons(_ mistake: Mistake) async throws {
+        let answer = try await mistake.provoke(try await World())
+        #expect(answer.failure == mistake.failure, "\(answer.text)")
+        let reason = answer.entry?.explanation ?? ""
+        for words in mistake.words { #expect(reason.lowercased().contains(words.lowercased()), "\(reason)") }
+        #expect(!reason.contains("ims-operator-test-key"))
+    }
+
+    @Test("explain tells whose key it was")
+    func explanation() async throws {
+        let world = try await World()
+        let token = try Forged().signed(by: 9).text()
+        let answer = try await world.control(
+            .post, "tokens/explain", JSON.object(["token": .string(token), "vendor": "ims"]).text)
+        #expect(answer.text.contains("The signature fits a key of issuer stranger"), "\(answer.text)")
+    }
+
+    @Test("times that look like milliseconds are remarked when the call passes")
+    func milliseconds() async throws {
+        let answer = try await World().me(
+            Forged(.uat, [("exp", 1_800_000_600_000), ("nbf", 1_799_999_000), ("iat", 1_800_000_000_000)]))
+        answer.expect(200)
+        #expect(answer.outcome(of: "milliseconds-exp") == .noted)
+        #expect(answer.outcome(of: "milliseconds-iat") == .noted)
+        #expect(answer.outcome(of: "milliseconds-nbf") == nil)
+    }
+}

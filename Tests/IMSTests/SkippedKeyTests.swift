@@ -1,0 +1,164 @@
+import JSON
+import Support
+import Testing
+import Tokens
+
+/// Members of key sets that cannot be used, and limits that nobody gets around.
+@Suite("IMS's skipped keys")
+struct SkippedKeyTests {
+    private static func jwk(_ number: Int, _ kid: String, _ changes: JSONObject = [:]) throws -> JSON {
+        var key = try Forged.key(number)
+        key.id = kid
+        var members = key.publicJWK()?.object ?? [:]
+        for member in changes { members[member.name] = member.value }
+        return .object(members)
+    }
+
+    private static let secret: JSON = ["kty": "oct", "kid": "shared", "k": "c2VjcmV0LWJ5dGVz"]
+
+    private func create(_ world: World, _ keys: JSON) async throws -> ReceivedAnswer {
+        try await world.call(
+            .post, "/ims/v1/issuers", .operatorKey, Example.issuer("new", iss: "https://new.example.test", keys))
+    }
+
+    @Test("of an inline set are told in the answer and in the journal", arguments: Depth.allCases)
+    func inline(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let keys: [JSON] = [
+            Self.secret, try Self.jwk(2, "a"), try Self.jwk(3, "enc", ["use": "enc"]),
+            try Self.jwk(4, "b", ["alg": "RS512"]),
+        ]
+        let answer = try await create(world, ["type": "jwks", "jwks": ["keys": .array(keys)]])
+        answer.expect(201)
+        let warnings = answer.json["warnings"]?.array?.compactMap(\.string) ?? []
+        #expect(warnings.count == 3, "\(warnings)")
+        #expect(warnings.first == "key-skipped: key 0 “shared”: a shared secret (oct); expected a public key")
+        #expect(warnings.contains { $0.hasPrefix("key-skipped: key 2 “enc”: the key is not for verifying signatures") })
+        #expect(warnings.contains { $0.contains("“b”") && $0.hasSuffix("not for RS256") })
+        let finding = answer.findings.first { $0.check == "keys-skipped" }
+        #expect(finding?.note?.contains("key 0 “shared”: a shared secret") == true, "\(answer.findings)")
+        let listed = try await world.call(.get, "/ims/v1/issuers/new", .operatorKey)
+        #expect(listed.json["warnings"] == answer.json["warnings"])
+    }
+
+    @Test("a shared secret of an inline set is not kept")
+    func secretsAreForgotten() async throws {
+        let world = try await World()
+        let set: JSON = ["keys": [Self.secret, try Self.jwk(2, "a")]]
+        try await create(world, ["type": "jwks", "jwks": set]).expect(201)
+        let state = try await world.control(.get, "state/ims")
+        #expect(state.status == 200)
+        #expect(state.text.contains("\"shared\""))
+        #expect(!state.text.contains("c2VjcmV0LWJ5dGVz"))
+    }
+
+    @Test("a set of shared secrets only has no usable key, and the reason says so")
+    func onlySecrets() async throws {
+        let world = try await World()
+        let answer = try await create(world, ["type": "jwks", "jwks": ["keys": [Self.secret]]])
+        answer.expectRefusal(400, "key-source-invalid")
+        #expect(answer.entry?.explanation?.contains("key 0 “shared”: a shared secret (oct)") == true)
+    }
+
+    @Test("members of an inline certificate map are told too")
+    func certificateMap() async throws {
+        let world = try await World()
+        let certificate = try await world.call(.get, "/ims/dev-issuers/firebase/certs").json["k3"] ?? .null
+        let answer = try await create(
+            world, ["type": "cert-map", "certs": ["k3": certificate, "broken": "none", "odd": 7]])
+        answer.expect(201)
+        let warnings = answer.json["warnings"]?.array?.compactMap(\.string) ?? []
+        #expect(warnings.count == 2, "\(warnings)")
+        #expect(warnings.allSatisfy { $0.hasPrefix("key-skipped: “") })
+    }
+
+    @Test("a fetched set tells the same, and warns of a private key", arguments: Depth.allCases)
+    func fetched(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let keys: [JSON] = [Self.secret, try Self.jwk(2, "a"), try Self.jwk(3, "b", ["d": "AQAB"])]
+        let rule: JSON = [
+            "route": "dev-issuer.jwks", "respond": ["status": 200, "body": ["keys": .array(keys)]],
+        ]
+        let armed = try await world.control(.put, "faults", rule.text)
+        try #require((200...299).contains(armed.status), "\(armed.text)")
+        let answer = try await create(
+            world, ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"])
+        answer.expect(201)
+        #expect(
+            answer.json["warnings"] == [
+                "private-key-published: key 2 “b”: a private key; expected a public one",
+                "key-skipped: key 0 “shared”: a shared secret (oct); expected a public key",
+            ], "\(answer.text)")
+        let finding = answer.findings.first { $0.check == "keys-fetched" }
+        #expect(finding?.note?.contains("key 2 “b”: a private key") == true)
+    }
+
+    @Test("a lifetime has a limit also without a beginning, and counts from now")
+    func lifetimeWithoutBeginning() async throws {
+        let world = try await World()
+        try await world.set("ims.missing-not-before", "accept")
+        try await world.set("ims.max-lifetime-seconds", "900")
+        func token(_ end: Int, _ nbf: JSON? = nil) -> Forged {
+            Forged(.uat, [("iat", nil), ("nbf", nbf), ("exp", JSON(end))])
+        }
+        try await world.me(token(1_800_000_900)).expect(200)
+        let answer = try await world.me(token(1_800_000_901))
+        answer.expectRefusal(401, "lifetime-too-long")
+        #expect(answer.entry?.explanation?.contains("Without nbf and iat it counts from now to exp") == true)
+        try await world.me(token(1_800_000_901, .null)).expectRefusal(401, "lifetime-too-long")
+    }
+
+    @Test("a user who was imported without a code is told so")
+    func noCode() async throws {
+        let world = try await World()
+        let state = try await world.control(.get, "state/ims")
+        let imported = try await world.control(.put, "state/ims", state.text)
+        try #require((200...299).contains(imported.status), "\(imported.text)")
+        let other = try await World()
+        let user: JSON = [
+            "id": "usr-9", "tenant": "demo", "enterprise_id": "EMP-0009", "activation_id": "nine",
+            "email": "n@example.test",
+            "state": "enrolled", "created_at": 1_800_000_000,
+        ]
+        var document = state.json.object ?? [:]
+        document["users"] = .array((document["users"]?.array ?? []) + [user])
+        let put = try await other.control(.put, "state/ims", JSON.object(document).text)
+        try #require((200...299).contains(put.status), "\(put.text)")
+        let answer = try await other.call(
+            .post, "/ims/v1/activation", .bearer(try Forged(.uat, [("sub", "EMP-0009")]).text()),
+            #"{"activation_id":"nine","activation_code":"12345678","email":"n@example.test"}"#)
+        answer.expectRefusal(400, "activation-code-wrong")
+        #expect(
+            answer.entry?.explanation?.contains("usr-9 has no activation code") == true,
+            "\(answer.entry?.explanation ?? "")")
+        #expect(answer.entry?.explanation?.contains("another") == false)
+    }
+
+    @Test("an import says which member of which line is wrong")
+    func importLines() async throws {
+        let world = try await World()
+        let file = """
+            email,enterprise_id,activate
+            new@example.test,EMP-10,true
+            ada@example.test,EMP-11,false
+            none,EMP-12,false
+            ,EMP-13,false
+            x@example.test,,true
+            y@example.test,EMP-14,perhaps
+            z@example.test
+            """
+        let answer = try await world.call(
+            .post, "/ims/v1/users/import?tenant=demo", .operatorKey + [("content-type", "text/csv")], file)
+        answer.expect(
+            200,
+            #"{"enrolled":1,"activated":1,"errors":[{"line":3,"code":"enrollment-exists"},{"line":4,"code":"body-invalid"},"#
+                + #"{"line":5,"code":"body-invalid"},{"line":6,"code":"state-conflict"},{"line":7,"code":"body-invalid"},"#
+                + #"{"line":8,"code":"body-invalid"}]}"#)
+        let notes = answer.findings.filter { $0.check == "import-line" }.compactMap(\.note)
+        #expect(
+            notes.map { String($0.prefix { $0 != ";" && $0 != "," }) } == [
+                "Line 3: usr-1 of tenant demo has the same email", "Line 4: email is “none”", "Line 5: email is empty",
+                "Line 6: activate needs an enterprise_id", "Line 7: activate is “perhaps”", "Line 8: 1 fields",
+            ], "\(notes)")
+    }
+}

@@ -1,0 +1,74 @@
+import Contracts
+import Emulation
+import JSON
+import Support
+import Synchronization
+import Testing
+import Understudy
+
+/// With a seed, the same calls leave the same journal, whatever process they were made in.
+@Suite("A seed")
+struct RepeatabilityTests {
+    private final class Lines: Sendable {
+        private let lines = Mutex<[String]>([])
+
+        var all: [String] { lines.withLock { $0 } }
+
+        func add(_ line: String) { lines.withLock { $0.append(line) } }
+    }
+
+    private static func stage(seed: UInt64) throws -> Stage {
+        var settings = Settings()
+        settings.seed = seed
+        return try Stage(Emulator(fixtures: Repository.fixtures, settings: settings))
+    }
+
+    /// The entries of all exchanges of a file's cases, in a sandbox of that name.
+    private func journal(_ file: ContractFile, in world: World) async throws -> [String] {
+        let lines = Lines()
+        let runner = ContractRunner(isPreparation: ContractRun.steers) { (request) throws(ContractSendingProblem) in
+            let answer = try await ContractRun.send(request, world)
+            if !ContractRun.steers(request.url), let entry = world.sandbox.journal.entries().last {
+                lines.add(Self.withoutKeys(entry.json(routes: world.emulator.routes)).text)
+            }
+            return answer
+        }
+        let result = await runner.run(
+            try file.read(), variables: ContractVariables(["base": .string("http://understudy/~\(world.name)")]))
+        #expect(result.hasPassed, "\(result.lines.joined(separator: "\n"))")
+        return lines.all
+    }
+
+    /// Key pairs are made anew by each process: nobody wants private keys that can be guessed.
+    private static func withoutKeys(_ value: JSON) -> JSON {
+        switch value {
+        case .object(let object):
+            .object(
+                JSONObject(object.map { ($0.name, $0.name == "public_key" ? "a key" : withoutKeys($0.value)) }))
+        case .array(let elements): .array(elements.map(withoutKeys))
+        case .null, .bool, .number, .string: value
+        }
+    }
+
+    @Test("has two emulators write the same journals, of all vendors", arguments: ContractFile.all)
+    func journals(_ file: ContractFile) async throws {
+        var journals: [[String]] = []
+        for _ in 1...2 {
+            let world = try await World(on: Self.stage(seed: 7), at: nil).named("repeated")
+            journals.append(try await journal(file, in: world))
+        }
+        #expect(journals[0].count == journals[1].count)
+        for (first, second) in zip(journals[0], journals[1]) { #expect(first == second) }
+    }
+
+    @Test("yields other identifiers than another seed, and none yields others each time")
+    func seeds() throws {
+        let starts = try [7, 7, 8].map { try Self.stage(seed: $0).emulator.sandboxes.standard.identity.start }
+        #expect(starts[0] == starts[1])
+        #expect(starts[0] != starts[2])
+        let drawn = try (1...2).map { _ in
+            try Stage(Emulator(fixtures: Repository.fixtures)).emulator.sandboxes.standard.identity.start
+        }
+        #expect(drawn[0] != drawn[1])
+    }
+}
