@@ -78,8 +78,7 @@ public struct Pipeline: RequestHandler {
         record.reason = problem.message
         var response = problem.response.masked(by: emulator.sandboxes.standard.redactor)
         response.closeToPages()
-        finish(exchange, response, record, measurement)
-        return .ready(response)
+        return .ready(finish(exchange, response, record, measurement))
     }
 
     /// What the metrics need to know of an exchange at its end.

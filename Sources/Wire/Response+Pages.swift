@@ -1,4 +1,4 @@
-public import HTTPTypes
+import HTTPTypes
 
 // What a browser must be told of an answer, so that no page gains anything by it.
 extension HTTPField.Name {

@@ -190,10 +190,10 @@ extension Mistake {
 struct ReasonTests {
     @Test("the reason names the cause, and the control call explains a token the same way", arguments: Mistake.all)
     func reasons(_ mistake: Mistake) async throws {
-        let answer = try await mistake.provoke(try await World())
+        let answer = try await mistake.send(try await World())
         #expect(answer.failure == mistake.failure, "\(answer.text)")
         let reason = answer.entry?.explanation ?? ""
-        for words in mistake.words { #expect(reason.lowercased().contains(words.lowercased()), "\(reason)") }
+        for words in mistake.phrases { #expect(reason.lowercased().contains(words.lowercased()), "\(reason)") }
         #expect(!reason.contains("ims-operator-test-key"))
     }
 

@@ -49,10 +49,13 @@ public struct World: Sendable {
     /// The sandbox itself, for what only an insider can see.
     public var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
 
-    /// The entry as the journal shows it, as text; empty when there is none.
-    public func shown(_ entry: JournalEntry?) -> String {
-        entry.map { MaskedExchange($0, by: sandbox.redactor).json(routes: emulator.routes).text } ?? ""
+    /// The entry as the journal shows it.
+    public func masked(_ entry: JournalEntry) -> JSON {
+        MaskedExchange(entry, by: sandbox.redactor).json(routes: emulator.routes)
     }
+
+    /// The entry as the journal shows it, as text; empty when there is none.
+    public func shown(_ entry: JournalEntry?) -> String { entry.map { masked($0).text } ?? "" }
 
     /// Sends a request in this sandbox.
     public func call(

@@ -24,12 +24,13 @@ extension FixtureStore {
     /// Of the bottom layer, which is complete and came with the program, nothing is looked for.
     ///
     /// - Parameter vendors: the folders of the vendors.
-    func layers(of vendors: [String]) -> [FixtureLayer] {
+    /// - Throws: what keeps a folder from being listed.
+    func layers(of vendors: [String]) throws(FixtureProblem) -> [FixtureLayer] {
         guard let bottom = layers.last else { return [] }
-        return layers.map { layer in
+        return try layers.map { layer throws(FixtureProblem) in
             FixtureLayer(
                 folder: Self.absolute(layer),
-                unread: layer == bottom ? [] : unreadFixtures(of: layer, over: bottom, vendors))
+                unread: layer == bottom ? [] : try unreadFixtures(of: layer, over: bottom, vendors))
         }
     }
 
@@ -37,8 +38,8 @@ extension FixtureStore {
         path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
     }
 
-    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) -> [String] {
-        let unread = usage(of: layer).unread.filter { path in
+    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) throws(FixtureProblem) -> [String] {
+        let unread = try usage(of: layer).unread.filter { path in
             // What comes with the program is right where it is, such as schemas for editors.
             Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
         }

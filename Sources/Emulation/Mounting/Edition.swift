@@ -23,7 +23,7 @@ public struct Edition: Sendable {
         let fingerprint = try count.get()
         try Self.checkScenarioNames(vendors)
         self.init(
-            vendors: vendors, fingerprint: fingerprint, layers: fixtures.layers(of: modules.map(\.identity.id)))
+            vendors: vendors, fingerprint: fingerprint, layers: try fixtures.layers(of: modules.map(\.identity.id)))
     }
 
     /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.

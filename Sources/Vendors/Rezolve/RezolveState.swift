@@ -65,7 +65,7 @@ struct RezolveState: Sendable {
         registered.append(ExactText(customer.entityID))
         if registered.count > Self.capacity {
             // A hundredth at once: taking single elements off the front would move all the others each time.
-            for entity in registered.removeFirst(Self.capacity / 100) { forget(entity) }
+            for entity in registered.removeFirst(Self.capacity / 100) { forget(entity.text) }
         }
     }
 
