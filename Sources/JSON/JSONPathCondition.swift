@@ -45,9 +45,7 @@ indirect enum JSONPathCondition: Sendable, Hashable {
             let (own, other) = (
                 left.value(current: current, root: root, &budget), right.value(current: current, root: root, &budget)
             )
-            // To compare is to look at all that lies below.
-            if let own { budget.spend(onAllOf: own) }
-            if let other { budget.spend(onAllOf: other) }
+            budget.spend(onComparing: own, with: other)
             return !budget.isSpent && relation.holds(own, other)
         case .not(let condition): return !condition.holds(for: current, root: root, &budget)
         case .and(let first, let second):

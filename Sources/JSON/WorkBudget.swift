@@ -36,6 +36,18 @@ public struct WorkBudget: Sendable {
         if case .object(let object) = value { spend(1 + object.count / 16) } else { spend() }
     }
 
+    /// Compares two values, of which each may be nothing: looks at all that lies below one of them where they may be equal.
+    mutating func spend(onComparing value: JSON?, with other: JSON?) {
+        switch (value, other) {
+        case (.array(let own)?, .array(let others)?) where own.count == others.count: spend(onAllOf: .array(own))
+        case (.object(let own)?, .object(let others)?) where own.count == others.count: spend(onAllOf: .object(own))
+        case (.string(let own)?, .string(let others)?): spend(onBytes: min(own.utf8.count, others.utf8.count))
+        case (.number(let own)?, .number(let others)?):
+            spend(onBytes: min(own.literal.utf8.count, others.literal.utf8.count))
+        default: spend()
+        }
+    }
+
     /// Looks at a value and all below it.
     public mutating func spend(onAllOf value: JSON) {
         switch value {

@@ -164,7 +164,7 @@ public struct Pipeline: RequestHandler {
         // A vendor's answer stays as it is for whoever is no frame in a page.
         if exchange.request.mayBeForFrame { response.refuseFrames() }
         let failure = record.failure
-        if record.route == nil { record.guide = guide }
+        if record.route == nil, record.mayBeMistyped { record.guide = guide }
         let entry = JournalEntry(
             sandbox: exchange.sandbox.name, moment: exchange.moment, request: exchange.request, response: response,
             record: record)

@@ -117,7 +117,7 @@ struct ExportTests {
             (#"{"contents":[{"id":"c","space":"x","name":"n","type":"t","data":"*"}]}"#, "is not base64"),
             (
                 #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2,"registration":{}}]}"#,
-                "exactly one object"
+                "push has 0 of fcm and apns; expected exactly one, an object"
             ),
             (
                 #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2},{"id":"s","space":"x","profile":"q","started":1,"expires":2}]}"#,

@@ -71,7 +71,7 @@ struct FixtureTests {
         ("failures: &a [*a]", "v/failures.yaml:1:15: not YAML: found undefined alias"),
         ("failures: {}\nü: \u{1}", "v/failures.yaml:2:4: not YAML: control characters are not allowed"),
         ("{ b: 1, a: 1, b: 2, a: 2 }", "v/failures.yaml:1:9: this mapping has the same member twice: a, b"),
-        ("failures: [", "v/failures.yaml:2:1: not YAML: "),
+        ("failures: [", "v/failures.yaml:2:1: a tab indents this line; YAML wants spaces"),
         ("failures:\n\t- x", "v/failures.yaml:2:1: not YAML: "),
         ("text", "v/failures.yaml:1:1: the string “text” stands where a mapping is expected"),
         ("failures: {}", "v/failures.yaml:1:11: failure “denied” is missing"),
@@ -170,7 +170,7 @@ struct FixtureTests {
             "\($0)" == "v/failures.yaml: no such file; looked in \(folder.path)"
         }
         try folder.write([0x66, 0xFF], to: "v/failures.yaml")
-        #expect { try catalog(in: folder) } throws: { "\($0)".hasSuffix("v/failures.yaml: is not UTF-8") }
+        #expect { try catalog(in: folder) } throws: { "\($0)".hasSuffix("v/failures.yaml:1:2: the file is not UTF-8: a byte 0xFF stands here; save it as UTF-8") }
         let other = try TemporaryFolder(["v/failures.yaml/x": ""])
         #expect { try catalog(in: other) } throws: {
             "\($0)".hasSuffix("v/failures.yaml: is a folder; expected a file")

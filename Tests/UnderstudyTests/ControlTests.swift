@@ -22,7 +22,7 @@ struct ControlTests {
     /// Each call with the methods it knows.
     private static let calls: [(path: String, methods: String)] = [
         ("health", "GET"), ("openapi.json", "GET"), ("metrics", "GET"), ("journal", "GET, DELETE"),
-        ("journal/1", "GET"), ("journal/verify", "POST"), ("clock", "GET, PUT"),
+        ("journal/1", "GET"), ("journal/verify", "POST"), ("clock", "GET, PUT, DELETE"),
         ("settings", "GET, PUT"), ("tokens", "GET"), ("tokens/explain", "POST"), ("tokens/rezolve/login", "POST"),
         ("faults", "GET, PUT, DELETE"), ("sandboxes", "GET"), ("sandboxes/x", "PUT, DELETE"), ("reset", "POST"),
         ("state/rezolve", "GET, PUT"), ("keys", "GET"), ("keys/x/y/z", "POST"),

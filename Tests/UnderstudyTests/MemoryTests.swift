@@ -131,6 +131,10 @@ struct MemoryTests {
                 Task { _ = try await world.control(.get, "journal?wait=60s&count=1000") },
                 Task { _ = try await world.control(.post, "journal/verify?wait=60s", #"{"at_least":1000}"#) },
             ]
+            // One that came only after the sandbox had gone would make another of its name.
+            let deadline = ContinuousClock.now + .seconds(20)
+            while world.sandbox.journal.waiterCount < polls.count, ContinuousClock.now < deadline { await Task.yield() }
+            #expect(world.sandbox.journal.waiterCount == polls.count)
             // What they wait for is one change more than there will be.
             try await board.tell("x", to: "ada")
             return polls

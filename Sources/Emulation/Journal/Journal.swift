@@ -106,6 +106,9 @@ public final class Journal: Sendable {
     /// The bytes that the entries keep, estimated.
     public var bytes: Int { state.withLock { $0.bytes } }
 
+    /// How many wait for news.
+    package var waiterCount: Int { state.withLock { $0.waiters.count } }
+
     /// How many entries there are.
     public var count: Int { state.withLock { $0.count } }
 

@@ -20,6 +20,9 @@ public struct ExchangeRecord: Sendable {
     public var claims: JSONObject?
     /// The fault or scenario that had a say in the answer.
     public var intervention: String?
+    /// Whether the vendor may have something near the path; where it is known to have more there than is emulated, naming
+    /// what is near would mislead.
+    public var mayBeMistyped = true
     /// Body members that are masked when somebody reads the entry.
     public var secrets: Set<String> = []
     /// The orders of the request that were refused each by itself.

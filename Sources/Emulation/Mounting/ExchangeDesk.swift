@@ -33,7 +33,7 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         case .route(let index, let parameters): return arrive(exchange, at: table[index], parameters, in: cell)
         case .nowhere:
             if let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) {
-                return refuse(exchange, with: part.failure, because: reason, in: cell)
+                return refuse(exchange, with: part.failure, because: reason, mayBeMistyped: false, in: cell)
             }
             return refuse(
                 exchange, with: V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path",
@@ -158,12 +158,13 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     @inlinable
     func refuse(
         _ exchange: Exchange, with failure: V.Failure, because reason: String? = nil, at route: Route<V>? = nil,
-        in cell: VendorCell<V>, amend: (inout Response) -> Void = { _ in }
+        mayBeMistyped: Bool = true, in cell: VendorCell<V>, amend: (inout Response) -> Void = { _ in }
     ) -> ExchangeStep {
         var record = ExchangeRecord()
         record.vendor = V.identity.id
         record.route = route?.id
         record.secrets = secrets
+        record.mayBeMistyped = mayBeMistyped
         return finish(exchange, Refusal(failure, because: reason), record, in: cell, amend: amend)
     }
 

@@ -113,9 +113,8 @@ struct ControlAPI: Sendable {
             let call = try ControlCall(
                 request, at: operation, parameters, in: sandbox, of: emulator, with: operations)
             let answer = try operation.handler(call)
-            guard case .deferred(let work) = answer else { return answer }
-            // Here and not where the work begins: until then it could grow old.
-            let pinned = call.sandbox
+            // Kept from here on and not from where the work begins: until then it could grow old.
+            guard case .deferred(let work) = answer, let pinned = sandbox.existing else { return answer }
             return .deferred { await pinned.whileUsed(work) }
         } catch {
             return .ready(error.response)

@@ -151,10 +151,11 @@ extension RUAUser {
     func record(withSecrets: Bool) -> JSON {
         var record: JSONObject = [
             "id": JSON(id), "customer": .string(entityID), "username": .string(username), "email": .string(email),
-            "phone": .string(phone), "created": created.json, "updated": updated.json, "guest": .bool(isGuest),
+            "phone": .string(phone), "created": created.json, "guest": .bool(isGuest),
             "confirmed": .bool(isConfirmed),
             "logged_out_devices": .array(loggedOutDevices.map(JSON.string)),
         ]
+        if updated != created { record["updated"] = updated.json }
         if let firstName { record["first_name"] = .string(firstName) }
         if let lastName { record["last_name"] = .string(lastName) }
         if let timesLoggedIn { record["times_logged_in"] = JSON(timesLoggedIn) }
