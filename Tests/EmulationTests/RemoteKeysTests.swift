@@ -58,7 +58,7 @@ struct RemoteKeysTests {
         #expect(report.keys.map(\.id) == ["first"])
         #expect(report.skipped.count == 5, "\(report.skipped)")
         #expect(report.finding.outcome == .passed)
-        #expect(report.finding.note?.contains("“secret”: a private key") == true)
+        #expect(report.finding.note?.contains("“secret”: a shared secret (oct); expected a public key") == true)
     }
 
     @Test("are not replaced by an answer without a usable key")

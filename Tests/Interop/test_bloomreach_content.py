@@ -168,7 +168,7 @@ ALSO_GOOD = {
     "in-app-messages": [
         ((*P1, 0, "payload"), None), ((*P1, 0, "payload"), REMOVED), ((*P1, 0, "payload", "buttons"), None),
         ((*P1, 0, "message_type"), None), ((*P1, 0, "load_delay"), None), ((*P1, 0, "date_filter"), {"enabled": True}),
-        ((*P1, 1, "payload", "anything"), [1, None]), ((*P1, 1, "trigger", "filter", 2, "constraint", "operator"), "is set"),
+        ((*P1, 1, "trigger", "filter", 2, "constraint", "operator"), "is set"),
         ((*P1, 0, "audience"), ["a"]), (P1, []),
         ((*P1, 0, "date_filter"), {"enabled": True, "from_date": 1799000000, "to_date": "-90s"}),
     ],

@@ -310,7 +310,8 @@ def test_everything_that_happens_to_a_conversation_is_told_to_those_in_it_in_ord
     created = mira.call("POST", "/conversations", body)
     assert (created.status_code, created.json()["participantCount"]) == (201, 2)
     core = {"id": TRIP, "name": "Trip", "roles": ROLES, "isPublic": False}
-    people = [{"id": "mira", "role": "owner"}, {"id": "bob", "role": "participant"}]
+    place = {"conversationId": TRIP, "apiSpaceId": A.id}
+    people = [{"id": "mira", "role": "owner", **place}, {"id": "bob", "role": "participant", **place}]
     expect([
         frame_of("conversation.create", "mira", {**core, "participants": people}, etag=created.headers["ETag"], revision=1),
         participant_frame("Added", "mira", "mira", role="owner"),
@@ -346,7 +347,8 @@ def test_everything_that_happens_to_a_conversation_is_told_to_those_in_it_in_ord
     expect([])
 
     assert mira.expect(204, "DELETE", PATH).content == b""
-    expect([frame_of("conversation.delete", "mira", {"date": MIDNIGHT})], of_mira, of_phone, of_bob)
+    deletion = {"date": MIDNIGHT, "etag": updated.headers["ETag"], "revision": 2}
+    expect([frame_of("conversation.delete", "mira", deletion)], of_mira, of_phone, of_bob)
     bob.refuse(404, {"message": "Not Found"}, "unknown-conversation", "GET", PATH)
     revived = bob.call("POST", "/conversations", {"id": TRIP, "participants": [{"id": "mira", "role": "member"}]})
     core = {"id": TRIP, "roles": {"owner": RIGHTS, "participant": RIGHTS}, "isPublic": False}
@@ -375,8 +377,8 @@ def test_a_message_and_its_status_are_told_logged_and_paged(mira, bob, eve, trip
         frame_of(
             "conversationMessage.sent", "mira", {"messageId": sent["id"], **message, "alert": {"title": "T"}},
             conversationEventId=1),
-        frame_of("conversationMessage.delivered", "bob", status, conversationEventId=2),
-        frame_of("conversationMessage.read", "bob", status, conversationEventId=3),
+        frame_of("conversationMessage.delivered", "bob", {**status, "revision": 2}, conversationEventId=2),
+        frame_of("conversationMessage.read", "bob", {**status, "revision": 3}, conversationEventId=3),
     ]
     assert (heard(of_mira), heard(of_bob), heard(of_eve)) == (told, told, [])
 
@@ -499,9 +501,15 @@ def test_pushes_are_noted_for_the_registered_sessions_of_the_others(mira, bob, t
     def pushes() -> list:
         return mira.sandbox.control("GET", "state/comapi")["spaces"][0]["pushes"]
 
-    assert pushes() == [{
+    (push,) = pushes()
+    url = f"{mira.sandbox.url}/apispaces/{A.id}/pushes/{push['id']}/click"
+    data = {"dd_deepLink": json.dumps({"trackingUrl": url}, separators=(",", ":"))}
+    assert push == {
+        "id": push["id"], "data": data, "clicks": 0,
         "sessionId": bob.session["id"], "profileId": "bob", "registration": apns, "messageId": sent["id"], "at": MIDNIGHT,
-        "alert": {"title": "T", "platforms": {"apns": {"badge": 1}}}}]
+        "alert": {"title": "T", "platforms": {"apns": {"badge": 1}}}}
+    assert [requests.get(url, timeout=30).status_code for _ in range(2)] == [200, 200]
+    assert pushes()[0]["clicks"] == 2
     assert bob.expect(204, "DELETE", path).content == b""
     mira.post("Hi", alert={"title": "T"})
     assert len(pushes()) == 1

@@ -202,7 +202,7 @@ def test_each_of_the_signals_ends_it_with_an_export(tmp_path, which):
     state = tmp_path / "state.json"
     with running(tmp_path, "--export-on-exit", str(state)) as program:
         assert program.end(which) == 0
-    assert json.loads(state.read_text())["understudy_state"] == 1
+    assert json.loads(state.read_text())["understudy_state"] == 2
 
 
 def test_a_terminal_that_closes_ends_it_with_an_export(tmp_path):
@@ -221,7 +221,7 @@ def test_a_terminal_that_closes_ends_it_with_an_export(tmp_path):
         program.ask(3, "short")
         os.close(master)
         assert program.process.wait(20) == 0
-    assert json.loads(state.read_text())["understudy_state"] == 1
+    assert json.loads(state.read_text())["understudy_state"] == 2
 
 
 def test_whom_nohup_started_outlives_its_terminal(tmp_path):

@@ -3,30 +3,6 @@ import Support
 
 /// What the reason of a refusal has to be like, so that whoever reads the one line knows the cause.
 enum ReasonForm {
-    /// Failures whose reasons do not have the form yet, each as `VENDOR FAILURE`.
-    static let pending: Set<String> = [
-        "bloomreach attribute-invalid-type", "bloomreach attribute-unknown-id", "bloomreach batch-invalid-json",
-        "bloomreach batch-no-commands", "bloomreach customer-ids-conflict", "bloomreach customer-token-ids-mismatch",
-        "bloomreach invalid-field", "bloomreach message-not-found", "bloomreach mint-unknown-key",
-        "bloomreach missing-event-type", "bloomreach missing-field", "bloomreach no-customer-ids",
-        "bloomreach no-permission", "bloomreach stream-empty-update", "bloomreach stream-signature-required",
-        "bloomreach stream-token-ids-mismatch", "bloomreach sync-token-stale", "bloomreach sync-token-unknown",
-        "bloomreach unknown-id-name", "bloomreach unknown-route", "bloomreach wrong-secret",
-        "comapi conversation-exists", "comapi etag-mismatch", "comapi foreign-profile", "comapi foreign-session",
-        "comapi invalid-parameter", "comapi malformed-body", "comapi missing-field", "comapi nonce-reused",
-        "comapi not-a-participant", "comapi owner-only", "comapi role-forbids", "comapi session-ended",
-        "comapi unknown-conversation", "ims activation-code-expired", "ims activation-code-used",
-        "ims activation-code-wrong", "ims activation-email-mismatch", "ims body-invalid", "ims certificate-expired",
-        "ims enrollment-exists", "ims issuer-exists", "ims jwks-fetch-failed", "ims jwks-url-not-allowed",
-        "ims private-key-refused", "ims state-conflict", "ims subject-mismatch", "ims subject-taken",
-        "ims trip-conflict", "ims trip-not-found", "rezolve address-in-use", "rezolve address-not-found",
-        "rezolve body-malformed", "rezolve body-missing-fields", "rezolve body-too-short", "rezolve body-wrong-type",
-        "rezolve masked-other-user", "rezolve phone-in-use", "rezolve phone-not-found",
-        "rezolve registration-duplicate", "rezolve rua-body-invalid", "rezolve rua-confirm-code-wrong",
-        "rezolve rua-user-exists", "rezolve rua-user-not-found", "rezolve rua-wrong-credentials",
-        "rezolve rua-wrong-password",
-    ]
-
     /// What is wrong with the reason of a failure; empty when nothing is.
     ///
     /// - Parameter isArmed: whether somebody ordered the failure, so that nothing was found.
@@ -73,6 +49,11 @@ enum ReasonForm {
             for match in source.matches(of: /"([^"\n]*)"/) {
                 texts.formUnion(match.1.matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
             }
+        }
+        // What a client sends may be called like a case.
+        for file in ContractFile.all {
+            guard let text = try? String(contentsOfFile: file.path, encoding: .utf8) else { continue }
+            texts.formUnion(text.matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
         }
         return names.subtracting(texts)
     }()

@@ -77,7 +77,7 @@ struct ComapiSpaceState: Sendable {
         guard let index = pushes.lastIndex(where: { $0["id"]?.string?.hasSameBytes(as: id) == true }),
             var push = pushes[index].object
         else { return false }
-        push["clicks"] = JSON((push["clicks"]?.int ?? 0) + 1)
+        push["clicks"] = JSON(Ordinal.next(after: push["clicks"]?.int ?? 0))
         push["clickedOn"] = .string(moment.rfc3339)
         pushes[index] = .object(push)
         return true

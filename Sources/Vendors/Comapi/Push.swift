@@ -59,9 +59,8 @@ extension Comapi {
 
 /// What a push carries besides its alert.
 ///
-/// Source: that the member `dd_deepLink` of a push's data is a JSON text with `url` and `trackingUrl`, and that a client calls
-/// the latter with GET and without a token once the user has opened the push: JS SDK 1.3, Android SDK 1.4. Which URL that is,
-/// and its answer, are ours.
+/// Source: that a client calls a URL of the push with GET and without a token once the user has opened it: JS SDK 1.3,
+/// Android SDK 1.4. Where in the push's data it stands, which URL it is, and its answer are ours.
 enum ComapiPush {
     /// The URL by which a push tells that it was opened.
     static func url(of push: String, _ occasion: ComapiOccasion) -> String {
