@@ -7,7 +7,8 @@ struct OptionSources {
     /// The options that are single texts or numbers, by their flags' names.
     static let names = [
         "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-        "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit", "scenario",
+        "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit",
+        "scenario",
         "watch",
     ]
 

@@ -170,7 +170,9 @@ struct FixtureTests {
             "\($0)" == "v/failures.yaml: no such file; looked in \(folder.path)"
         }
         try folder.write([0x66, 0xFF], to: "v/failures.yaml")
-        #expect { try catalog(in: folder) } throws: { "\($0)".hasSuffix("v/failures.yaml:1:2: the file is not UTF-8: a byte 0xFF stands here; save it as UTF-8") }
+        #expect { try catalog(in: folder) } throws: {
+            "\($0)".hasSuffix("v/failures.yaml:1:2: the file is not UTF-8: a byte 0xFF stands here; save it as UTF-8")
+        }
         let other = try TemporaryFolder(["v/failures.yaml/x": ""])
         #expect { try catalog(in: other) } throws: {
             "\($0)".hasSuffix("v/failures.yaml: is a folder; expected a file")

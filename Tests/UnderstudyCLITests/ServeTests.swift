@@ -158,7 +158,8 @@ struct ServeTests {
         _ = server.stop()
         let gone = try Program.run("healthcheck", in: folder)
         #expect(gone.status == 1)
-        #expect(gone.complaint.hasPrefix("understudy: http://127.0.0.1:\(port)/_understudy/health: "), "\(gone.complaint)")
+        #expect(
+            gone.complaint.hasPrefix("understudy: http://127.0.0.1:\(port)/_understudy/health: "), "\(gone.complaint)")
     }
 
     @Test("healthcheck says 0 of a server that is well and 1 of one that is not there")

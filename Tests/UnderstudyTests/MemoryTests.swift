@@ -128,8 +128,8 @@ struct MemoryTests {
         Feature(description: "long polls that wait") { board in
             let world = board.world
             let polls = [
-                Task { _ = try await world.control(.get, "journal?wait=60s&count=1000") },
-                Task { _ = try await world.control(.post, "journal/verify?wait=60s", #"{"at_least":1000}"#) },
+                Task { _ = try await world.control(.get, "journal?wait=\(patience)&count=1000") },
+                Task { _ = try await world.control(.post, "journal/verify?wait=\(patience)", #"{"at_least":1000}"#) },
             ]
             // One that came only after the sandbox had gone would make another of its name.
             let deadline = ContinuousClock.now + .seconds(20)
@@ -170,13 +170,19 @@ struct MemoryTests {
         },
     ]
 
+    /// How long a poll waits. Only a deletion ends one early: whether a client has gone or still listens, its connection
+    /// does not tell.
+    @TaskLocal private static var patience = "60s"
+
     @Test("after every feature, however the sandbox goes", arguments: Departure.allCases, features)
     func feature(_ departure: Departure, _ feature: Feature) async throws {
         for depth in Depth.allCases {
             let machine = Machine()
             let limits = SandboxLimits(capacity: 20, timeToLive: nil)
             let board = try await SwitchboardWorld(depth, limits: limits) { machine.now }
-            var kept = try await feature.happen(board)
+            var kept = try await Self.$patience.withValue(departure == .deletion ? "60s" : "2s") {
+                try await feature.happen(board)
+            }
             if departure != .deletion {
                 // An open socket keeps its sandbox, and so does whoever waits.
                 for case let socket as LiveSocket in kept { socket.close() }

@@ -52,8 +52,8 @@ enum ReasonForm {
         }
         // What a client sends may be called like a case.
         for file in ContractFile.all {
-            guard let text = try? String(contentsOfFile: file.path, encoding: .utf8) else { continue }
-            texts.formUnion(text.matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
+            guard let bytes = try? Repository.fixtures.file(file.description).bytes else { continue }
+            texts.formUnion(String(decoding: bytes, as: UTF8.self).matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
         }
         return names.subtracting(texts)
     }()

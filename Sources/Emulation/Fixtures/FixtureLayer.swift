@@ -38,7 +38,9 @@ extension FixtureStore {
         path.hasPrefix("/") ? path : join(FileSystem.currentFolder, path)
     }
 
-    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) throws(FixtureProblem) -> [String] {
+    private func unreadFixtures(of layer: String, over bottom: String, _ vendors: [String]) throws(FixtureProblem)
+        -> [String]
+    {
         let unread = try usage(of: layer).unread.filter { path in
             // What comes with the program is right where it is, such as schemas for editors.
             Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))

@@ -105,7 +105,8 @@ extension BloomreachRecords {
                 timestamp: try click.required("timestamp").number())
             add(click: try click.required("type").string(), event)
         }
-        try entry["self_checks"]?.forEachRecord(atMost: BloomreachLatest.maximumCount) { (node) throws(FixtureProblem) in
+        try entry["self_checks"]?.forEachRecord(atMost: BloomreachLatest.maximumCount) {
+            (node) throws(FixtureProblem) in
             add(selfCheck: .object(try node.jsonObject()))
         }
         count(try BloomreachForgotten(entry["forgotten"]))

@@ -138,7 +138,8 @@ final class Comapi: Vendor {
             source: "ours: the url of an upload must lead somewhere", handler: readContent),
         Route(
             "push.click", .get(space + "/pushes/{push}/click"), access: .space, evidence: .ours,
-            source: "that a client calls a URL of the push: JS SDK, Android SDK; its place, path and answer are ours", handler: clickPush),
+            source: "that a client calls a URL of the push: JS SDK, Android SDK; its place, path and answer are ours",
+            handler: clickPush),
         Route(
             "facebook.state", .post(space + "/channels/facebook/state"), access: .session, evidence: .observed,
             // ours: no client sends more than a few members, and they are ignored.

@@ -24,7 +24,8 @@ extension Comapi {
             }
             state.sessions.add(session)
         }
-        try document["ended_sessions"]?.forEachRecord(atMost: ComapiSessions.endedCapacity) { (node) throws(FixtureProblem) in
+        try document["ended_sessions"]?.forEachRecord(atMost: ComapiSessions.endedCapacity) {
+            (node) throws(FixtureProblem) in
             state.sessions.noteEnd(of: try ComapiSessionID(try node.mapping("id", "space")))
         }
         try document["spaces"]?.forEachRecord { (node) throws(FixtureProblem) in try state.read(space: node) }
@@ -56,7 +57,9 @@ extension ComapiState {
             }
             count(bytes: conversation.byteCount + conversation.log.byteCount, records: 1)
         }
-        try entry["pushes"]?.forEachRecord(atMost: ComapiSpaceState.pushCapacity) { (node) throws(FixtureProblem) in space.note(push: try node.verbatim()) }
+        try entry["pushes"]?.forEachRecord(atMost: ComapiSpaceState.pushCapacity) { (node) throws(FixtureProblem) in
+            space.note(push: try node.verbatim())
+        }
         self[id] = space
         do throws(ComapiRefusal) {
             try checkRoom(bytes: 0)

@@ -106,7 +106,8 @@ extension IMSChanges {
         try document["invitations"]?.forEachRecord(atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
             invitations.append(try IMSInvitation.record(node))
         }
-        try document["token_uses"]?.forEachRecord(atMost: IMSTokenUses.standardCapacity) { (node) throws(FixtureProblem) in
+        try document["token_uses"]?.forEachRecord(atMost: IMSTokenUses.standardCapacity) {
+            (node) throws(FixtureProblem) in
             tokenUses.append(try IMSTokenUses.record(node))
         }
         try document["dev_keys"]?.forEachRecord { (node) throws(FixtureProblem) in

@@ -49,7 +49,9 @@ final class Rezolve: Vendor {
         routeNotFound: .routeNotFound, methodNotAllowed: .routeNotFound, bodyTooLarge: .bodyTooLarge,
         notOffered: UnofferedPart(
             prefixes: commerce, failure: .routeNotOffered,
-            reason: "belongs to the commerce part of Rezolve, which is not emulated; expected a path that “understudy routes” lists"))
+            reason:
+                "belongs to the commerce part of Rezolve, which is not emulated; expected a path that “understudy routes” lists"
+        ))
 
     private static let customer = "/api/v1/partner/{partner}/customer/{entity}"
 

@@ -151,7 +151,9 @@ extension Rezolve {
         lifetime: Duration = sessionLifetime
     ) throws(RezolveRefusal) -> String {
         guard let key = partner.authKey?.signing else {
-            throw Refusal(.ruaNoAuthKey, because: "partner \(partner.id) has no auth key to sign a token with; expected a partner that has one")
+            throw Refusal(
+                .ruaNoAuthKey,
+                because: "partner \(partner.id) has no auth key to sign a token with; expected a partner that has one")
         }
         let draft = TokenDraft.login(
             entityID: customer.entityID, partnerEntityID: customer.partnerEntityID, deviceID: device,
