@@ -7,17 +7,22 @@ import Synchronization
 /// everybody's key fetches, delays and long polls waiting; and each import takes several times its size while it is read.
 final class LongWork: Sendable {
     private struct State {
-        var running = 0
+        /// The lanes in which nothing is being done.
+        var free: [DispatchQueue]
         /// What waits, behind gaps where work has begun.
         var waiting: [(@Sendable () -> Void)?] = []
         var first = 0
     }
 
     private let width: Int
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
     /// Work of which so much is done at one time.
-    init(width: Int) { self.width = width }
+    init(width: Int) {
+        self.width = width
+        // Serial queues of their own have threads also where all cores are at work; the common ones share one a core.
+        state = Mutex(State(free: (0..<width).map { DispatchQueue(label: "understudy.long-work.\($0)") }))
+    }
 
     /// Does something on one of the threads, and returns once it is done.
     func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
@@ -27,34 +32,30 @@ final class LongWork: Sendable {
     }
 
     /// How much is being done or waits.
-    var count: Int { state.withLock { $0.running + $0.waiting.count - $0.first } }
+    var count: Int { state.withLock { width - $0.free.count + $0.waiting.count - $0.first } }
 
     private func begin(_ work: @escaping @Sendable () -> Void) {
-        let isNext = state.withLock { state in
-            guard state.running < width else {
-                state.waiting.append(work)
-                return false
-            }
-            state.running += 1
-            return true
+        let lane = state.withLock { state -> DispatchQueue? in
+            if let lane = state.free.popLast() { return lane }
+            state.waiting.append(work)
+            return nil
         }
-        guard isNext else { return }
         // No thread is held while there is nothing to do.
-        DispatchQueue.global().async {
+        lane?.async {
             var next: (@Sendable () -> Void)? = work
             while let work = next {
                 work()
-                next = self.state.withLock { Self.next(&$0) }
+                next = self.state.withLock { Self.next(&$0, in: lane) }
             }
         }
     }
 
-    /// What comes next; `nil`, and the thread is given back, when nothing waits.
-    private static func next(_ state: inout State) -> (@Sendable () -> Void)? {
+    /// What comes next; `nil`, and the lane is given back, when nothing waits.
+    private static func next(_ state: inout State, in lane: DispatchQueue?) -> (@Sendable () -> Void)? {
         guard state.first < state.waiting.count else {
             state.waiting = []
             state.first = 0
-            state.running -= 1
+            if let lane { state.free.append(lane) }
             return nil
         }
         defer {

@@ -16,6 +16,8 @@ final class Reloads: Sendable {
         var setAside: JSON = ["count": 0, "parts": []]
         var edition: Edition
         var response: Response
+        /// Whether its secrets are hidden, such as one that a problem with a fixture quotes.
+        var isMasked = false
     }
 
     private let content: Mutex<Content>
@@ -25,8 +27,16 @@ final class Reloads: Sendable {
         change { _ in }
     }
 
-    /// The answer to a probe.
-    var health: Response { content.withLock { $0.response } }
+    /// The answer to a probe, its secrets hidden once and not for each probe; nothing is looked for before the first one.
+    func health(_ redactor: () -> Redactor) -> Response {
+        content.withLock { content in
+            if !content.isMasked {
+                content.response = content.response.masked(by: redactor())
+                content.isMasked = true
+            }
+            return content.response
+        }
+    }
 
     /// Why the fixtures as they stand now are not in force; `nil` when they are.
     var problem: String? { content.withLock { $0.problem } }
@@ -57,6 +67,7 @@ final class Reloads: Sendable {
         content.withLock { content in
             change(&content)
             content.response = Self.response(content)
+            content.isMasked = false
         }
     }
 

@@ -52,7 +52,7 @@ struct ControlAPI: Sendable {
             ControlOperation(
                 "health", .get, "/health", "Whether the server is well, and what it stands in for.",
                 gives: .json("The server is well.", .health)
-            ) { (call) throws(ControlProblem) in .ready(call.emulator.reloads.health) }
+            ) { (call) throws(ControlProblem) in .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor }) }
         ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
@@ -125,15 +125,20 @@ struct ControlAPI: Sendable {
     private func counted(_ operation: Int, _ answer: Answer, in sandbox: String) -> Answer {
         switch answer {
         case .ready(let response): return .ready(finished(response, operation, in: sandbox))
-        case .deferred(let work): return .deferred { finished(await work(), operation, in: sandbox) }
+        case .deferred(let work):
+            return .deferred {
+                let response = await work()
+                // What there is to hide may just have come with a long state, and what there is to hide it in be as long.
+                return await emulator.readings.run { finished(response, operation, in: sandbox) }
+            }
         }
     }
 
     private func finished(_ response: Response, _ operation: Int, in sandbox: String) -> Response {
         emulator.metrics.countControlCall(operation, status: response.status.code)
         var response = response
-        let isOrdered = operations.indices.contains(operation) && operations[operation].givesSecrets
-        if !isOrdered || response.status.kind != .successful {
+        let isClean = operations.indices.contains(operation) && operations[operation].givesCleanAnswers
+        if !isClean || response.status.kind != .successful {
             // An answer repeats what it was asked, and what clients have sent; a refused call has made no sandbox.
             let owner = emulator.sandboxes.existing(sandbox) ?? emulator.sandboxes.standard
             response = response.masked(by: owner.redactor)

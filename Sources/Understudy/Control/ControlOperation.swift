@@ -103,8 +103,11 @@ struct ControlOperation: Sendable {
         self.handler = handler
     }
 
-    /// Whether its answer is shown as it is: a token that was ordered, and the description, which nobody else has a part in.
-    var givesSecrets: Bool { id == "tokens.mint" || id == "openapi" }
+    /// Whether there is nothing to hide in what it gives: a token that was ordered, the description, which nobody else has a
+    /// part in, and what was masked when it was made.
+    var givesCleanAnswers: Bool {
+        ["tokens.mint", "openapi", "health", "journal.list", "journal.get", "journal.verify"].contains(id)
+    }
 
     /// Whether it never asks for the control token, so that a container's probe needs no secret.
     var isOpen: Bool { id == "health" }
