@@ -212,6 +212,7 @@ ACTIONS: dict[tuple[str, str], dict] = {
     ("comapi", "expire-session"): {"session": "s2"},
     ("comapi", "forget-session"): {"session": "s3"},
     ("comapi", "drop-sockets"): {"session": "s4"},
+    ("comapi", "answer-challenge"): {"challenge": "none"},
     ("comapi", "send-message"): TALK,
     ("comapi", "mark-message"): TALK,
 }

@@ -78,7 +78,9 @@ struct Restart {
         // Pairs that nobody has seen are drawn anew.
         guard (old.status, old.text) != (new.status, new.text), !old.text.contains("MII") else { return nil }
         // Fetched keys are not in the file: they are asked for again where they are needed.
-        guard !old.text.contains("\"fetched_at\""), !new.text.contains("\"keys-unavailable\"") else { return nil }
+        guard !old.text.contains("\"fetched_at\""),
+            ![old, new].contains(where: { $0.text.contains("\"keys-unavailable\"") })
+        else { return nil }
         // A start takes over sessions of earlier ones by their tokens, also of some that those did not know.
         guard old.status != 401 || !(200...299).contains(new.status) else { return nil }
         return "\(step)\nanswered \(old.status) \(old.text)\nand after the import \(new.status) \(new.text)"
