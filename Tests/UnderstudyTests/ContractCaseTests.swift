@@ -124,18 +124,26 @@ struct ContractCaseTests {
         let world = try await World()
         for vendor in world.emulator.vendors {
             for failure in vendor.failures {
-                let fault = #"{"vendor":"\#(vendor.identity.id)","fail":"\#(failure.name)"}"#
+                let fault = #"{"vendor":"\#(vendor.identity.id)","fail":"\#(failure.name)","times":"always"}"#
                 try await world.control(.put, "faults", #"{"faults":[\#(fault)]}"#)
-                let endpoint = try #require(vendor.routes.first?.endpoints.first)
-                let path = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
-                let entry = try #require(try await world.call(endpoint.method, path).entry)
-                let reason = entry.explanation ?? ""
-                #expect(entry.record.failure == failure.name)
-                #expect(reason == entry.record.intervention)
-                #expect(reason.contains("fault") && reason.contains(failure.name), "\(reason)")
-                #expect(ReasonForm.faults(in: reason, isArmed: true) == [], "\(reason)")
+                for endpoint in vendor.routes.flatMap(\.endpoints) {
+                    try await expectArmed(failure.name, at: endpoint.method, endpoint.pattern, world)
+                }
             }
         }
+    }
+
+    private func expectArmed(
+        _ failure: String, at method: HTTPRequest.Method, _ pattern: String, _ world: World
+    ) async throws {
+        let entry = try #require(
+            try await world.call(method, pattern.replacing(/\{[^}]*\}/, with: "x")).entry, "\(method) \(pattern)")
+        let reason = entry.explanation ?? ""
+        let place: Comment = "\(failure) at \(method) \(pattern): \(reason)"
+        #expect(entry.record.failure == failure, place)
+        #expect(reason == entry.record.intervention, place)
+        #expect(reason.contains("fault") && reason.contains(failure), place)
+        #expect(ReasonForm.faults(in: reason, isArmed: true) == [], place)
     }
 
     @Test("the form is held: each fault of a reason is found")

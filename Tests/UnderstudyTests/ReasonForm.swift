@@ -20,10 +20,10 @@ enum ReasonForm {
 
     /// What was found and what would be right, in whichever words say both.
     private static func namesBothSides(_ reason: String) -> Bool {
-        let contrasts = ["; expected ", ", not ", "; at most ", "; at least ", "did you mean", "; known are "]
+        let contrasts = [
+            "; expected ", ", not ", "; at most ", "; at least ", "did you mean", "; known are ", "; none is known",
+        ]
         if contrasts.contains(where: reason.contains) { return true }
-        // What was looked for, and where.
-        if reason.contains(/^(?:no|nobody|there is no) .+ (?:has|have|names|is called|of) ./) { return true }
         // Of a path that nobody has the nearest route is what would be right, if any is near.
         return ["has nothing at this path", "no vendor owns this path"].contains(where: reason.contains)
     }
@@ -52,8 +52,8 @@ enum ReasonForm {
         }
         // What a client sends may be called like a case.
         for file in ContractFile.all {
-            guard let text = try? String(contentsOfFile: file.path, encoding: .utf8) else { continue }
-            texts.formUnion(text.matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
+            guard let bytes = try? Repository.fixtures.file(file.description).bytes else { continue }
+            texts.formUnion(String(decoding: bytes, as: UTF8.self).matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
         }
         return names.subtracting(texts)
     }()

@@ -66,7 +66,7 @@ struct IMSKeyReader {
         if let id = reader.repeatedID { throw invalid("two keys have the kid \(id)") }
         guard !reader.keys.isEmpty else {
             let what = skipped.phrase.map { ". " + $0 } ?? ", and nothing else either"
-            throw invalid("there is no RSA key of 2048 bits or more in it that may verify RS256\(what)")
+            throw invalid("there is no RSA key of 2048 bits or more in it that may verify RS256\(what); expected one")
         }
     }
 
