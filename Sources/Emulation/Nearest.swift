@@ -18,6 +18,18 @@ public enum Nearest {
         return candidates.isEmpty ? "" : "; known are \(candidates.joined(separator: ", "))"
     }
 
+    /// `; known are x, y, z and 3 more`, of which the first few are named, or that there is none; for ids of data, of which
+    /// there can be thousands.
+    public static func known(_ candidates: some Collection<String>) -> String {
+        candidates.isEmpty ? "; none is known" : "; known are \(list(candidates))"
+    }
+
+    /// `x, y, z and 3 more`: the first five of the names.
+    public static func list(_ names: some Collection<String>) -> String {
+        let more = names.count > 5 ? " and \(names.count - 5) more" : ""
+        return names.prefix(5).map(\.shown).joined(separator: ", ") + more
+    }
+
     /// The number of insertions, deletions and replacements that turn one text into the other.
     ///
     /// Names are short; of longer texts only the beginnings are compared, since the time grows with both lengths.
@@ -36,4 +48,9 @@ public enum Nearest {
         }
         return row[right.count]
     }
+}
+
+extension String {
+    /// The text as a reason shows it: no longer than 100 characters, and in words where there is nothing to see.
+    public var shown: String { isEmpty ? "an empty text" : String(prefix(100)) }
 }

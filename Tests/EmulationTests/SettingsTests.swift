@@ -61,6 +61,16 @@ struct SettingsTests {
     }
 
     @Test(
+        "of known names the first five are told",
+        arguments: [
+            ([], "; none is known"), (["a", ""], "; known are a, an empty text"),
+            (["a", "b", "c", "d", "e", "f", "g"], "; known are a, b, c, d, e and 2 more"),
+        ])
+    func known(_ names: [String], _ told: String) {
+        #expect(Nearest.known(names) == told)
+    }
+
+    @Test(
         "the distance of two words counts insertions, deletions and replacements",
         arguments: [
             ("", "", 0), ("a", "", 1), ("", "abc", 3), ("kitten", "sitting", 3), ("abc", "abc", 0), ("abc", "acb", 2),

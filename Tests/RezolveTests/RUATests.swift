@@ -130,7 +130,7 @@ struct RUATests {
         ).expect(201)
         let taken = try await world.call(.put, "/v1/user/details", session, #"{"phone":"+15550109"}"#)
         #expect(taken.failure == "rua-user-exists")
-        #expect(taken.entry?.explanation == "user 1002 has the phone +15550109 already")
+        #expect(taken.entry?.explanation == "user 1002 has the phone +15550109 already; expected one that nobody has")
         #expect(
             try await world.call(.put, "/v1/user/details", session, #"{"phone":7}"#).failure == "rua-body-invalid")
         let state = try await world.control(.get, "state/rezolve")

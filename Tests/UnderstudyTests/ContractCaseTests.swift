@@ -123,19 +123,27 @@ struct ContractCaseTests {
     func armedReasons() async throws {
         let world = try await World()
         for vendor in world.emulator.vendors {
+            let endpoints = vendor.routes.flatMap(\.endpoints).map { endpoint in
+                (endpoint.method, endpoint.pattern.replacing(/\{[^}]*\}/, with: "x"))
+            }
             for failure in vendor.failures {
-                let fault = #"{"vendor":"\#(vendor.identity.id)","fail":"\#(failure.name)"}"#
+                let fault = #"{"vendor":"\#(vendor.identity.id)","fail":"\#(failure.name)","times":"always"}"#
                 try await world.control(.put, "faults", #"{"faults":[\#(fault)]}"#)
-                let endpoint = try #require(vendor.routes.first?.endpoints.first)
-                let path = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
-                let entry = try #require(try await world.call(endpoint.method, path).entry)
-                let reason = entry.explanation ?? ""
-                #expect(entry.record.failure == failure.name)
-                #expect(reason == entry.record.intervention)
-                #expect(reason.contains("fault") && reason.contains(failure.name), "\(reason)")
-                #expect(ReasonForm.faults(in: reason, isArmed: true) == [], "\(reason)")
+                for (method, path) in endpoints { try await expectArmed(failure.name, at: method, path, world) }
             }
         }
+    }
+
+    private func expectArmed(
+        _ failure: String, at method: HTTPRequest.Method, _ path: String, _ world: World
+    ) async throws {
+        let entry = try #require(try await world.call(method, path).entry, "\(method) \(path)")
+        let reason = entry.explanation ?? ""
+        let place: Comment = "\(failure) at \(method) \(path): \(reason)"
+        #expect(entry.record.failure == failure, place)
+        #expect(reason == entry.record.intervention, place)
+        #expect(reason.contains("fault") && reason.contains(failure), place)
+        #expect(ReasonForm.faults(in: reason, isArmed: true) == [], place)
     }
 
     @Test("the form is held: each fault of a reason is found")
@@ -145,7 +153,7 @@ struct ContractCaseTests {
         for bad in [
             "customer_ids: found notAnObject; expected an object", "a: found Optional(1); expected 2",
             "x: found “”; expected one", "x: found \"\"; expected one", "found a; expected b: email is missing",
-            "the email is wrong", "claim-exp-present: failed",
+            "the email is wrong", "no user of partner 1 has the id 9", "claim-exp-present: failed",
         ] {
             #expect(ReasonForm.faults(in: bad, isArmed: false).count == 1, "\(bad)")
         }

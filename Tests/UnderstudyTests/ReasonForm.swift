@@ -20,10 +20,10 @@ enum ReasonForm {
 
     /// What was found and what would be right, in whichever words say both.
     private static func namesBothSides(_ reason: String) -> Bool {
-        let contrasts = ["; expected ", ", not ", "; at most ", "; at least ", "did you mean", "; known are "]
+        let contrasts = [
+            "; expected ", ", not ", "; at most ", "; at least ", "did you mean", "; known are ", "; none is known",
+        ]
         if contrasts.contains(where: reason.contains) { return true }
-        // What was looked for, and where.
-        if reason.contains(/^(?:no|nobody|there is no) .+ (?:has|have|names|is called|of) ./) { return true }
         // Of a path that nobody has the nearest route is what would be right, if any is near.
         return ["has nothing at this path", "no vendor owns this path"].contains(where: reason.contains)
     }

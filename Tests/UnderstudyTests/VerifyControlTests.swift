@@ -22,7 +22,8 @@ struct VerifyControlTests {
     }
 
     /// Why the second exchange was refused.
-    private static let nobody = "no user of partner 317 has the email ben@example.test"
+    private static let nobody =
+        "no user of partner 317 has the email ben@example.test; expected that of a user who registered"
 
     @Test("answers how many there are, and which", arguments: Depth.allCases)
     func fulfilled(_ depth: Depth) async throws {

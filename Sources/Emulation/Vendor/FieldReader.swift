@@ -22,13 +22,24 @@ extension FieldProblem: CustomStringConvertible {
     /// The problem for people: which member, what was found and what would be right.
     public var description: String {
         switch kind {
-        case .missing: "there is no member \(name)"
+        case .missing: "there is no member \(name); expected a string"
         case .wrongType(let expected, let found): "\(name) is a JSON \(found), not a \(expected)"
         case .tooShort(let minimum, let length):
             length == 0
                 ? "\(name) is empty; expected at least \(minimum) character\(minimum == 1 ? "" : "s")"
                 : "\(name) has \(length) characters; expected at least \(minimum)"
         }
+    }
+}
+
+extension Sequence<FieldProblem> {
+    /// The problems for people, as one reason: all members that are not there together, then the others.
+    public var reason: String {
+        let names = filter { $0.kind == .missing }.map(\.name)
+        let others = filter { $0.kind != .missing }.map(\.description)
+        guard names.count > 1 else { return map(\.description).joined(separator: "; ") }
+        let missing = "there are no members \(names.joined(separator: ", ")); expected a string each"
+        return ([missing] + others).joined(separator: "; ")
     }
 }
 

@@ -12,7 +12,9 @@ struct AnswerBound {
     mutating func add(_ entry: JSON) throws(BloomreachRefusal) {
         bytes += entry.bytes.count
         guard bytes <= Self.maximumBytes else {
-            throw Refusal(.bodyTooLarge, because: "the answer would be longer than \(Self.maximumBytes) bytes")
+            throw Refusal(
+                .bodyTooLarge,
+                because: "the answer would be longer than \(Self.maximumBytes) bytes; expected an order of less")
         }
     }
 }

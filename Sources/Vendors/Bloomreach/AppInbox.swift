@@ -45,12 +45,14 @@ extension Bloomreach {
         let token = try body.requiredText("sync_token")
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
-            throw Refusal(.syncTokenUnknown, because: "“\(token.prefix(100))” is no sync token")
+            throw Refusal(
+                .syncTokenUnknown, because: "\(token.shown) is no sync token; expected one that an answer had")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
         var inbox = customer.map(state.content.inbox) ?? Inbox()
         if let unknown = messages.first(where: { !inbox.contains($0) }) {
-            throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.prefix(100))")
+            let known = Nearest.known(inbox.messages.lazy.map(\.id))
+            throw Refusal(.messageNotFound, because: "the inbox has no message \(unknown.shown)\(known)")
         }
         inbox.markRead(messages)
         if let customer { state.content.setInbox(inbox, of: customer) }
@@ -75,14 +77,17 @@ extension Call<Bloomreach> {
             case .unreadable: .syncTokenUnknown
             }
         let isRefused = failure != nil && switches.syncTokenCheck == .gone
+        let expected = "v1.\(customer).\(inbox.epoch).0 to \(inbox.token(for: customer).text), or none"
         findings.add(
             Finding(
                 "sync-token", isRefused ? .failed : .passed,
-                expected: .text("v1.\(customer).\(inbox.epoch).0 to \(inbox.token(for: customer).text), or none"),
+                expected: .text(expected),
                 found: .text(String(text.prefix(100))), note: position.note,
                 source: "410: iOS tests; form and reasons ours; switch sync-token-check"),
             orFail: failure ?? .syncTokenUnknown)
-        if let failure, isRefused { throw Refusal(failure, because: position.note) }
+        if let failure, isRefused {
+            throw Refusal(failure, because: "sync_token: found \(text.shown); expected \(expected). \(position.note)")
+        }
         return if case .current(let stamp) = position { stamp } else { 0 }
     }
 }

@@ -18,7 +18,8 @@ extension Bloomreach {
         do {
             body = try JSON.parse(call.request.body)
         } catch {
-            throw Refusal(.batchInvalidJSON, because: "the body is not JSON: \(error)")
+            throw Refusal(
+                .batchInvalidJSON, because: "the body is not JSON: \(error); expected a JSON object with commands")
         }
         guard let commands = body["commands"]?.array, !commands.isEmpty else {
             throw Refusal(.batchNoCommands, because: whyNoCommands(body))
@@ -53,8 +54,10 @@ extension Bloomreach {
         guard let object = body.object else {
             return "the body is a JSON \(body.typeName), not an object with commands"
         }
-        guard let commands = object["commands"] else { return "there is no commands" }
-        return commands.array == nil ? "commands is a JSON \(commands.typeName), not an array" : "commands is empty"
+        guard let commands = object["commands"] else { return "there are no commands; expected an array of them" }
+        return commands.array == nil
+            ? "commands is a JSON \(commands.typeName), not an array"
+            : "commands is empty; expected at least one command"
     }
 
     /// What tells one complaint from another; a batch may have a thousand of the same.
@@ -110,8 +113,9 @@ extension Bloomreach {
     /// What the call itself would have as its body, and as long as that may be (ours).
     private static func data(of command: JSON) throws(BloomreachRefusal) -> JSONObject {
         let data = try (command.object ?? [:]).object("data")
-        guard JSON.object(data).bytes.count <= bodyLimit else {
-            throw Refusal(.bodyTooLarge, because: "a command is longer than \(bodyLimit) bytes")
+        let length = JSON.object(data).bytes.count
+        guard length <= bodyLimit else {
+            throw Refusal(.bodyTooLarge, because: "a command has \(length) bytes; expected at most \(bodyLimit)")
         }
         return data
     }

@@ -11,7 +11,7 @@ enum BloomreachAttribute: Sendable {
     case recommendation(BloomreachRecommendationOrder)
 
     /// What is computed of a customer.
-    enum Computation: String, Sendable {
+    enum Computation: String, Sendable, CaseIterable {
         case segmentation, expression, aggregate, prediction
 
         /// What error texts call it (observed).
@@ -24,6 +24,11 @@ enum BloomreachAttribute: Sendable {
             }
         }
     }
+
+    /// What an element of `attributes` has to be.
+    static let expected =
+        "an object whose type is property, id, consent, recommendation, "
+        + Computation.allCases.map(\.rawValue).joined(separator: ", ") + ", with the members of that type"
 
     /// Reads one element of `attributes`; `nil` when its type is unknown or lacks what it needs.
     init?(_ value: JSON) {

@@ -49,7 +49,10 @@ extension Bloomreach {
         let isMint = arrival.route.id == "mint.customer-token"
         if isMint, arrival.switches.mintEndpoint == .off {
             findings.add(
-                Finding("route-offered", .failed, source: "example apps; switch mint-endpoint"), orFail: .unknownRoute)
+                Finding(
+                    "route-offered", .failed, expected: .text("mint-endpoint: on"), found: .text("mint-endpoint: off"),
+                    source: "example apps; switch mint-endpoint"),
+                orFail: .unknownRoute)
         }
         let isConsents = arrival.route.id == "consents.list" && arrival.request.method == .post
         if isConsents, arrival.switches.consentsMethod == .getOnly {

@@ -44,7 +44,8 @@ extension Call<Bloomreach> {
             orFail: failure)
         if !holds {
             let (own, named) = Lookalikes.toldApart(owner.json.text, ids.json.text)
-            throw Refusal(failure, because: "the token belongs to \(own), the request names \(named)")
+            throw Refusal(
+                failure, because: "the token belongs to \(own), the request names \(named); expected the same ids")
         }
     }
 
@@ -70,7 +71,9 @@ extension Call<Bloomreach> {
         guard let stream = credentials.stream else { return }
         let name = ids.names.first { name in stream.signedOnlyIDs.contains { $0.hasSameBytes(as: name) } }
         if let name {
-            throw Refusal(.streamSignatureRequired, because: "\(stream.id) takes \(name) with a token only")
+            throw Refusal(
+                .streamSignatureRequired,
+                because: "\(stream.id) takes \(name) with a token only; expected Authorization: Bearer with one")
         }
     }
 }

@@ -10,7 +10,7 @@ extension Call<Bloomreach> {
         do {
             value = try JSON.parse(request.body)
         } catch {
-            throw Refusal(.badRequestBody, because: "the body is not JSON: \(error)")
+            throw Refusal(.badRequestBody, because: "the body is not JSON: \(error); expected a JSON object")
         }
         guard let object = value.object else {
             throw Refusal(.badRequestBody, because: "the body is a JSON \(value.typeName), not an object")
@@ -34,7 +34,9 @@ extension Call<Bloomreach> {
         if let value = body["customer_ids"], !value.isNull { ids = try self.ids(value, of: "customer_ids") }
         if ids.isEmpty, isRequired, credentials.token == nil {
             let found = body["customer_ids"].map { "customer_ids is \($0.text.prefix(100)), which names nobody" }
-            throw Refusal(.noCustomerIDs, because: found ?? "there is no customer_ids")
+            throw Refusal(
+                .noCustomerIDs,
+                because: "\(found ?? "there is no customer_ids"); expected at least one id with its value")
         }
         return ids
     }
@@ -50,8 +52,10 @@ extension Call<Bloomreach> {
         if switches.unknownIDs == .reject {
             let project = try project()
             if let name = ids.names.first(where: { !project.definesID($0) }) {
+                let known = Nearest.known([BloomreachID.cookie, BloomreachID.registered] + project.idNames)
                 throw Refusal(
-                    .unknownIDName, ["field": .string(field)], because: "\(project.token) defines no id \(name)")
+                    .unknownIDName, ["field": .string(field)],
+                    because: "\(project.token) defines no id \(name.shown)\(known)")
             }
         }
         return ids
@@ -59,11 +63,12 @@ extension Call<Bloomreach> {
 }
 
 extension Refusal<BloomreachFailure> {
-    /// A member that is needed is not there, or null.
-    static func missingField(_ name: String, in body: JSONObject? = nil) -> BloomreachRefusal {
-        let isNull = body?[name]?.isNull == true
-        return Refusal(
-            .missingField, ["field": .string(name)], because: isNull ? "\(name) is null" : "there is no \(name)")
+    /// A member that is needed is not there, or null; what would be right stands with its article.
+    static func missingField(
+        _ name: String, in body: JSONObject? = nil, expected: String
+    ) -> BloomreachRefusal {
+        let found = body?[name]?.isNull == true ? "\(name) is null" : "there is no \(name)"
+        return Refusal(.missingField, ["field": .string(name)], because: "\(found); expected \(expected)")
     }
 
     /// A member is wrong.
@@ -83,27 +88,27 @@ extension JSONObject {
     /// A text; `nil` when it is absent or null.
     func text(_ name: String) throws(BloomreachRefusal) -> String? {
         guard let value = present(name) else { return nil }
-        guard let text = value.string else { throw Self.wrong(name, "string", value) }
+        guard let text = value.string else { throw Self.wrong(name, "a string", value) }
         return text
     }
 
     /// A text that must be there.
     func requiredText(_ name: String) throws(BloomreachRefusal) -> String {
-        guard let text = try text(name) else { throw .missingField(name, in: self) }
+        guard let text = try text(name) else { throw .missingField(name, in: self, expected: "a string") }
         return text
     }
 
     /// An object; empty when it is absent or null.
     func object(_ name: String) throws(BloomreachRefusal) -> JSONObject {
         guard let value = present(name) else { return [:] }
-        guard let object = value.object else { throw Self.wrong(name, "object", value) }
+        guard let object = value.object else { throw Self.wrong(name, "an object", value) }
         return object
     }
 
     /// An array that must be there.
     func requiredArray(_ name: String) throws(BloomreachRefusal) -> [JSON] {
-        guard let value = present(name) else { throw .missingField(name, in: self) }
-        guard let array = value.array else { throw Self.wrong(name, "array", value) }
+        guard let value = present(name) else { throw .missingField(name, in: self, expected: "an array") }
+        guard let array = value.array else { throw Self.wrong(name, "an array", value) }
         return array
     }
 
@@ -120,14 +125,14 @@ extension JSONObject {
     /// A truth; `nil` when it is absent or null.
     func bool(_ name: String) throws(BloomreachRefusal) -> Bool? {
         guard let value = present(name) else { return nil }
-        guard let bool = value.bool else { throw Self.wrong(name, "boolean", value) }
+        guard let bool = value.bool else { throw Self.wrong(name, "a boolean", value) }
         return bool
     }
 
     /// A whole number that is not negative; `nil` when it is absent or null.
     func count(_ name: String) throws(BloomreachRefusal) -> Int? {
         guard let value = present(name) else { return nil }
-        guard let int = value.int, int >= 0 else { throw Self.wrong(name, "whole number from 0", value) }
+        guard let int = value.int, int >= 0 else { throw Self.wrong(name, "a whole number from 0", value) }
         return int
     }
 
@@ -139,13 +144,14 @@ extension JSONObject {
         if value.number != nil, let moment = Moment(value) { return moment.unixSeconds }
         if let text = value.string, let moment = Moment(bloomreach: text) { return moment.unixSeconds }
         if let remark = NumericDate(value).millisecondsRemark(on: "timestamp") {
-            throw .invalidField("timestamp", because: "timestamp is \(value.text.prefix(100)). \(remark)")
+            throw .invalidField(
+                "timestamp", because: "timestamp is \(value.text.prefix(100)); expected seconds. \(remark)")
         }
-        throw Self.wrong("timestamp", "number of seconds or date and time such as 2027-01-15T08:00:00Z", value)
+        throw Self.wrong("timestamp", "a number of seconds or date and time such as 2027-01-15T08:00:00Z", value)
     }
 
     private static func wrong(_ name: String, _ expected: String, _ value: JSON) -> BloomreachRefusal {
         let found = value.text.prefix(100)
-        return .invalidField(name, because: "\(name) is \(found), not a \(expected)")
+        return .invalidField(name, because: "\(name) is \(found), not \(expected)")
     }
 }

@@ -40,7 +40,9 @@ struct BloomreachCustomer: Sendable, Hashable {
         for properties: JSONObject, besides customer: BloomreachCustomer?
     ) throws(BloomreachRefusal) {
         // Before anything is laid over anything: that takes time for each.
-        guard properties.count <= maximumProperties else { throw noRoom }
+        guard properties.count <= maximumProperties else {
+            throw noRoom(properties.count, JSON.object(properties).bytes.count)
+        }
         var count = properties.count + (customer?.properties.count ?? 0)
         var bytes = JSON.object(properties).bytes.count + (customer?.propertyByteCount ?? 0)
         if let customer, count > maximumProperties || bytes > maximumPropertyBytes {
@@ -51,13 +53,17 @@ struct BloomreachCustomer: Sendable, Hashable {
         }
         guard count <= maximumProperties || count <= customer?.properties.count ?? 0,
             bytes <= maximumPropertyBytes || bytes <= customer?.propertyByteCount ?? 0
-        else { throw noRoom }
+        else {
+            throw noRoom(count, bytes)
+        }
     }
 
-    private static var noRoom: BloomreachRefusal {
+    private static func noRoom(_ count: Int, _ bytes: Int) -> BloomreachRefusal {
         Refusal(
             .bodyTooLarge,
-            because: "a sandbox keeps \(maximumProperties) properties of a customer, of \(maximumPropertyBytes) bytes")
+            because:
+                "the customer would have \(count) properties of \(bytes) bytes; expected at most \(maximumProperties) of \(maximumPropertyBytes)"
+        )
     }
 
     /// Whether nothing but cookies names the customer.

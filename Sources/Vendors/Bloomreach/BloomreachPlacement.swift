@@ -39,7 +39,7 @@ extension BloomreachCustomers {
         let owners = ids.hard.compactMap { id in
             owner(of: id).map { "\(id.name) \(id.value) is customer \($0) (\(name(of: $0)))" }
         }
-        return "the ids belong to different customers: \(owners.joined(separator: ", "))"
+        return "the ids belong to different customers: \(owners.joined(separator: ", ")); expected ids of one customer"
     }
 
     /// Which id the customer has another value for.
@@ -61,7 +61,10 @@ extension BloomreachCustomers {
         let fresh = ids.hard.count { own[$0.name] == nil }
         guard fresh == 0 || own.hard.count + fresh <= BloomreachIDs.maximum else {
             throw .invalidField(
-                "customer_ids", because: "customer \(number) would have more than \(BloomreachIDs.maximum) hard ids")
+                "customer_ids",
+                because:
+                    "customer \(number) would have \(own.hard.count + fresh) hard ids; expected at most \(BloomreachIDs.maximum)"
+            )
         }
     }
 

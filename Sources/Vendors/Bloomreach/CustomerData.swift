@@ -35,7 +35,9 @@ extension Bloomreach {
 
     private static func attributes(of body: JSONObject) throws(BloomreachRefusal) -> [BloomreachAttribute] {
         let list = try body.requiredArray("attributes")
-        guard !list.isEmpty else { throw .invalidField("attributes", because: "attributes is empty") }
+        guard !list.isEmpty else {
+            throw .invalidField("attributes", because: "attributes is empty; expected at least one")
+        }
         guard list.count <= maximumAttributes else {
             throw .invalidField(
                 "attributes", because: "\(list.count) attributes; expected at most \(maximumAttributes)")
@@ -45,7 +47,8 @@ extension Bloomreach {
             guard let attribute = BloomreachAttribute(value) else {
                 throw Refusal(
                     .attributeInvalidType, ["index": .string(String(index))],
-                    because: "attribute \(index) is \(value.text.prefix(100))")
+                    because: "attribute \(index) is \(value.text.prefix(100)); expected \(BloomreachAttribute.expected)"
+                )
             }
             attributes.append(attribute)
         }
@@ -102,7 +105,9 @@ extension Bloomreach {
     ) throws(BloomreachRefusal) -> Reply {
         let body = try call.bodyObject()
         let format = try body.text("format") ?? "native_json"
-        guard format == "native_json" else { throw .invalidField("format", because: "format is \(format)") }
+        guard format == "native_json" else {
+            throw .invalidField("format", because: "format is \(format.shown); expected native_json")
+        }
         let customers = try state.customers(of: call.project()).all
         let ids = idNames(of: customers)
         var names: Set<ExactText> = []
@@ -161,6 +166,7 @@ extension Bloomreach {
     }
 
     private static func unknownCustomer(_ ids: BloomreachIDs) -> BloomreachRefusal {
-        Refusal(.customerNotFound, because: "nobody has one of the ids \(ids.json.text)")
+        Refusal(
+            .customerNotFound, because: "nobody has one of the ids \(ids.json.text); expected an id that was tracked")
     }
 }

@@ -16,9 +16,12 @@ extension Bloomreach {
         let body = try call.bodyObject()
         let project = try orderedProject(body, call.vendor)
         let keyID = try body.requiredText("kid")
-        guard let subject = body["sub"], !subject.isNull else { throw .missingField("sub", in: body) }
+        guard let subject = body["sub"], !subject.isNull else {
+            throw .missingField("sub", in: body, expected: "the ids of a customer")
+        }
         guard let key = project.privateKey(keyID) else {
-            throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)")
+            let known = Nearest.known(project.privateKeys.lazy.map(\.id))
+            throw Refusal(.mintUnknownKey, because: "kid names no private key of \(project.token)\(known)")
         }
         guard BloomreachIDs(claim: subject) != nil else {
             throw Refusal(
@@ -31,10 +34,11 @@ extension Bloomreach {
         do {
             token = try draft.mint(key: key.signing, algorithm: .hs256, at: call.moment.unixSeconds)
         } catch {
-            throw Refusal(.mintUnknownKey, because: "\(error)")
+            throw Refusal(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
         }
         guard BloomreachToken(token).compact.hasSoundStructure else {
-            throw Refusal(.mintBadSubject, because: "the token would be longer than any that is read")
+            throw Refusal(
+                .mintBadSubject, because: "the token would be longer than any that is read; expected a shorter sub")
         }
         return .json(["customer_token": .string(token), "expire_time": expiry])
     }
@@ -44,10 +48,13 @@ extension Bloomreach {
     ) throws(BloomreachRefusal) -> BloomreachProject {
         let token = try body.text("project_id") ?? ""
         guard BloomreachAddress.isWellFormed(token) else {
-            throw Refusal(.invalidProjectID, because: "project_id is “\(token.prefix(100))”")
+            throw Refusal(.invalidProjectID, because: "project_id is \(token.shown); expected a project token")
         }
         guard let project = vendor.accounts.project(token) else {
-            throw Refusal(.unknownProject, because: "no project has the token \(token)")
+            throw Refusal(
+                .unknownProject,
+                because: "no project has the token \(token)\(Nearest.known(vendor.accounts.projects.lazy.map(\.token)))"
+            )
         }
         return project
     }

@@ -9,11 +9,15 @@ extension Bloomreach {
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
         let body = try call.bodyObject()
-        guard let value = body["external_ids"], !value.isNull else { throw .missingField("external_ids", in: body) }
+        guard let value = body["external_ids"], !value.isNull else {
+            throw .missingField("external_ids", in: body, expected: "an object of ids")
+        }
         var ids = try call.ids(value, of: "external_ids")
         // A cookie among them is ignored: the path names it.
         ids.cookie = nil
-        guard !ids.isEmpty else { throw .invalidField("external_ids", because: "external_ids holds no id") }
+        guard !ids.isEmpty else {
+            throw .invalidField("external_ids", because: "external_ids holds no hard id; expected at least one")
+        }
         ids.cookie = call.parameters["cookie"]
         // The ids of the token are held against the external ones (ours): nothing else names the customer.
         ids = try call.bind(ids, isWrite: true)

@@ -15,7 +15,7 @@ extension Bloomreach {
         let ids = try call.customerIDs(of: body)
         let devices = ["ios", "android"]
         if let device = try body.text("device"), !devices.contains(device) {
-            throw .invalidField("device", because: "device is \(device.prefix(100)), not ios or android")
+            throw .invalidField("device", because: "device is \(device.shown), not ios or android")
         }
         let owner = try call.bind(ids)
         let project = try call.project()

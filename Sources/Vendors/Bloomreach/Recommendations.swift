@@ -24,7 +24,8 @@ extension Bloomreach {
         let project = try call.project()
         let customer = state.customer(owner, of: project)?.number
         guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {
-            throw .invalidField("engine_id", because: "the project has no engine \(engine.prefix(100))")
+            let known = Nearest.known(call.vendor.content[project.token].recommendations.engines.lazy.map(\.id))
+            throw .invalidField("engine_id", because: "the project has no engine \(engine.shown)\(known)")
         }
         // A string, not a list: so the SDKs have it.
         return .json(["data": .array(items), "errors": "[]", "success": true])

@@ -8,7 +8,7 @@ extension Bloomreach {
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
         guard let cookie = BloomreachQuery(call.request).cookie, !cookie.isEmpty else {
-            throw .missingField(BloomreachID.cookie)
+            throw .missingField(BloomreachID.cookie, expected: "the cookie of a customer in the query")
         }
         let project = try call.project()
         let ids = BloomreachIDs(cookie: cookie, hard: [])

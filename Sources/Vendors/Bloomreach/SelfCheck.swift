@@ -13,7 +13,8 @@ extension Bloomreach {
         let push = try body.requiredText("push_notification_id")
         let platform = try body.requiredText("platform")
         guard ["ios", "android", "huawei"].contains(platform) else {
-            throw .invalidField("platform", because: "platform is \(platform.prefix(100))")
+            throw .invalidField(
+                "platform", because: "platform is \(platform.shown); expected ios, android or huawei")
         }
         let application = try body.text("application_id")
         let owner = try call.bind(ids)

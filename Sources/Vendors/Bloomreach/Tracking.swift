@@ -57,7 +57,9 @@ extension Bloomreach {
         let entry = try TrackedEntry(body, at: call.moment)
         call.noteTime(entry)
         if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
-            throw Refusal(.streamEmptyUpdate, because: "there is only a cookie, and no property")
+            throw Refusal(
+                .streamEmptyUpdate, because: "there is only a cookie, and no property; expected a hard id or a property"
+            )
         }
         try call.checkPermission(toWrite: entry.properties)
         let owner = try call.bind(ids, isWrite: true)
@@ -73,7 +75,8 @@ extension Bloomreach {
         call.noteTime(entry)
         guard let type = try body.text("event_type"), !type.isEmpty else {
             let found = body["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
-            throw Refusal(.missingEventType, because: found ?? "there is no event_type")
+            throw Refusal(
+                .missingEventType, because: "\(found ?? "there is no event_type"); expected the type of the event")
         }
         try checkLength(ofType: type)
         try call.checkPermission(toTrack: type)
@@ -141,14 +144,21 @@ extension Call<Bloomreach> {
     fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
-            throw Refusal(.noPermission, because: "the key may not write the property \(denied.name)")
+            throw Refusal(
+                .noPermission,
+                because:
+                    "the key may not write the property \(denied.name.shown); expected any but \(Nearest.list(key.deniedProperties))"
+            )
         }
     }
 
     /// Step 11 for an event.
     fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
         if let key = credentials.publicKey, !key.mayTrack(event: type) {
-            throw Refusal(.noPermission, because: "the key may not track events of type \(type)")
+            throw Refusal(
+                .noPermission,
+                because:
+                    "the key may not track events of type \(type); expected any but \(Nearest.list(key.deniedEvents))")
         }
     }
 }

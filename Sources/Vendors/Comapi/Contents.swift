@@ -29,7 +29,9 @@ extension Comapi {
     static func readContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
         let id = call.parameters["content"]
         guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
-            throw Refusal(.unknownContent, because: "no content of the space has the id \(id), or it had to make room")
+            throw Refusal(
+                .unknownContent,
+                because: "no content of the space has the id \(id), or it had to make room; expected that of an upload")
         }
         return .respond(.clientContent(content.bytes, type: content.type))
     }

@@ -116,7 +116,9 @@ extension Comapi {
     static func conversation(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiConversation {
         let id = ComapiID(call.parameters["conversation"])
         guard let conversation = state[call.space.id].conversations[id] else {
-            throw Refusal(.unknownConversation, because: "no conversation of the space has the id \(id.text)")
+            throw Refusal(
+                .unknownConversation,
+                because: "no conversation of the space has the id \(id.text); expected that of one that is there")
         }
         guard conversation.deleted == nil else {
             throw Refusal(.unknownConversation, because: "conversation \(id.text) was deleted; expected one that lives")

@@ -91,7 +91,9 @@ extension Comapi {
     private static func profile(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiProfile {
         let id = ComapiID(call.parameters["profile"])
         guard let profile = state[call.space.id].profiles[id] else {
-            throw Refusal(.unknownProfile, because: "no profile of the space has the id \(id.text)")
+            throw Refusal(
+                .unknownProfile,
+                because: "no profile of the space has the id \(id.text); expected that of one that is there")
         }
         return profile
     }

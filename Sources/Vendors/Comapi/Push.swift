@@ -83,7 +83,8 @@ extension Comapi {
         guard state[call.space.id].noteClick(ofPush: id, at: call.moment) else {
             throw Refusal(
                 .unknownPush,
-                because: "no push of the space has the id \(id); the state's list pushes has the newest "
+                because:
+                    "no push of the space has the id \(id); expected one of the state's list pushes, which has the newest "
                     + "\(ComapiSpaceState.pushCapacity)")
         }
         return .empty(.ok)

@@ -22,7 +22,7 @@ extension Comapi {
         if let refusal = answer.refusal { throw refusal }
         guard let members = answer.members, let id = answer.authenticationID, let user = answer.token?.userID,
             let challenge = state.challenges[id]
-        else { throw Refusal(.unknownAuthentication, because: "nobody was authorized") }
+        else { throw Refusal(.unknownAuthentication, because: "nobody was authorized; expected a token") }
         let started = Moment(unixSeconds: Double(call.moment.wholeSeconds))
         var session = ComapiSession(
             id: ComapiSessionID(call.identifiers.uuid(), in: call.space.id), profileID: ComapiID(user),
@@ -89,7 +89,8 @@ extension Comapi {
     static func ownSession(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiSession {
         let id = ComapiSessionID(call.parameters["session"], in: call.space.id)
         guard let session = state.sessions[id] else {
-            throw Refusal(.unknownSession, because: "no session of the space has the id \(id.text)")
+            throw Refusal(
+                .unknownSession, because: "no session of the space has the id \(id.text); expected that of the token")
         }
         guard session.id == call.caller.sessionID else {
             throw Refusal(

@@ -12,7 +12,10 @@ extension IMS {
         let (tenant, subject) = try call.subject()
         guard var user = state.users.user(of: tenant, activationID: activationID) else {
             throw Refusal(
-                .activationUnknown, because: "nobody of tenant \(tenant) has the activation id \(activationID)")
+                .activationUnknown,
+                because:
+                    "nobody of tenant \(tenant) has the activation id \(activationID); expected that of an imported user"
+            )
         }
         try check(user, code: code, email: email, at: call.moment)
         try checkSubject(subject, of: user, state)

@@ -46,7 +46,9 @@ extension IMS {
             throw Refusal(.serviceUnavailable, because: error.description)
         }
         guard var keys = found, let issuer = call.vendor.accounts.devIssuer(name) else {
-            throw Refusal(.issuerNotFound, because: "no private key of an issuer \(name) is at hand")
+            throw Refusal(
+                .issuerNotFound,
+                because: "no private key of an issuer \(name) is at hand; expected a dev issuer of the fixtures")
         }
         let content = try body(keys)
         guard keys.fetch() != nil else {

@@ -161,7 +161,7 @@ extension Call<IMS> {
     /// Whom the token names, in which tenant.
     func subject() throws(IMSRefusal) -> (tenant: String, subject: String) {
         guard let subject = credentials.token?.subject, let issuer = credentials.issuer else {
-            throw Refusal(.tokenMissing, because: "nobody was authorized")
+            throw Refusal(.tokenMissing, because: "nobody was authorized; expected a token")
         }
         return (issuer.record.tenant, subject)
     }

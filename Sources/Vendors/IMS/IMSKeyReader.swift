@@ -65,8 +65,8 @@ struct IMSKeyReader {
         if reader.isOverfull { throw invalid("there are more than \(PublishedKeysReader.mostKeys) keys") }
         if let id = reader.repeatedID { throw invalid("two keys have the kid \(id)") }
         guard !reader.keys.isEmpty else {
-            let what = skipped.phrase.map { ". " + $0 } ?? ", and nothing else either"
-            throw invalid("there is no RSA key of 2048 bits or more in it that may verify RS256\(what)")
+            let what = skipped.phrase.map { ". " + $0 } ?? "; there is no other key either"
+            throw invalid("there is no RSA key of 2048 bits or more in it that may verify RS256; expected one\(what)")
         }
     }
 

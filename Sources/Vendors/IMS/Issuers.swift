@@ -109,7 +109,8 @@ extension IMS {
     private static func issuer(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSIssuer {
         let name = call.parameters["name"]
         guard let issuer = state.issuers.named(name) else {
-            throw Refusal(.issuerNotFound, because: "no issuer is called \(name)")
+            throw Refusal(
+                .issuerNotFound, because: "no issuer is called \(name); expected the name of one that was added")
         }
         return issuer
     }

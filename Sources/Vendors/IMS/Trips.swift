@@ -44,7 +44,8 @@ extension IMS {
     ) throws(IMSRefusal) -> Reply {
         let id = call.parameters["trip_id"]
         guard let trip = state.trips.trip(id, of: user.number) else {
-            throw Refusal(.tripNotFound, because: "no trip of \(user.id) has the id \(id)")
+            throw Refusal(
+                .tripNotFound, because: "no trip of \(user.id) has the id \(id); expected that of a trip in their list")
         }
         return .json(trip.fullJSON)
     }

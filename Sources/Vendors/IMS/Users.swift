@@ -111,7 +111,9 @@ extension IMS {
     private static func user(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSUser {
         let name = call.parameters["id"]
         guard let user = state.user(name, of: call.query("tenant")) else {
-            throw Refusal(.userNotFound, because: "no user has the id or the enterprise id \(name)")
+            throw Refusal(
+                .userNotFound,
+                because: "no user has the id or the enterprise id \(name); expected that of an imported user")
         }
         return user
     }

@@ -68,7 +68,9 @@ extension Rezolve {
         let index = try addressIndex(call, customer)
         let id = customer.addresses[index].id
         if let card = customer.cards.first(where: { $0.addressID.hasSameBytes(as: id) }) {
-            throw Refusal(.addressInUse, because: "card \(card.id) refers to address \(id)")
+            throw Refusal(
+                .addressInUse,
+                because: "card \(card.id) refers to address \(id); expected an address that no card refers to")
         }
         customer.addresses.remove(at: index)
         return .empty()
@@ -77,7 +79,8 @@ extension Rezolve {
     private static func addressIndex(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Int {
         let id = call.parameters["id"]
         guard let index = customer.addresses.firstIndex(where: { $0.id.hasSameBytes(as: id) }) else {
-            throw Refusal(.addressNotFound, because: "no address of \(customer.entityID) has the id \(id)")
+            let known = Nearest.known(customer.addresses.lazy.map(\.id))
+            throw Refusal(.addressNotFound, because: "no address of \(customer.entityID) has the id \(id)\(known)")
         }
         return index
     }
@@ -109,7 +112,9 @@ private struct AddressDraft {
     /// The phone that the draft refers to; empty for none.
     func phone(of customer: RezolveCustomer) throws(RezolveRefusal) -> String {
         guard phoneID.isEmpty || customer.phones.contains(where: { $0.id.hasSameBytes(as: phoneID) }) else {
-            throw Refusal(.phoneNotFound, because: "phone_id \(phoneID) names no phone of \(customer.entityID)")
+            let known = Nearest.known(customer.phones.lazy.map(\.id))
+            throw Refusal(
+                .phoneNotFound, because: "phone_id \(phoneID.shown) names no phone of \(customer.entityID)\(known)")
         }
         return phoneID
     }

@@ -23,7 +23,7 @@ extension Rezolve {
             throw Refusal(.maskedTokenMissing)
         }
         guard let guest = state.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
-            throw Refusal(.maskedOtherUser, because: "\(entity) is no guest of partner \(partner.id)")
+            throw Refusal(.maskedOtherUser, because: whyNoGuest(entity, partner))
         }
         return try openSession(of: guest, device: device, call, &state)
     }
@@ -38,9 +38,13 @@ extension Rezolve {
         let entity = reader.string("entityId", isRequired: true)
         guard let device, let entity else { throw call.invalidBody(reader.problems) }
         guard let guest = state.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
-            throw Refusal(.ruaUserNotFound, because: "\(entity) is no guest of partner \(partner.id)")
+            throw Refusal(.ruaUserNotFound, because: whyNoGuest(entity, partner))
         }
         return try openSession(of: guest, device: device, call, &state)
+    }
+
+    private static func whyNoGuest(_ entity: String, _ partner: RezolvePartner) -> String {
+        "\(entity.shown) is no guest of partner \(partner.id); expected the entityId of one that was created"
     }
 
     private static func createGuest(

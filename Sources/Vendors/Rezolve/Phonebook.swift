@@ -50,7 +50,9 @@ extension Rezolve {
         let index = try phoneIndex(call, customer)
         let id = customer.phones[index].id
         if let address = customer.addresses.first(where: { $0.phoneID.hasSameBytes(as: id) }) {
-            throw Refusal(.phoneInUse, because: "address \(address.id) refers to phone \(id)")
+            throw Refusal(
+                .phoneInUse,
+                because: "address \(address.id) refers to phone \(id); expected a phone that no address refers to")
         }
         customer.phones.remove(at: index)
         return .empty()
@@ -59,7 +61,8 @@ extension Rezolve {
     private static func phoneIndex(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Int {
         let id = call.parameters["id"]
         guard let index = customer.phones.firstIndex(where: { $0.id.hasSameBytes(as: id) }) else {
-            throw Refusal(.phoneNotFound, because: "no phone of \(customer.entityID) has the id \(id)")
+            let known = Nearest.known(customer.phones.lazy.map(\.id))
+            throw Refusal(.phoneNotFound, because: "no phone of \(customer.entityID) has the id \(id)\(known)")
         }
         return index
     }

@@ -17,7 +17,7 @@ extension Rezolve {
         do {
             return try customer.keyPair.key()
         } catch {
-            throw Refusal(.serviceUnavailable, because: "no key pair could be made: \(error)")
+            throw Refusal(.serviceUnavailable, because: "no key pair could be made: \(error); expected one of RSA")
         }
     }
 }

@@ -19,7 +19,9 @@ extension Rezolve {
             guard call.switches.duplicateRegistration == .returnExisting else {
                 throw Refusal(
                     .registrationDuplicate,
-                    because: "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known)")
+                    because:
+                        "\(token.partnerEntityID) of partner \(partner.id) is registered as \(known); expected a partner_entity_id that is not"
+                )
             }
             return answer(known, of: partner)
         }
@@ -47,7 +49,9 @@ extension Rezolve {
             let customer = state.customers[entity], customer.partnerID == body?["partnerId"]?.string,
             let partner = call.vendor.accounts.partner(id: customer.partnerID)
         else {
-            throw Refusal(.maskedAPIKey, because: "no api key, and the body names no known customer")
+            throw Refusal(
+                .maskedAPIKey,
+                because: "no api key, and the body names no known customer; expected x-rezolve-partner-apikey")
         }
         guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)

@@ -10,7 +10,7 @@ extension Call<Rezolve> {
         do {
             value = try JSON.parse(request.body)
         } catch {
-            throw Refusal(.bodyMalformed, because: "the body is not JSON: \(error)")
+            throw Refusal(.bodyMalformed, because: "the body is not JSON: \(error); expected a JSON object")
         }
         guard let object = value.object else {
             throw Refusal(.bodyMalformed, because: "the body is a JSON \(value.typeName), not an object")
@@ -29,7 +29,7 @@ extension Call<Rezolve> {
         let validation = StagingValidation(problems).text
         throw Refusal(
             failure, ["missing": .string(missing.joined(separator: ", ")), "validation": .string(validation)],
-            because: problems.map(\.description).joined(separator: "; "))
+            because: problems.reason)
     }
 }
 
@@ -90,11 +90,13 @@ extension Rezolve {
     private static func owner(of call: RezolveCall, in state: RezolveState) throws(RezolveRefusal) -> RezolveCustomer {
         if let customer = state.customers[call.parameters["entity"]] { return customer }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
-            throw Refusal(.maskedOtherUser, because: "nobody was authorized")
+            throw Refusal(.maskedOtherUser, because: "nobody was authorized; expected the token of a customer")
         }
         if let other = state.customer(partner: partner.id, partnerEntityID: token.partnerEntityID) {
             throw Refusal(
-                .maskedOtherUser, because: "partner_entity_id \(token.partnerEntityID) belongs to \(other.entityID)")
+                .maskedOtherUser,
+                because:
+                    "partner_entity_id \(token.partnerEntityID) belongs to \(other.entityID), not to \(token.entityID)")
         }
         return RezolveCustomer(
             entityID: token.entityID, partnerID: partner.id, partnerEntityID: token.partnerEntityID,

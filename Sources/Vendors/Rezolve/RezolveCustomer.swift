@@ -32,7 +32,8 @@ struct RezolveCustomer: Sendable {
     /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: nothing is known of the vendor's own limits).
     static func checkRoom(for count: Int) throws(RezolveRefusal) {
         guard count < maximumEntries else {
-            throw Refusal(.bodyTooLarge, because: "a sandbox keeps \(maximumEntries) entries of a customer's book")
+            throw Refusal(
+                .bodyTooLarge, because: "the customer's book has \(count) entries; at most \(maximumEntries) are kept")
         }
     }
 

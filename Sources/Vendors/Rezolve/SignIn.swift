@@ -45,12 +45,15 @@ extension Rezolve {
             user.partnerID == call.credentials.partner?.id
         else {
             throw Refusal(
-                .ruaUserNotFound, because: "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id)")
+                .ruaUserNotFound,
+                because:
+                    "no user of partner \(call.credentials.partner?.id ?? "") has the id \(id); expected that of a user who registered"
+            )
         }
         guard call.parameters["code"] == confirmationCode else {
             throw Refusal(
                 .ruaConfirmCodeWrong,
-                because: "the code is \(call.parameters["code"]); it is always \(confirmationCode)")
+                because: "the code is \(call.parameters["code"]); expected \(confirmationCode), which it always is")
         }
         user.isConfirmed = true
         state.store(user)
@@ -66,10 +69,14 @@ extension Rezolve {
         let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
         guard let username, let password, let device else { throw call.invalidBody(reader.problems) }
         guard let user = state.users.user(of: partner.id, username: username) else {
-            throw Refusal(.ruaWrongCredentials, because: "no user of partner \(partner.id) is called \(username)")
+            throw Refusal(
+                .ruaWrongCredentials,
+                because:
+                    "no user of partner \(partner.id) has the username \(username.shown); expected that of a user who registered"
+            )
         }
         guard let known = user.password, known.hasSameBytes(as: password) else {
-            throw Refusal(.ruaWrongCredentials, because: "the password of user \(user.id) is another one")
+            throw Refusal(.ruaWrongCredentials, because: user.wrongPassword)
         }
         return try openSession(of: user, device: device, call, &state)
     }
@@ -92,7 +99,11 @@ extension Rezolve {
         guard let email = reader.string("email", isRequired: true) else { throw call.invalidBody(reader.problems) }
         let partner = call.credentials.partner?.id ?? ""
         guard let user = state.users.user(of: partner, email: email) else {
-            throw Refusal(.ruaUserNotFound, because: "no user of partner \(partner) has the email \(email)")
+            throw Refusal(
+                .ruaUserNotFound,
+                because:
+                    "no user of partner \(partner) has the email \(email.shown); expected that of a user who registered"
+            )
         }
         call.findings.note(
             Finding("mail", .noted, found: .text("user \(user.id)"), note: "A real server would send a mail now."))
@@ -107,7 +118,7 @@ extension Rezolve {
         guard let current, let new else { throw call.invalidBody(reader.problems) }
         var user = try call.sessionUser(in: state)
         guard let known = user.password, known.hasSameBytes(as: current) else {
-            throw Refusal(.ruaWrongPassword, because: "the password of user \(user.id) is another one")
+            throw Refusal(.ruaWrongPassword, because: user.wrongPassword)
         }
         user.password = new
         state.store(user)
@@ -137,7 +148,10 @@ extension Rezolve {
     ) throws(RezolveRefusal) -> Reply {
         guard let customer = state.customers[user.entityID],
             let partner = call.vendor.accounts.partner(id: user.partnerID)
-        else { throw Refusal(.ruaWrongCredentials, because: "the user's customer is gone") }
+        else {
+            throw Refusal(
+                .ruaWrongCredentials, because: "the customer of user \(user.id) is gone; expected a user who has one")
+        }
         let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
         var user = user
         user.logIn(on: device)
@@ -161,7 +175,9 @@ extension Rezolve {
         do {
             return try draft.mint(key: key, algorithm: .hs512, at: moment.unixSeconds)
         } catch {
-            throw Refusal(.serviceUnavailable, because: "the token could not be signed: \(error)")
+            throw Refusal(
+                .serviceUnavailable,
+                because: "the token could not be signed: \(error); expected an auth key that signs HS512")
         }
     }
 
@@ -179,7 +195,10 @@ extension Call<Rezolve> {
     ) throws(RezolveRefusal) -> (customer: RezolveCustomer, user: RUAUser?, partner: RezolvePartner, device: String) {
         guard let token = credentials.token, let customer = state.customers[token.entityID],
             let partner = vendor.accounts.partner(id: customer.partnerID)
-        else { throw Refusal(.ruaTokenInvalid, because: "the token names nobody") }
+        else {
+            throw Refusal(
+                .ruaTokenInvalid, because: "the token names nobody; expected the rezolve_entity_id of a customer")
+        }
         return (customer, state.user(entity: customer.entityID), partner, token.deviceID)
     }
 
@@ -187,7 +206,11 @@ extension Call<Rezolve> {
     func sessionUser(in state: RezolveState) throws(RezolveRefusal) -> RUAUser {
         let session = try session(in: state)
         guard let user = session.user else {
-            throw Refusal(.ruaTokenInvalid, because: "customer \(session.customer.entityID) has no user at RUA")
+            throw Refusal(
+                .ruaTokenInvalid,
+                because:
+                    "customer \(session.customer.entityID) has no user at RUA; expected the token of one who registered there"
+            )
         }
         return user
     }
@@ -199,7 +222,7 @@ extension Call<Rezolve> {
         do {
             body = try JSON.parse(request.body)
         } catch {
-            throw Refusal(.ruaBodyInvalid, because: "the body is not JSON: \(error)")
+            throw Refusal(.ruaBodyInvalid, because: "the body is not JSON: \(error); expected a JSON object")
         }
         guard let object = body.object else {
             throw Refusal(.ruaBodyInvalid, because: "the body is a JSON \(body.typeName), not an object")
@@ -209,6 +232,6 @@ extension Call<Rezolve> {
 
     /// The refusal of a body with wrong members.
     func invalidBody(_ problems: [FieldProblem]) -> RezolveRefusal {
-        Refusal(.ruaBodyInvalid, because: problems.map(\.description).joined(separator: "; "))
+        Refusal(.ruaBodyInvalid, because: problems.reason)
     }
 }

@@ -31,12 +31,20 @@ extension Rezolve {
 }
 
 extension RUAUser {
-    /// Which of the names that somebody else wants the user has already.
+    /// Which of the names that somebody else wants the user has already, and what would be right.
     func sharing(_ username: String?, _ email: String?, _ phone: String?) -> String {
         let shared = [
             ("username", username, self.username), ("email", email, self.email), ("phone", phone, self.phone),
         ].filter { $0.1?.hasSameBytes(as: $0.2) == true }
-        return "user \(id) has " + shared.map { "the \($0.0) \($0.2)" }.joined(separator: " and ") + " already"
+        return "user \(id) has " + shared.map { "the \($0.0) \($0.2)" }.joined(separator: " and ")
+            + " already; expected one that nobody has"
+    }
+
+    /// Why a password is refused; none is told.
+    var wrongPassword: String {
+        password == nil
+            ? "user \(id) is a guest and has no password; expected a user who registered with one"
+            : "the password of user \(id) is another one; expected the one that was registered"
     }
 
     /// The user as a route answers it. Under switch `rua-user-answers` = `schema` as the schemas of the vendor's tests have

@@ -115,15 +115,18 @@ extension Rezolve {
     private static func cardIndex(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Int {
         let id = call.parameters["id"]
         guard let index = customer.cards.firstIndex(where: { $0.id.hasSameBytes(as: id) }) else {
-            throw Refusal(.cardNotFound, because: "no card of \(customer.entityID) has the id \(id)")
+            let known = Nearest.known(customer.cards.lazy.map(\.id))
+            throw Refusal(.cardNotFound, because: "no card of \(customer.entityID) has the id \(id)\(known)")
         }
         return index
     }
 
     private static func checkAddress(of card: RezolveCard, _ customer: RezolveCustomer) throws(RezolveRefusal) {
         guard customer.addresses.contains(where: { $0.id.hasSameBytes(as: card.addressID) }) else {
+            let known = Nearest.known(customer.addresses.lazy.map(\.id))
             throw Refusal(
-                .addressNotFound, because: "address_id \(card.addressID) names no address of \(customer.entityID)")
+                .addressNotFound,
+                because: "address_id \(card.addressID.shown) names no address of \(customer.entityID)\(known)")
         }
     }
 
@@ -136,17 +139,20 @@ extension Rezolve {
         guard call.switches.panCheck == .decrypt, let pan else { return nil }
         guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         guard let cipher = Data(base64Encoded: pan) else {
-            throw wrongPAN("pan is not base64")
+            throw wrongPAN("pan is not base64; expected the encrypted number in base64")
         }
         guard let plain = key.decryptOAEP([UInt8](cipher), hash: .sha1) else {
-            throw wrongPAN("pan does not decrypt under the customer's key with RSA-OAEP and SHA-1")
+            throw wrongPAN("pan does not decrypt; expected RSA-OAEP with SHA-1 under the customer's key")
         }
         let number = String(decoding: plain, as: UTF8.self)
         guard (12...19).contains(plain.count), plain.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
-            throw wrongPAN("pan decrypts to something else than 12 to 19 digits")
+            throw wrongPAN("pan decrypts to \(plain.count) bytes; expected 12 to 19 digits")
         }
         guard number.hasPrefix(card.pan6), number.hasSuffix(card.pan4), card.pan6.count == 6, card.pan4.count == 4
-        else { throw wrongPAN("the decrypted number does not agree with pan6 and pan4") }
+        else {
+            throw wrongPAN(
+                "pan6 and pan4 are not those of the decrypted number; expected its first 6 and last 4 digits")
+        }
         return nil
     }
 
