@@ -52,7 +52,9 @@ struct ControlAPI: Sendable {
             ControlOperation(
                 "health", .get, "/health", "Whether the server is well, and what it stands in for.",
                 gives: .json("The server is well.", .health)
-            ) { (call) throws(ControlProblem) in .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor }) }
+            ) { (call) throws(ControlProblem) in
+                .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
+            }
         ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
