@@ -38,9 +38,9 @@ def test_a_number_encrypted_under_the_served_key_is_read_and_never_answered(ada,
 
 
 @pytest.mark.parametrize(("pan", "change", "reason"), [
-    (lambda pem: encrypt(pem, NUMBER), {"pan4": "9999"}, "does not agree with pan6 and pan4"),
-    (lambda pem: encrypt(pem, "4200-0000-0000"), {}, "something else than 12 to 19 digits"),
-    (lambda pem: encrypt(pem, NUMBER, hashes.SHA256), {}, "does not decrypt under the customer's key"),
+    (lambda pem: encrypt(pem, NUMBER), {"pan4": "9999"}, "pan6 and pan4 are not those of the decrypted number"),
+    (lambda pem: encrypt(pem, "4200-0000-0000"), {}, "expected 12 to 19 digits"),
+    (lambda pem: encrypt(pem, NUMBER, hashes.SHA256), {}, "pan does not decrypt; expected RSA-OAEP with SHA-1"),
     (lambda pem: NUMBER + "!", {}, "is not base64"),
 ], ids=["other-digits", "not-digits", "other-hash", "not-base64"])
 def test_a_number_that_does_not_fit_is_refused_with_its_reason(ada, sandbox, pan, change, reason):
