@@ -52,7 +52,7 @@ struct BloomreachChanges: Sendable {
 
     /// Whether nothing differs.
     func isEmpty(since start: BloomreachCustomers) -> Bool {
-        customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber
+        customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence
     }
 }
 
