@@ -23,7 +23,9 @@ struct Restart {
             let document = try JSON.parse(Array(text.utf8), maximumDepth: Emulator.documentDepth)
             let parts = try after.emulator.restoreState(document, from: "the exported file").setAside
             // What was set aside of other sandboxes before, such as those of a longer course, is still told.
-            if let part = parts.first(where: { $0.sandbox == before.name }) { return "what was exported cannot be read: \(part)" }
+            if let part = parts.first(where: { $0.sandbox == before.name }) {
+                return "what was exported cannot be read: \(part)"
+            }
         } catch {
             return "what was exported cannot be read: \(error)"
         }
