@@ -33,8 +33,8 @@ extension UnderstudyServer {
     /// - Parameters:
     ///   - count: How many calls; at least one by default.
     ///   - condition: What the calls match: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`,
-    ///     `header`, `body`, `claims` and `reason` with their expected values. `["route": "rua.login", "body":
-    ///     ["username": "ada"]]` matches sign-ins of Ada.
+    ///     `header`, `body`, `claims` and `reason` with their expected values.
+    ///     `["route": "rua.login", "body": ["username": "ada"]]` matches sign-ins of Ada.
     ///   - duration: How long to wait for the calls, at most a minute; by default not at all.
     /// - Returns: whether the expectation was met.
     @discardableResult
