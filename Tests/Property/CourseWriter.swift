@@ -104,7 +104,7 @@ struct CourseWriter {
         try await perform(request.method, target, body, request.fields.map { ($0.name.rawName, $0.value) })
     }
 
-    // MARK: - What happens in between
+    // MARK: - Between the cases
 
     private mutating func interrupt() async throws {
         switch Int.random(in: 0..<100, using: &random) {
@@ -178,7 +178,7 @@ struct CourseWriter {
         try await perform(.importing(mutated))
     }
 
-    // MARK: - Doing it
+    // MARK: - Performing
 
     @discardableResult
     private mutating func perform(

@@ -24,7 +24,7 @@ extension Connection {
         }
     }
 
-    /// Tells a plain-text HTTP client on a TLS listener so, in plain text.
+    /// Answers an HTTP client on a TLS listener in plain text.
     private func giveUp(_ loop: EventLoop) {
         if transport.hasFallenBack { return refuse(.notTLS, loop) }
         guard let problem = transport.handshakeProblem else { return loop.close(self) }

@@ -162,7 +162,7 @@ extension Connection {
     /// From this value on, connections are closed one at a time.
     static let costly = 2
 
-    /// Closes the connection unless an unread request has arrived; returns whether it did.
+    /// Closes the connection unless an unread request has arrived; returns whether it was closed.
     func giveWay(_ loop: EventLoop) -> Bool {
         if case .reading = phase, parser.isIdle {
             receive(loop)

@@ -85,7 +85,8 @@ struct ServeCommand: ParsableCommand {
         ).show()
         if let warning = ControlOptions.warning(listeningAt: server.addresses, token: token) { warn(warning, logger) }
         end(server, emulator, files, after: Signals.waitForTermination())
-        // The file must not name a server that is gone; deleting a newer server's file by mistake does no harm.
+        // The file must not name a server that is gone. The race with a new server that has just replaced it is
+        // accepted.
         if let portFile { unlink(portFile) }
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }

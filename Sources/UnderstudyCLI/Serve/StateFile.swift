@@ -155,7 +155,7 @@ struct StateFile {
 
     private func fill(_ partial: String, with bytes: [UInt8]) throws(Failure) {
         let descriptor = try create(partial)
-        // All that `close` could report was synced to disk before.
+        // `fsync` has already reported what `close` could.
         defer { close(descriptor) }
         try write(bytes, to: descriptor)
         guard fsync(descriptor) == 0 else { throw failure }
