@@ -24,7 +24,7 @@ final class Connection {
         case ended
     }
 
-    /// What a connection waits for; each has its time limit.
+    /// What a connection waits for; each except `answer` has a time limit.
     enum Wait {
         case handshake
         case nextRequest

@@ -84,8 +84,8 @@ extension EventLoop {
 
     /// Passes events to their connections; true when there is mail.
     ///
-    /// Answers are sent in batches. Each one wakes its client, which on a busy machine preempts this thread, for a
-    /// single answer each time; sent together, answers are also read together.
+    /// Answers are sent in batches. Sent alone, each would wake its client, which on a busy machine preempts this
+    /// thread every time; answers sent together are also read together.
     private func serve(_ found: [Readiness]) -> Bool {
         var isCalled = false
         var end = now + Self.gathering
