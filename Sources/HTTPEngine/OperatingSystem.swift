@@ -5,7 +5,7 @@
 #endif
 
 /// The few things that are asked of the system outside sockets.
-enum OperatingSystem {
+public enum OperatingSystem {
     /// The cores that are in use.
     static var coreCount: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
@@ -21,7 +21,8 @@ enum OperatingSystem {
     static var unixTime: Int { time(nil) }
 
     /// Runs `body` on a new thread; false when the system has no thread left.
-    static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    @discardableResult
+    public static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         #if canImport(Darwin)
             var thread: pthread_t?
         #else

@@ -1,6 +1,11 @@
 import ArgumentParser
-import Foundation
 import Understudy
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Runs the command line with exit codes of our own: 0 done, 1 the answer is no, 2 misuse.
 @main

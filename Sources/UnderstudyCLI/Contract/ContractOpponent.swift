@@ -79,7 +79,7 @@ struct ContractOpponent: Sendable {
     ///
     /// Who names a sandbox in the URL (`/~NAME`) wants that one.
     func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractResult {
-        let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
+        let sandbox = isEmulator && base.firstRange(of: "/~") == nil ? Self.sandboxName() : nil
         let root = sandbox.map { "\(base)/~\($0)" } ?? base
         var variables = given
         variables["base"] = .string(root)

@@ -1,6 +1,11 @@
 import ArgumentParser
-import Foundation
 import HTTPEngine
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Whether `serve` also speaks HTTPS, and who it is then.
 struct SecureListenerOptions: ParsableArguments {
@@ -53,8 +58,8 @@ struct SecureListenerOptions: ParsableArguments {
     }
 
     private func identity(_ certificatePath: String, _ keyPath: String) throws -> TLSIdentity {
-        let chain = try FileText.read(certificatePath, "the certificate")
-        let key = try FileText.read(keyPath, "the private key")
+        let chain = try Files.read(certificatePath, "the certificate")
+        let key = try Files.read(keyPath, "the private key")
         do {
             return try TLSIdentity(certificateChain: chain, privateKey: key)
         } catch {

@@ -1,9 +1,14 @@
 import ArgumentParser
 import Emulation
-import Foundation
 import HTTPEngine
 import Logging
 import Understudy
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// `understudy serve`
 struct ServeCommand: ParsableCommand {
@@ -96,9 +101,9 @@ struct ServeCommand: ParsableCommand {
 
     /// Looks after the fixtures for as long as the process lives.
     private func keepLooking(_ watch: FixtureWatch) {
-        Thread.detachNewThread {
+        OperatingSystem.startThread {
             while true {
-                Thread.sleep(forTimeInterval: 0.5)
+                usleep(500_000)
                 watch.look()
             }
         }
@@ -115,7 +120,7 @@ struct ServeCommand: ParsableCommand {
         // fail, the second time tells why.
         _ = try? files.save(emulator)
         // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
-        Thread.detachNewThread {
+        OperatingSystem.startThread {
             while Signals.waitForTermination() == .hangUp {}
             Task { await server.stop(within: .zero) }
         }
@@ -159,9 +164,9 @@ struct ServeCommand: ParsableCommand {
         let lines = server.addresses.map { "\($0.scheme) \($0.port)\n" }.joined()
         do {
             // Whoever waits for the file must find it complete.
-            try Data(lines.utf8).write(to: URL(filePath: path), options: .atomic)
+            try Files.put(Array(lines.utf8), at: path)
         } catch {
-            throw Misuse("the port file \(path) cannot be written: \(error.localizedDescription)")
+            throw Misuse("the port file \(path) cannot be written: \(error)")
         }
     }
 }
