@@ -8,13 +8,19 @@ let vendors = ["Bloomreach", "Comapi", "IMS", "Rezolve"]
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 
+/// Whether the engine waits by kqueue also where there is epoll, for a run of its tests (`Tests/Kqueue/run`).
+let waitsByKqueue = Context.environment["UNDERSTUDY_KQUEUE"] != nil
+let kqueue: [Target] = waitsByKqueue ? [.target(name: "CKqueue", path: "Tests/Kqueue", exclude: ["run"])] : []
+
 let foundation: [Target] = [
     .systemLibrary(
         name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"]), .brew(["openssl@3"])]),
     .target(name: "CEpoll"),
     .target(name: "JSON"),
     .target(name: "Wire", dependencies: ["JSON", httpTypes]),
-    .target(name: "HTTPEngine", dependencies: ["Wire", "COpenSSL", "CEpoll", httpTypes]),
+    .target(
+        name: "HTTPEngine",
+        dependencies: ["Wire", "COpenSSL", "CEpoll", httpTypes] + kqueue.map { .target(name: $0.name) }),
     .target(name: "Tokens", dependencies: ["JSON", "COpenSSL"]),
     .target(name: "Contracts", dependencies: ["JSON", httpTypes]),
 ]
@@ -24,7 +30,6 @@ let core: [Target] = [
         name: "Emulation",
         dependencies: [
             "JSON", "Wire", "Tokens", httpTypes, logging, .product(name: "Yams", package: "Yams"),
-            .product(name: "Mustache", package: "swift-mustache"),
         ])
 ]
 
@@ -111,10 +116,9 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
         .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/hummingbird-project/swift-mustache", exact: "2.1.1"),
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
-    targets: foundation + (isFoundationOnly ? [] : core + vendorTargets + mounting)
+    targets: kqueue + foundation + (isFoundationOnly ? [] : core + vendorTargets + mounting)
         + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests) : [])
 )
 
@@ -123,4 +127,5 @@ for target in package.targets where target.type == .regular || target.type == .t
         .enableUpcomingFeature("InternalImportsByDefault"),
         .enableUpcomingFeature("ExistentialAny"),
     ]
+    if waitsByKqueue { target.swiftSettings?.append(.define("KQUEUE")) }
 }

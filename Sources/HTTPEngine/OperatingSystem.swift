@@ -4,9 +4,9 @@
     internal import Glibc
 #endif
 
-/// System calls other than those on sockets.
-enum OperatingSystem {
-    /// The cores that are online.
+/// The few things that are asked of the system outside sockets.
+public enum OperatingSystem {
+    /// The cores that are in use.
     static var coreCount: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// The error of the last failed call on this thread.
@@ -20,8 +20,9 @@ enum OperatingSystem {
     /// The time in seconds since 1970.
     static var unixTime: Int { time(nil) }
 
-    /// Runs `body` on a new thread; false when the system has none left.
-    static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    /// Runs `body` on a new thread; false when the system has no thread left.
+    @discardableResult
+    public static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         #if canImport(Darwin)
             var thread: pthread_t?
         #else

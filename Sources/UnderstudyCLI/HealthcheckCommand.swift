@@ -1,6 +1,5 @@
 import ArgumentParser
 import Emulation
-import Foundation
 import HTTPEngine
 import Understudy
 
@@ -46,11 +45,12 @@ struct HealthcheckCommand: ParsableCommand {
     private static func localServer(_ sources: OptionSources) throws -> String {
         let host =
             try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
-        let address = host.contains(":") ? "[\(host)]" : host
-        // A server that has not started has no port file yet, and without the option there is none.
+        let address = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+        // A server that has not begun yet has written nothing, and one without the option never does.
         if let path = try sources.text("port-file", flag: nil),
-            let lines = try? String(contentsOfFile: path, encoding: .utf8),
-            let words = lines.split(separator: "\n").first?.split(separator: " "), words.count == 2
+            let lines = try? Files.content(of: path),
+            let words = String(decoding: lines, as: UTF8.self).split(separator: "\n").first?.split(separator: " "),
+            words.count == 2
         {
             return "\(words[0])://\(address):\(words[1])"
         }

@@ -1,8 +1,13 @@
 import ArgumentParser
-import Foundation
 import Understudy
 
-/// Runs the command line; exit codes: 0 done, 1 the answer is no, 2 misuse.
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Runs the command line with exit codes of our own: 0 done, 1 the answer is no, 2 misuse.
 @main
 enum Main {
     static func main() {

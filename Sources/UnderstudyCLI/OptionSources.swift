@@ -1,8 +1,13 @@
 import Emulation
-import Foundation
 import Understudy
 
-/// The sources of options in order of precedence: flag, environment, configuration file.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Where options come from, the first that has a value deciding: flag, environment, configuration file.
 struct OptionSources {
     /// The options with a single text or number, by flag name.
     static let names = [
@@ -21,7 +26,7 @@ struct OptionSources {
         let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         let standard = "understudy.yaml"
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
-        let path = named ?? (FileManager.default.fileExists(atPath: standard) ? standard : nil)
+        let path = named ?? (Files.exists(standard) ? standard : nil)
         self.environment = environment
         file = try path.map { path in
             try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }
@@ -31,8 +36,8 @@ struct OptionSources {
     /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
         let known = (Self.names + ["config", "profile"]).map(variable)
-        // Used when building the package, often in the same shell.
-        let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY"]
+        // Read where the package is built, by the same shell as often as not.
+        let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE"]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
             .sorted().map {
                 "\($0) is set in the environment, and no option has that name\(Nearest.hint(to: $0, among: known))"
@@ -109,7 +114,7 @@ struct ConfigurationFile {
 
     init(_ path: String) throws(FixtureProblem) {
         self.path = path
-        let folder = path.contains("/") ? String(path[..<(path.lastIndex(of: "/") ?? path.endIndex)]) : "."
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         let name = path.split(separator: "/").last.map(String.init) ?? path
         let document = try FixtureStore(layers: [folder.isEmpty ? "/" : folder]).document(name)
         let names = OptionSources.names

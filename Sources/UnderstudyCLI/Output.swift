@@ -52,8 +52,8 @@ enum Output {
     /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
-    /// Writes text unchanged.
-    static func text(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
+    /// Writes text as it is.
+    static func text(_ bytes: [UInt8]) { write(bytes, to: STDOUT_FILENO) }
 
     static func json(_ value: JSON) { line(value.prettyText) }
 
@@ -100,24 +100,15 @@ enum Output {
     /// One write per line, so that lines of several threads never mix. A closed pipe or a full disk loses the line but
     /// must not end a server.
     private static func write(_ text: String, to descriptor: Int32) {
-        guard let writers = writers.withLock({ $0 }) else { return write(Array(text.utf8)[...], to: descriptor) }
+        guard let writers = writers.withLock({ $0 }) else { return write(Array(text.utf8), to: descriptor) }
         (descriptor == STDERR_FILENO ? writers.complaints : writers.output).write(text)
     }
 
-    private static func write(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) {
-        var rest = bytes
-        while !rest.isEmpty {
-            #if canImport(Darwin)
-                let written = rest.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
-            #else
-                let written = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            #endif
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else {
-                if descriptor == STDOUT_FILENO { note(errno) }
-                return
-            }
-            rest = rest.dropFirst(written)
+    private static func write(_ bytes: [UInt8], to descriptor: Int32) {
+        do {
+            try Files.put(bytes, into: descriptor)
+        } catch {
+            if descriptor == STDOUT_FILENO { note(error.code) }
         }
     }
 

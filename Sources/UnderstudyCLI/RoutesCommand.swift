@@ -84,7 +84,7 @@ struct RoutesCommand: ParsableCommand {
 
     private func matches(_ row: [String]) -> Bool {
         guard let text = grep?.lowercased() else { return true }
-        return row.contains { $0.lowercased().contains(text) }
+        return !text.isEmpty && row.contains { $0.lowercased().firstRange(of: text) != nil }
     }
 
     private static func routes(_ vendors: [any MountedVendor]) -> ([String], [[String]]) {

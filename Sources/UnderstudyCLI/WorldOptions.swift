@@ -1,6 +1,5 @@
 import ArgumentParser
 import Emulation
-import Foundation
 import Understudy
 
 /// The options about fixtures and behaviour that `serve` and the offline commands share.
@@ -32,7 +31,7 @@ struct WorldOptions: ParsableArguments {
     /// The folder that overrides the others once it is created; `nil` if it exists or another one is named.
     func awaitedFolder(_ sources: OptionSources) throws -> String? {
         guard try sources.text("fixtures", flag: fixtures) == nil else { return nil }
-        return FixtureStore.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
+        return Files.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
     /// The initial behaviour of the vendors.
@@ -72,12 +71,12 @@ struct WorldOptions: ParsableArguments {
 extension FixtureStore {
     /// The installed fixtures with a folder over them.
     static func layered(folder: String?) throws -> FixtureStore {
-        if let folder, !isFolder(folder) {
+        if let folder, !Files.isFolder(folder) {
             throw Misuse(
                 "the fixture folder \(folder) does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
             )
         }
-        let over = folder ?? (isFolder(standardFolder) ? standardFolder : nil)
+        let over = folder ?? (Files.isFolder(standardFolder) ? standardFolder : nil)
         guard let installed = FixtureStore.installedFolder else {
             guard let over else {
                 throw Misuse(
@@ -90,9 +89,4 @@ extension FixtureStore {
 
     /// The default folder.
     fileprivate static let standardFolder = "Fixtures"
-
-    fileprivate static func isFolder(_ path: String) -> Bool {
-        var isFolder: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) && isFolder.boolValue
-    }
 }

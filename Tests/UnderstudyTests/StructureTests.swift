@@ -21,7 +21,7 @@ struct StructureTests {
         case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll"]
         case "Tokens": ["JSON", "COpenSSL"]
         case "Contracts": ["JSON", "HTTPTypes"]
-        case "Emulation": values.union(["Tokens", "CYaml", "Mustache", "Logging"])
+        case "Emulation": values.union(["Tokens", "CYaml", "Logging"])
         case "Understudy":
             values.union(["Tokens", "HTTPEngine", "Emulation", "Fixtures", "Logging"]).union(vendorFolders)
         case "UnderstudyTesting":
@@ -209,7 +209,7 @@ struct StructureTests {
 
     /// The packages that the manifest may name; a new one is a decision, and belongs into the reasons for dependencies.
     private static let packages: Set<String> = [
-        "swift-argument-parser", "swift-http-types", "swift-log", "swift-mustache", "yams",
+        "swift-argument-parser", "swift-http-types", "swift-log", "yams",
     ]
 
     @Test("the manifest names the kept packages, each at an exact version, and no other")

@@ -132,7 +132,8 @@ enum FileSystem {
     private static func realPath(of descriptor: Int32) -> String? {
         #if canImport(Darwin)
             var path = [CChar](repeating: 0, count: Int(PATH_MAX))
-            return fcntl(descriptor, F_GETPATH, &path) == 0 ? String(cString: path) : nil
+            guard fcntl(descriptor, F_GETPATH, &path) == 0 else { return nil }
+            return String(decoding: path.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
         #else
             let path = target(of: "/proc/self/fd/\(descriptor)")
             return path.hasPrefix("/") ? path : nil
@@ -162,13 +163,13 @@ enum FileSystem {
         var failed = false
         let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             var result = 0
-            #if canImport(Darwin)
-                repeat {
+            repeat {
+                #if canImport(Darwin)
                     result = Darwin.read(descriptor, buffer.baseAddress, count)
-                } while result < 0 && errno == EINTR
-            #else
-                repeat { result = Glibc.read(descriptor, buffer.baseAddress, count) } while result < 0 && errno == EINTR
-            #endif
+                #else
+                    result = Glibc.read(descriptor, buffer.baseAddress, count)
+                #endif
+            } while result < 0 && errno == EINTR
             failed = result < 0
             filled = max(result, 0)
         }

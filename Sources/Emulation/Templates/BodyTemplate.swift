@@ -86,7 +86,7 @@ public struct BodyTemplate: Sendable {
         guard !keepsText, tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
             return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
         }
-        // Most values are nothing but a name, and the library need not be asked for those.
+        // Most values are nothing but a name, and need not be read as templates.
         try TextTemplate.check(text, roots, at: node)
         return .value(tags[0].split(separator: ".").map(String.init))
     }

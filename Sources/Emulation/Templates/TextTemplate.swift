@@ -1,34 +1,43 @@
 import JSON
-import Mustache
 
 /// A text with Mustache tags whose names begin with one of some roots.
 struct TextTemplate: Sendable {
     /// What is done to a value that is put into the text.
-    enum Escaping: String {
-        case none = "TEXT"
+    enum Escaping {
+        case none
         /// As inside a JSON string, so that no value can end it.
-        case json = "UNDERSTUDY-JSON"
+        case json
+
+        func escape(_ text: String) -> String {
+            switch self {
+            case .none: text
+            case .json: String(JSON.string(text).text.dropFirst().dropLast())
+            }
+        }
     }
 
-    private let template: MustacheTemplate
+    private let parts: [TemplatePart]
+    private let escaping: Escaping
     /// The bytes of the longest section, since each repetition has them again.
     private let sectionLength: Int
 
     /// - Throws: a problem when the text is no template, or a tag names what is not there.
     init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
         try Self.check(text, roots, at: node)
-        if escaping == .json { Self.registerOnce }
+        self.escaping = escaping
         sectionLength = Self.longestSection(of: text)
         do {
-            template = try MustacheTemplate(string: "{{% CONTENT_TYPE:\(escaping.rawValue)}}" + text)
+            parts = try TemplateReader.parts(of: text)
         } catch {
-            throw node.problem("“\(text)” is no Mustache template; each {{ needs a name and its }}")
+            throw node.problem("“\(text)” is no Mustache template; \(error)")
         }
     }
 
     /// The text with these values.
     func text(_ values: JSONObject, within budget: TemplateBudget) -> String {
-        budget.filling(sectionsOf: sectionLength) { template.render(TemplateValue(.object(values), budget)) }
+        budget.filling(sectionsOf: sectionLength) {
+            TemplateFilling(escaping: escaping, budget: budget).text(parts, .object(values))
+        }
     }
 
     /// The text with these values, for a vendor that bounds its answers itself.
@@ -51,8 +60,7 @@ struct TextTemplate: Sendable {
         return bytes.distance(from: first, to: last)
     }
 
-    /// How deep sections may lie inside each other (ours): the library descends once for each, and a list inside a list
-    /// multiplies what is made.
+    /// How deep sections may lie inside each other (ours): a list inside a list multiplies what is made.
     private static let maximumDepth = 4
 
     /// - Throws: a problem when a tag names what is not there, or has a form that is not understood.
@@ -101,10 +109,6 @@ struct TextTemplate: Sendable {
         }
         return tags
     }
-
-    /// The library keeps its kinds of escaping in one place for the whole process.
-    private static let registerOnce: Void = MustacheContentTypes.register(
-        JSONContentType(), named: Escaping.json.rawValue)
 }
 
 extension String {
@@ -117,9 +121,4 @@ extension String {
         }
         return false
     }
-}
-
-/// Escapes as inside a JSON string.
-private struct JSONContentType: MustacheContentType {
-    func escapeText(_ text: String) -> String { String(JSON.string(text).text.dropFirst().dropLast()) }
 }

@@ -11,7 +11,7 @@ final class ClientConnection {
     let exchange: ClientExchange
     private(set) var course: ClientCourse
     private var socket: Socket?
-    private var transport: ClientTransport?
+    private var transport: Transport?
     private var interest: Interest = []
     /// Whether the loop goes on with it by itself, without a report of the poller.
     var isPostponed = false
@@ -93,7 +93,7 @@ extension ClientConnection {
         if target.isSecure, session == nil {
             course.fail(.tlsFailed("OpenSSL has no room for a connection, or \(target.host) is no name for it"))
         }
-        transport = ClientTransport(socket, session)
+        transport = Transport(socket, session)
         proceed(loop)
     }
 
@@ -124,7 +124,7 @@ extension ClientConnection {
         watch(for: course.hasUnsent ? [transport.interest, .writing] : transport.interest, loop)
     }
 
-    private func send(by transport: ClientTransport) {
+    private func send(by transport: Transport) {
         while course.hasUnsent {
             switch course.withUnsent(transport.write) {
             case .moved(let count): course.sent(count)
@@ -135,7 +135,7 @@ extension ClientConnection {
     }
 
     /// Reads what has come; true when there may be more.
-    private func receive(by transport: ClientTransport, _ loop: ClientLoop) -> Bool {
+    private func receive(by transport: Transport, _ loop: ClientLoop) -> Bool {
         for _ in 0..<Self.readsPerTurn {
             switch transport.read(into: loop.scratch) {
             case .moved(let count):

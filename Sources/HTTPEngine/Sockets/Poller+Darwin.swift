@@ -1,5 +1,10 @@
-#if canImport(Darwin)
-    internal import Darwin
+#if canImport(Darwin) || KQUEUE
+    #if canImport(Darwin)
+        internal import Darwin
+    #else
+        internal import CKqueue
+        internal import Glibc
+    #endif
 
     /// Waits for many descriptors at once; here by kqueue, level-triggered.
     final class Poller: Sendable {

@@ -1,4 +1,4 @@
-#if os(Linux)
+#if os(Linux) && !KQUEUE
     internal import CEpoll
     internal import Glibc
 

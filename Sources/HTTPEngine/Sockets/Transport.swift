@@ -1,7 +1,7 @@
 /// A connection's byte stream, in plain text or over TLS.
 struct Transport {
     private let socket: Socket
-    private let session: TLSSession?
+    let session: TLSSession?
 
     /// The transport of an accepted connection; `nil` when OpenSSL has no memory.
     init?(_ arrival: Arrival) {
@@ -21,7 +21,8 @@ struct Transport {
         self.init(socket, session)
     }
 
-    private init(_ socket: Socket, _ session: TLSSession?) {
+    /// A transport that speaks TLS by that session, or in the clear without one.
+    init(_ socket: Socket, _ session: TLSSession?) {
         self.socket = socket
         self.session = session
     }

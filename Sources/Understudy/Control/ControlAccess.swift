@@ -64,7 +64,7 @@ extension ControlAccess {
         let isAddress = name.allSatisfy { $0 == UInt8(ascii: ".") || (UInt8(ascii: "0")...UInt8(ascii: "9")) ~= $0 }
         guard !isAddress, name.contains(UInt8(ascii: ".")) else { return true }
         let text = Self.plain(Substring(name).lowercased()[...])
-        return !text.contains(".") || text.hasSuffix(".localhost") || hostNames.contains(text)
+        return !text.utf8.contains(UInt8(ascii: ".")) || text.hasSuffix(".localhost") || hostNames.contains(text)
     }
 
     /// A name without the dot that may end it.
@@ -137,7 +137,7 @@ extension ControlAccess {
         // curl -d, wget, URLSession, Java's HttpURLConnection, Ruby, PowerShell, of which the last begins like a browser.
         case "application/x-www-form-urlencoded":
             request.fields[.origin] == nil && request.fields[.fetchSite] == nil && request.fields[.referer] == nil
-                && (!agent.hasPrefix("Mozilla/") || agent.contains("PowerShell/"))
+                && (!agent.hasPrefix("Mozilla/") || agent.firstRange(of: "PowerShell/") != nil)
         // The fetch of these calls every string so. A page cannot take their names: naming an agent is asked for first.
         case "text/plain": ["node", "undici", "Deno/", "Bun/"].contains { agent.hasPrefix($0) }
         default: false

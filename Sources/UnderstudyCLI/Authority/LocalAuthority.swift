@@ -1,7 +1,13 @@
-import Foundation
 import HTTPEngine
 
-/// The user's local certificate authority, kept in a folder between starts.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+    import Glibc
+#else
+    import Foundation
+#endif
+
+/// The authority of this user's Understudy, kept in a folder from one start to the next.
 ///
 /// One file holds key and certificate, so that concurrent starts never mix them: the first to put the file in place has
 /// created the authority, the other uses it. A copy of the certificate for clients lies beside it.
@@ -28,13 +34,13 @@ struct LocalAuthority {
         let path = folder + "/" + Self.fileName
         authority = try Self.read(path) ?? Self.make(in: folder, path)
         certificatePath = URL(filePath: folder + "/" + Self.certificateName).standardizedFileURL.path
-        let known = try? Data(contentsOf: URL(filePath: certificatePath))
-        if known != Data(authority.certificatePEM) {
+        let known = try? Files.content(of: certificatePath)
+        if known != authority.certificatePEM {
             if known != nil {
                 Output.complaint(
                     "\(certificatePath) is replaced: it had no key here. Clients have to trust the new one.")
             }
-            try Self.write(authority.certificatePEM, mode: 0o644, beside: certificatePath) { rename($0, $1) }
+            try Self.write(authority.certificatePEM, mode: 0o644, at: certificatePath) { rename($0, $1) }
         }
     }
 
@@ -54,23 +60,23 @@ struct LocalAuthority {
 
     /// The certificate in the folder, if it exists.
     static func certificate(in folder: String) -> [UInt8]? {
-        // An unreadable one is not trusted.
-        (try? Data(contentsOf: URL(filePath: folder + "/" + certificateName))).map { [UInt8]($0) }
+        // One that cannot be read is none to trust.
+        try? Files.content(of: folder + "/" + certificateName)
     }
 
     private static let fileName = "understudy-ca-key.pem"
     private static let certificateName = "understudy-ca.pem"
 
     private static func read(_ path: String) throws -> CertificateAuthority? {
-        guard FileManager.default.fileExists(atPath: path) else { return nil }
-        let text = try FileText.read(path, "the local CA's file")
+        guard Files.exists(path) else { return nil }
+        let text = try Files.read(path, "the local CA's file")
         let authority: CertificateAuthority
         do {
             authority = try CertificateAuthority(certificate: text, privateKey: text)
         } catch {
             throw Misuse("\(path): the local CA is damaged; remove the file, and trust the one that is made then.")
         }
-        if let end = authority.end, Date(timeIntervalSince1970: Double(end)) < Date() {
+        if let end = authority.end, end <= time(nil) {
             throw Misuse("\(path): the local CA has expired; remove the file, and trust the one that is made then.")
         }
         return authority
@@ -78,42 +84,25 @@ struct LocalAuthority {
 
     private static func make(in folder: String, _ path: String) throws -> CertificateAuthority {
         do {
-            try FileManager.default.createDirectory(
-                atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+            try Files.makeFolder(folder, mode: 0o700)
         } catch {
-            throw Misuse("the folder \(folder) for the local CA cannot be made: \(error.localizedDescription)")
+            throw Misuse("the folder \(folder) for the local CA cannot be made: \(error)")
         }
         let made = try Misuse.rephrase { () throws(CertificateAuthorityError) in try CertificateAuthority() }
-        // `link` fails if the file exists: another start was faster.
-        try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, beside: path) { new, final in
+        // A link fails where a file is already, and then another start was faster.
+        try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, at: path) { new, final in
             link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
         }
         return try read(path) ?? made
     }
 
-    /// Writes a complete temporary file and moves it into place.
     private static func write(
-        _ bytes: [UInt8], mode: mode_t, beside path: String, place: (String, String) -> Int32
-    ) throws {
-        let new = "\(path).\(UUID().uuidString)"
-        let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL, mode)
-        guard descriptor >= 0 else { throw failure(path) }
-        let file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        _ bytes: [UInt8], mode: mode_t, at path: String, place: (String, String) -> Int32
+    ) throws(Misuse) {
         do {
-            try file.write(contentsOf: Data(bytes))
-            try file.synchronize()
+            try Files.put(bytes, at: path, mode: mode, place: place)
         } catch {
-            unlink(new)
-            throw Misuse("\(path) cannot be written: \(error.localizedDescription)")
+            throw Misuse("\(path) cannot be written: \(error).")
         }
-        guard place(new, path) == 0 else {
-            let failure = failure(path)
-            unlink(new)
-            throw failure
-        }
-    }
-
-    private static func failure(_ path: String) -> Misuse {
-        Misuse("\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
 }

@@ -1,9 +1,14 @@
 import Contracts
 import Emulation
-import Foundation
 import Understudy
 
-/// The files of a run: those named, those in the named folders, or those of the fixtures.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The files that a run reads: the named ones, those of the named folders, or those of the fixtures.
 enum ContractFiles {
     /// A file's path and content.
     private typealias Source = (path: String, bytes: [UInt8])
@@ -33,18 +38,16 @@ enum ContractFiles {
     }
 
     private static func named(_ path: String) throws -> [Source] {
-        var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw Misuse("there is no file or folder \(path).")
-        }
-        guard isFolder.boolValue else { return [try file(path)] }
-        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        guard Files.exists(path) else { throw Misuse("there is no file or folder \(path).") }
+        guard Files.isFolder(path) else { return [try file(path)] }
+        // A folder that cannot be read has no cases.
+        let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         let folder = path.hasSuffix("/") ? path : path + "/"
         return try names.filter(isHurl).sorted().map { try file(folder + $0) }
     }
 
     private static func file(_ path: String) throws -> Source {
-        (path, try FileText.read(path, "the contract file"))
+        (path, try Files.read(path, "the contract file"))
     }
 
     private static func isHurl(_ name: String) -> Bool { name.hasSuffix(".hurl") }

@@ -80,7 +80,7 @@ struct ContractOpponent: Sendable {
     ///
     /// A sandbox named in the URL (`/~NAME`) is used instead.
     func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractResult {
-        let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
+        let sandbox = isEmulator && base.firstRange(of: "/~") == nil ? Self.sandboxName() : nil
         let root = sandbox.map { "\(base)/~\($0)" } ?? base
         var variables = given
         variables["base"] = .string(root)

@@ -1,5 +1,4 @@
 import Contracts
-import Foundation
 import JSON
 
 /// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
@@ -9,12 +8,12 @@ enum ContractVariableOptions {
     static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
         var variables = ContractVariables()
         if let file {
-            let bytes = try FileText.read(file, "the file of variables")
-            // By bytes: as a `Character`, “\r\n” is not “\n”.
+            let bytes = try Files.read(file, "the file of variables")
+            // By bytes: as `Character` “\r\n” is another one than “\n”.
             for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
                 .enumerated()
             {
-                let line = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+                let line = String(decoding: line, as: UTF8.self).withoutOuterBlanks
                 guard !line.isEmpty, line.utf8.first != UInt8(ascii: "#") else { continue }
                 try set(line, in: &variables, from: "\(file):\(index + 1):")
             }

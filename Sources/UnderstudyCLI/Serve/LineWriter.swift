@@ -1,4 +1,5 @@
-import Foundation
+import Dispatch
+import HTTPEngine
 import Synchronization
 
 #if canImport(Darwin)
@@ -46,10 +47,7 @@ final class LineWriter: Sendable {
     init(_ descriptor: Int32, notice: @escaping @Sendable (Int) -> String) {
         self.descriptor = descriptor
         self.notice = notice
-        let thread = Thread { [self] in work() }
-        thread.name = "understudy-lines"
-        thread.stackSize = 256 << 10
-        thread.start()
+        OperatingSystem.startThread { [self] in work() }
     }
 
     /// Lines that were dropped or could not be written.

@@ -1,8 +1,13 @@
 import ArgumentParser
-import Foundation
 import HTTPEngine
 
-/// Whether `serve` also listens on HTTPS, and with which certificate.
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// Whether `serve` also speaks HTTPS, and who it is then.
 struct SecureListenerOptions: ParsableArguments {
     @Option(help: "A port for HTTPS besides the other (none); 0 picks a free one.")
     var httpsPort: String?
@@ -53,8 +58,8 @@ struct SecureListenerOptions: ParsableArguments {
     }
 
     private func identity(_ certificatePath: String, _ keyPath: String) throws -> TLSIdentity {
-        let chain = try FileText.read(certificatePath, "the certificate")
-        let key = try FileText.read(keyPath, "the private key")
+        let chain = try Files.read(certificatePath, "the certificate")
+        let key = try Files.read(keyPath, "the private key")
         do {
             return try TLSIdentity(certificateChain: chain, privateKey: key)
         } catch {

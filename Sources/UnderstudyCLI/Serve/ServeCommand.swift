@@ -1,9 +1,14 @@
 import ArgumentParser
 import Emulation
-import Foundation
 import HTTPEngine
 import Logging
 import Understudy
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// `understudy serve`
 struct ServeCommand: ParsableCommand {
@@ -97,9 +102,9 @@ struct ServeCommand: ParsableCommand {
 
     /// Watches the fixtures until the process ends.
     private func keepLooking(_ watch: FixtureWatch) {
-        Thread.detachNewThread {
+        OperatingSystem.startThread {
             while true {
-                Thread.sleep(forTimeInterval: 0.5)
+                usleep(500_000)
                 watch.look()
             }
         }
@@ -115,9 +120,8 @@ struct ServeCommand: ParsableCommand {
         // Saved now and again at the end: a supervisor may lose patience while requests are in flight. If this fails,
         // the second attempt reports it.
         _ = try? files.save(emulator)
-        // A second signal means not to wait for what is in flight. Except SIGHUP, which a closing terminal sends more
-        // than once.
-        Thread.detachNewThread {
+        // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
+        OperatingSystem.startThread {
             while Signals.waitForTermination() == .hangUp {}
             Task { await server.stop(within: .zero) }
         }
@@ -160,10 +164,10 @@ struct ServeCommand: ParsableCommand {
     private func writePorts(_ server: Server, to path: String) throws {
         let lines = server.addresses.map { "\($0.scheme) \($0.port)\n" }.joined()
         do {
-            // A program that waits for the file must find it complete.
-            try Data(lines.utf8).write(to: URL(filePath: path), options: .atomic)
+            // Whoever waits for the file must find it complete.
+            try Files.put(Array(lines.utf8), at: path)
         } catch {
-            throw Misuse("the port file \(path) cannot be written: \(error.localizedDescription)")
+            throw Misuse("the port file \(path) cannot be written: \(error)")
         }
     }
 }

@@ -1,9 +1,15 @@
 import Emulation
-import Foundation
 import JSON
 import Understudy
 
-/// A file that always holds one complete document, even if writing the next one is interrupted.
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+    import Glibc
+#else
+    import Foundation
+#endif
+
+/// A file that holds one complete document at every moment, whatever ends the writing of the next one.
 struct StateFile {
     /// Why a file was not written; the previous one is unchanged.
     struct Failure: Error, CustomStringConvertible {
@@ -42,8 +48,8 @@ struct StateFile {
             let parent = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
             let folder = real(parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
             path = folder == "/" ? "/\(last)" : "\(folder)/\(last)"
-            guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
-            // A relative target starts at the folder that really contains the link.
+            guard let target = Files.target(ofLink: path) else { return path }
+            // A target that does not begin with a slash counts from where the link really lies.
             path = target.hasPrefix("/") ? target : "\(folder)/\(target)"
         }
         return path
@@ -56,7 +62,8 @@ struct StateFile {
         return String(cString: path)
     }
 
-    var exists: Bool { FileManager.default.fileExists(atPath: path) }
+    /// Whether there is a file.
+    var exists: Bool { Files.exists(path) }
 
     /// Whether both are the same file, under whatever names.
     func isSame(as other: StateFile) -> Bool { path == other.path }
@@ -72,7 +79,7 @@ struct StateFile {
     func read() throws -> JSON {
         let bytes: [UInt8]
         do {
-            bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+            bytes = try Files.content(of: path)
         } catch {
             throw Misuse("\(name) cannot be read; is it a file, and may it be read?")
         }
@@ -119,10 +126,10 @@ struct StateFile {
 
     /// Whether this very file is a container's mount: nothing can replace it, so its folder must be mounted instead.
     private var isMountPoint: Bool {
-        // Other systems have no such mounts.
-        guard let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else { return false }
+        // Systems without this file have no such mounts.
+        guard let mounts = try? Files.content(of: "/proc/self/mountinfo") else { return false }
         let escaped = path.replacing(" ", with: #"\040"#)
-        return mounts.split(separator: "\n").contains { line in
+        return String(decoding: mounts, as: UTF8.self).split(separator: "\n").contains { line in
             let words = line.split(separator: " ")
             return words.count > 4 && words[4] == escaped
         }
@@ -157,25 +164,23 @@ struct StateFile {
         let descriptor = try create(partial)
         // `fsync` has already reported what `close` could.
         defer { close(descriptor) }
-        try write(bytes, to: descriptor)
+        try rephrase { () throws(Files.Failure) in try Files.put(bytes, into: descriptor) }
         guard fsync(descriptor) == 0 else { throw failure }
     }
 
     private var failure: Failure { Failure(path: name, code: errno) }
 
     private func create(_ partial: String) throws(Failure) -> Int32 {
-        let descriptor = open(partial, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard descriptor >= 0 else { throw failure }
-        return descriptor
+        try rephrase { () throws(Files.Failure) in
+            try Files.descriptor(of: partial, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, mode: 0o600)
+        }
     }
 
-    private func write(_ bytes: [UInt8], to descriptor: Int32) throws(Failure) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let written = rest.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
-            if written < 0, errno == EINTR { continue }
-            guard written > 0 else { throw failure }
-            rest = rest.dropFirst(written)
+    private func rephrase<Value>(_ call: () throws(Files.Failure) -> Value) throws(Failure) -> Value {
+        do {
+            return try call()
+        } catch {
+            throw Failure(path: name, code: error.code)
         }
     }
 

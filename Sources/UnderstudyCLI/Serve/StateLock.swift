@@ -1,4 +1,8 @@
-import Foundation
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// Keeps two servers from saving to the same file, where the one that ends last would overwrite the other's state.
 ///
@@ -27,9 +31,11 @@ final class StateLock {
     private static func open(_ path: String, for name: String) throws -> Int32 {
         // A server that ends may remove the file between opening and locking it.
         for _ in 0..<100 {
-            let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-            guard descriptor >= 0 else {
-                throw Misuse("\(StateFile.Failure(path: name, code: errno)).")
+            let descriptor: Int32
+            do {
+                descriptor = try Files.descriptor(of: path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
+            } catch {
+                throw Misuse("\(StateFile.Failure(path: name, code: error.code)).")
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
                 let code = errno
@@ -65,7 +71,7 @@ final class StateLock {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
-        return Int(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
+        return Int(String(decoding: bytes[..<count], as: UTF8.self).withoutOuterBlanks)
     }
 
     /// Writes the process id for the message of a second server. Without it that message only says less.

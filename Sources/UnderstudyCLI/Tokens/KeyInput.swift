@@ -1,4 +1,3 @@
-import Foundation
 import JSON
 import Tokens
 
@@ -19,17 +18,14 @@ struct KeyInput {
     }
 
     private static func keys(of path: String) throws -> [VerificationKey] {
-        guard let data = FileManager.default.contents(atPath: path) else {
-            throw Misuse("the key file \(path) cannot be read.")
-        }
-        let bytes = [UInt8](data)
-        // Anything but JSON is PEM or DER.
+        guard let bytes = try? Files.content(of: path) else { throw Misuse("the key file \(path) cannot be read.") }
+        // What is no JSON is PEM or DER.
         if let value = try? JSON.parse(bytes) {
             return value["keys"] == nil
                 ? [try VerificationKey.jwk(value, acceptsPrivate: true)]
                 : try KeySet(jwks: value, acceptsPrivate: true).keys
         }
-        if data.starts(with: Data("-----".utf8)) || data.range(of: Data("-----BEGIN".utf8)) != nil {
+        if bytes.starts(with: "-----".utf8) || bytes.firstRange(of: "-----BEGIN".utf8) != nil {
             return try VerificationKey.pem(bytes)
         }
         do {

@@ -1,7 +1,12 @@
 import ArgumentParser
 import Emulation
-import Foundation
 import JSON
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
 
 /// `understudy token`
 struct TokenCommand: ParsableCommand {
@@ -38,7 +43,7 @@ enum TokenInput {
     /// Reads the argument; `-` or none means standard input. Drops surrounding whitespace and a leading `Bearer`.
     static func read(_ argument: String?) throws -> String {
         let text = argument == nil || argument == "-" ? try standardInput() : argument ?? ""
-        let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let trimmed = text.withoutOuterBlanks
         if trimmed.isEmpty { throw Misuse("no token: the argument or standard input is empty.") }
         let prefix = "bearer "
         return trimmed.lowercased().hasPrefix(prefix) ? String(trimmed.dropFirst(prefix.count)) : trimmed
@@ -58,14 +63,24 @@ enum TokenInput {
 
     private static func standardInputBytes() throws -> [UInt8] {
         do {
-            return [UInt8](try FileHandle.standardInput.readToEnd() ?? Data())
+            return try Files.content(ofDescriptor: STDIN_FILENO)
         } catch {
-            throw Misuse("standard input cannot be read: \(error.localizedDescription)")
+            throw Misuse("standard input cannot be read: \(error)")
         }
     }
 }
 
-/// The time by which a command judges.
+extension String {
+    /// The text without white space and line breaks around it.
+    var withoutOuterBlanks: String {
+        let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
+        return String(
+            String.UnicodeScalarView(
+                unicodeScalars.drop(while: isBlank).reversed().drop(while: isBlank).reversed()))
+    }
+}
+
+/// The moment that a command judges by.
 enum MomentOption {
     static func parse(_ text: String?) throws -> Moment {
         guard let text else { return SandboxClock.machine }

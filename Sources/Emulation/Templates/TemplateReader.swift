@@ -1,0 +1,147 @@
+/// Reads a text with Mustache tags: values, sections, inverted sections and comments; what else Mustache has is refused.
+///
+/// A section's or a comment's tag that is alone on its line takes the line with it, as mustache(5) has it.
+struct TemplateReader {
+    /// The text is no template.
+    struct Malformed: Error, CustomStringConvertible {
+        let description = "each {{ needs a name and its }}"
+    }
+
+    private var rest: Substring
+    /// Whether the line holds nothing yet but blanks, or tags that take it with them.
+    private var beginsLine = false
+    /// The blanks that the line begins with: text, unless a tag takes the line.
+    private var indentation = Substring()
+
+    /// The parts of a text.
+    static func parts(of text: String) throws(Malformed) -> [TemplatePart] {
+        var reader = TemplateReader(rest: text[...])
+        // ours: a first line without anything is dropped, and a tag on the first line never takes its line.
+        reader.beginsLine = reader.takeEndOfLine()
+        return try reader.parts(in: nil)
+    }
+
+    private init(rest: Substring) {
+        self.rest = rest
+    }
+
+    /// The parts up to the end of the section with that tag, or of the text.
+    private mutating func parts(in section: Substring?) throws(Malformed) -> [TemplatePart] {
+        var parts: [TemplatePart] = []
+        while !rest.isEmpty {
+            takeText(into: &parts)
+            guard take("{{"), let sign = rest.first else { continue }
+            guard sign == "/" else {
+                try takeTag(sign, into: &parts)
+                continue
+            }
+            rest.removeFirst()
+            guard try takeName().tag == section else { throw Malformed() }
+            takeLineOrIndentation(into: &parts)
+            return parts
+        }
+        guard section == nil else { throw Malformed() }
+        return parts
+    }
+
+    /// Takes what stands before the next tag.
+    private mutating func takeText(into parts: inout [TemplatePart]) {
+        while !rest.isEmpty {
+            if beginsLine { indentation = take { $0 == " " || $0 == "\t" } }
+            let start = rest
+            while let next = rest.first, !next.isLineBreak, !rest.hasPrefix("{{") { rest.removeFirst() }
+            let text = indentation + start[..<rest.startIndex]
+            if let lineBreak = rest.first, lineBreak.isLineBreak {
+                rest.removeFirst()
+                parts.append(.text("\(text)\(lineBreak)"))
+                (beginsLine, indentation) = (true, "")
+                continue
+            }
+            if start.startIndex < rest.startIndex {
+                parts.append(.text(String(text)))
+                (beginsLine, indentation) = (false, "")
+            }
+            return
+        }
+    }
+
+    private mutating func takeTag(_ sign: Character, into parts: inout [TemplatePart]) throws(Malformed) {
+        switch sign {
+        case "#", "^":
+            rest.removeFirst()
+            let (tag, name) = try takeName()
+            takeLineOrIndentation(into: &parts)
+            let beganLine = beginsLine
+            let inner = try self.parts(in: tag)
+            parts.append(sign == "#" ? .section(name, inner) : .invertedSection(name, inner))
+            // What follows is read as after the tag that began the section.
+            (beginsLine, indentation) = (beganLine, "")
+        case "!":
+            while !take("}}") { if rest.popFirst() == nil { throw Malformed() } }
+            beginsLine = beginsLine && takeEndOfLine()
+        default:
+            keepIndentation(in: &parts)
+            parts.append(try value())
+            beginsLine = false
+        }
+    }
+
+    /// Takes the line with a tag that is alone on it; else what it begins with is text.
+    private mutating func takeLineOrIndentation(into parts: inout [TemplatePart]) {
+        beginsLine = beginsLine && takeEndOfLine()
+        if !beginsLine { keepIndentation(in: &parts) }
+    }
+
+    private mutating func keepIndentation(in parts: inout [TemplatePart]) {
+        if !indentation.isEmpty { parts.append(.text(String(indentation))) }
+        indentation = ""
+    }
+
+    private mutating func value() throws(Malformed) -> TemplatePart {
+        switch rest.first {
+        case "&":
+            rest.removeFirst()
+            return .value(try takeName().name, isRaw: true)
+        case "{":
+            rest.removeFirst()
+            let name = try takeName().name
+            guard take("}") else { throw Malformed() }
+            return .value(name, isRaw: true)
+        default: return .value(try takeName().name, isRaw: false)
+        }
+    }
+
+    /// What a tag names, and the end of the tag.
+    private mutating func takeName() throws(Malformed) -> (tag: Substring, name: TemplateName) {
+        _ = take(while: \.isWhitespace)
+        let tag = take { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_?*()".contains($0)) }
+        _ = take(while: \.isWhitespace)
+        guard take("}}"), let name = TemplateName(tag) else { throw Malformed() }
+        return (tag, name)
+    }
+
+    /// Takes the end of the line, and blanks before it, if nothing else comes there.
+    private mutating func takeEndOfLine() -> Bool {
+        if rest.isEmpty { return true }
+        let after = rest.drop { $0 == " " || $0 == "\t" }
+        guard after.first?.isNewline == true else { return false }
+        rest = after.dropFirst()
+        return true
+    }
+
+    private mutating func take(_ text: String) -> Bool {
+        guard rest.hasPrefix(text) else { return false }
+        rest.removeFirst(text.count)
+        return true
+    }
+
+    private mutating func take(while fits: (Character) -> Bool) -> Substring {
+        let taken = rest.prefix(while: fits)
+        rest = rest[taken.endIndex...]
+        return taken
+    }
+}
+
+extension Character {
+    fileprivate var isLineBreak: Bool { self == "\n" || self == "\r\n" }
+}
