@@ -1,7 +1,7 @@
-public import JSON
+package import JSON
 
 /// A record that says once how it stands in fixtures and exports.
-public protocol CodedRecord: Sendable {
+package protocol CodedRecord: Sendable {
     /// A record that says nothing yet, to be read into.
     init()
 
@@ -11,7 +11,7 @@ public protocol CodedRecord: Sendable {
 
 extension CodedRecord {
     /// The record as an export of that extent has it.
-    public func json(_ extent: StateExtent) -> JSON {
+    package func json(_ extent: StateExtent) -> JSON {
         var coder = RecordCoder(writing: extent)
         var record = self
         record.code(&coder)
@@ -19,12 +19,12 @@ extension CodedRecord {
     }
 
     /// Whether both would be exported alike, texts compared by their bytes.
-    public func isExported(like other: Self, _ extent: StateExtent) -> Bool { json(extent) == other.json(extent) }
+    package func isExported(like other: Self, _ extent: StateExtent) -> Bool { json(extent) == other.json(extent) }
 
     /// Reads a list of records one after another.
     ///
     /// - Parameter take: takes one, or says what is wrong with it.
-    public static func read(
+    package static func read(
         _ list: FixtureNode, _ form: RecordForm, atMost limit: Int = .max, take: (Self) -> String?
     ) throws(FixtureProblem) {
         let names = memberNames(form)
@@ -36,7 +36,7 @@ extension CodedRecord {
     }
 
     /// Reads a list of records.
-    public static func list(_ node: FixtureNode, _ form: RecordForm) throws(FixtureProblem) -> [Self] {
+    package static func list(_ node: FixtureNode, _ form: RecordForm) throws(FixtureProblem) -> [Self] {
         var records: [Self] = []
         try read(node, form) {
             records.append($0)

@@ -1,5 +1,5 @@
 /// A record of which a ``RecordTable`` has one for each key.
-public protocol KeyedRecord: Sendable {
+package protocol KeyedRecord: Sendable {
     associatedtype Key: Hashable & Sendable
     /// What else a record is found by; no two have the same.
     associatedtype Name: Hashable & Sendable = Never
@@ -31,36 +31,36 @@ public protocol KeyedRecord: Sendable {
 }
 
 extension KeyedRecord where Name == Never {
-    @inlinable public var names: [Never] { [] }
+    @inlinable package var names: [Never] { [] }
 }
 
 extension KeyedRecord where Group == Never {
-    @inlinable public var group: Never? { nil }
+    @inlinable package var group: Never? { nil }
 }
 
 extension KeyedRecord where Key == Int {
-    @inlinable public static func number(of key: Int) -> Int { key }
+    @inlinable package static func number(of key: Int) -> Int { key }
 }
 
 extension KeyedRecord {
-    @inlinable public var memory: Int { 0 }
-    @inlinable public var secretText: String? { nil }
-    @inlinable public static func number(of key: Key) -> Int { 0 }
-    public static var keyOrder: ((Key, Key) -> Bool)? { nil }
-    public mutating func keepSecrets(of known: Self) {}
-    public func clash(over name: Name?) -> String { "another one is called \(key)" }
+    @inlinable package var memory: Int { 0 }
+    @inlinable package var secretText: String? { nil }
+    @inlinable package static func number(of key: Key) -> Int { 0 }
+    package static var keyOrder: ((Key, Key) -> Bool)? { nil }
+    package mutating func keepSecrets(of known: Self) {}
+    package func clash(over name: Name?) -> String { "another one is called \(key)" }
 }
 
 extension KeyedRecord where Self: CodedRecord {
-    public func isSame(as other: Self) -> Bool { isExported(like: other, .changes) }
+    package func isSame(as other: Self) -> Bool { isExported(like: other, .changes) }
 }
 
 extension KeyedRecord where Self: CodedRecord & Equatable {
-    public func isSame(as other: Self) -> Bool { self == other }
+    package func isSame(as other: Self) -> Bool { self == other }
 }
 
 /// How much of a table may be kept besides what the fixtures give, and what makes room.
-public struct RecordBound: Sendable {
+package struct RecordBound: Sendable {
     /// The most records.
     let count: Int
     /// The most bytes of all, those of the fixtures among them.
@@ -69,7 +69,7 @@ public struct RecordBound: Sendable {
     let share: Int?
 
     /// - Parameter share: which part of the records goes at once; `nil` for no more than have to.
-    public init(count: Int, bytes: Int = .max, share: Int? = 100) {
+    package init(count: Int, bytes: Int = .max, share: Int? = 100) {
         (self.count, self.bytes, self.share) = (count, bytes, share)
     }
 }

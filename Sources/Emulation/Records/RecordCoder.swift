@@ -1,19 +1,19 @@
-public import JSON
+package import JSON
 
 /// Where records stand that are read or written.
-public enum RecordForm: Sendable {
+package enum RecordForm: Sendable {
     /// The vendor's fixtures, which hold secrets and name files beside them.
     case fixture(VendorFixtures)
     case export(StateExtent)
 
     /// How much of a state is exported; `nil` in fixtures.
-    public var extent: StateExtent? { if case .export(let extent) = self { extent } else { nil } }
+    package var extent: StateExtent? { if case .export(let extent) = self { extent } else { nil } }
 }
 
 /// Reads a record or writes it, member by member: one description serves both, so that what is written can be read.
 ///
 /// After the first problem nothing more is read; a description goes on with what it has, and need not look.
-public struct RecordCoder {
+package struct RecordCoder {
     private enum Work {
         /// The names of members are gathered, so that any other can be refused.
         case listing
@@ -23,9 +23,9 @@ public struct RecordCoder {
 
     private let work: Work
     /// Where the record stands.
-    public let form: RecordForm
+    package let form: RecordForm
     /// The members that were written.
-    public private(set) var object = JSONObject()
+    package private(set) var object = JSONObject()
     private(set) var names: [String] = []
     private(set) var problem: FixtureProblem?
     /// Whether anything was written that the fixtures do not give.
@@ -38,17 +38,17 @@ public struct RecordCoder {
     init(writing extent: StateExtent) { (work, form) = (.writing, .export(extent)) }
 
     /// Whether something is read just now, and has been right so far.
-    public var isReading: Bool { if case .reading = work { problem == nil } else { false } }
+    package var isReading: Bool { if case .reading = work { problem == nil } else { false } }
 
     /// How much of a state is exported; `nil` in fixtures.
-    public var extent: StateExtent? { form.extent }
+    package var extent: StateExtent? { form.extent }
 
     // MARK: - Members
 
     /// A member of any kind; required where there is no standard.
     ///
     /// - Parameter write: the member; `nil` leaves it out.
-    public mutating func member<Value>(
+    package mutating func member<Value>(
         _ name: String, _ value: inout Value, or standard: Value?, write: (Value) -> JSON?,
         read: (FixtureNode) throws(FixtureProblem) -> Value
     ) {
@@ -72,12 +72,12 @@ public struct RecordCoder {
     }
 
     /// A member that is always written, and required where there is no standard.
-    public mutating func member<Value: RecordValue>(_ name: String, _ value: inout Value, or standard: Value? = nil) {
+    package mutating func member<Value: RecordValue>(_ name: String, _ value: inout Value, or standard: Value? = nil) {
         member(name, &value, or: standard, write: { $0.written }, read: Value.read)
     }
 
     /// A member that is left out where it has its standard value.
-    public mutating func member<Value: RecordValue & Equatable>(
+    package mutating func member<Value: RecordValue & Equatable>(
         _ name: String, _ value: inout Value, omitting standard: Value
     ) {
         // Not nil alone, which would be a null.
@@ -85,18 +85,18 @@ public struct RecordCoder {
     }
 
     /// A member that may be absent.
-    public mutating func member<Value: RecordValue>(_ name: String, _ value: inout Value?) {
+    package mutating func member<Value: RecordValue>(_ name: String, _ value: inout Value?) {
         member(name, &value, or: .some(nil), write: { $0?.written }, read: Value.read)
     }
 
     /// A member that an export shows only where it must hold secrets.
-    public mutating func secret<Value: RecordValue>(_ name: String, _ value: inout Value?) {
+    package mutating func secret<Value: RecordValue>(_ name: String, _ value: inout Value?) {
         let isShown = extent != .whole
         member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Value.read)
     }
 
     /// A whole number in a range.
-    public mutating func member(
+    package mutating func member(
         _ name: String, _ value: inout Int, or standard: Int? = nil, in range: ClosedRange<Int>
     ) {
         member(name, &value, or: standard, write: { JSON($0) }) { (node) throws(FixtureProblem) in
@@ -105,14 +105,14 @@ public struct RecordCoder {
     }
 
     /// A whole number in a range that may be absent.
-    public mutating func member(_ name: String, _ value: inout Int?, in range: ClosedRange<Int>) {
+    package mutating func member(_ name: String, _ value: inout Int?, in range: ClosedRange<Int>) {
         member(name, &value, or: .some(nil), write: { $0?.written }) { (node) throws(FixtureProblem) in
             try node.int(in: range)
         }
     }
 
     /// A record in the record.
-    public mutating func record<Record: CodedRecord>(_ name: String, _ value: inout Record, or standard: Record? = nil) {
+    package mutating func record<Record: CodedRecord>(_ name: String, _ value: inout Record, or standard: Record? = nil) {
         let form = form
         member(name, &value, or: standard, write: { $0.json(form.extent ?? .changes) }) { (node) throws(FixtureProblem) in
             var record = standard ?? Record()
@@ -124,10 +124,10 @@ public struct RecordCoder {
     // MARK: - Lists
 
     /// Elements of a list, made only where they are written.
-    public func written(_ elements: () -> [JSON]) -> [JSON] { if case .writing = work { elements() } else { [] } }
+    package func written(_ elements: () -> [JSON]) -> [JSON] { if case .writing = work { elements() } else { [] } }
 
     /// A list whose elements are records of their own: one that cannot be read costs no other.
-    public mutating func list(
+    package mutating func list(
         _ name: String, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         read: (FixtureNode) throws(FixtureProblem) -> Void
     ) {
@@ -141,7 +141,7 @@ public struct RecordCoder {
     /// A list of records that are taken one after another.
     ///
     /// - Parameter take: takes one that was read, or says what is wrong with it.
-    public mutating func list<Record: CodedRecord>(
+    package mutating func list<Record: CodedRecord>(
         _ name: String, of type: Record.Type, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         take: (Record) -> String?
     ) {
@@ -156,7 +156,7 @@ public struct RecordCoder {
     /// A list of records, empty where it may be absent.
     ///
     /// - Parameter complaint: what is wrong with a record among those before it.
-    public mutating func list<Record: CodedRecord>(
+    package mutating func list<Record: CodedRecord>(
         _ name: String, _ records: inout [Record], isRequired: Bool = false, atMost limit: Int = .max,
         complaint: (Record) -> String? = { _ in nil }
     ) {
@@ -171,7 +171,7 @@ public struct RecordCoder {
     }
 
     /// A list of values, empty where it is absent.
-    public mutating func list<Value: RecordValue>(_ name: String, _ values: inout [Value], atMost limit: Int = .max) {
+    package mutating func list<Value: RecordValue>(_ name: String, _ values: inout [Value], atMost limit: Int = .max) {
         var read: [Value] = []
         list(name, written { values.map(\.written) }, atMost: limit) { (node) throws(FixtureProblem) in
             read.append(try Value.read(node))
@@ -182,13 +182,13 @@ public struct RecordCoder {
     // MARK: - Checks
 
     /// Refuses the record that is read unless something is so.
-    public mutating func check(_ isRight: @autoclosure () -> Bool, or complaint: @autoclosure () -> String) {
+    package mutating func check(_ isRight: @autoclosure () -> Bool, or complaint: @autoclosure () -> String) {
         guard isReading, case .reading(let mapping) = work, !isRight() else { return }
         problem = mapping.node.problem(complaint())
     }
 
     /// Does something with the record that is read, at whose place problems are.
-    public mutating func reading(_ body: (FixtureMapping) throws(FixtureProblem) -> Void) {
+    package mutating func reading(_ body: (FixtureMapping) throws(FixtureProblem) -> Void) {
         guard isReading, case .reading(let mapping) = work else { return }
         do throws(FixtureProblem) {
             try body(mapping)
@@ -198,5 +198,5 @@ public struct RecordCoder {
     }
 
     /// Notes that a state is not what the fixtures give, though no record says so.
-    public mutating func note(isChanged: Bool) { if isChanged { hasChanges = true } }
+    package mutating func note(isChanged: Bool) { if isChanged { hasChanges = true } }
 }

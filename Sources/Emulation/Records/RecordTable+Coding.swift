@@ -1,15 +1,15 @@
-public import JSON
+package import JSON
 
 extension RecordTable where Record: CodedRecord {
     /// What sets what of a record follows from elsewhere, before its own members are read.
-    public typealias Preparation = (inout Record, FixtureMapping) throws(FixtureProblem) -> Void
+    package typealias Preparation = (inout Record, FixtureMapping) throws(FixtureProblem) -> Void
 
     /// Reads a list of records, checked against each other.
     ///
     /// - Parameters:
     ///   - known: records of an earlier state, which have what a list leaves out.
     ///   - complaint: what is wrong with a record for the state as a whole.
-    public static func list(
+    package static func list(
         _ node: FixtureNode, _ form: RecordForm, known: RecordTable? = nil, atMost limit: Int = .max,
         prepare: Preparation = { _, _ in }, complaint: (Record) -> String? = { _ in nil }
     ) throws(FixtureProblem) -> [Record] {
@@ -39,7 +39,7 @@ extension RecordCoder {
     ///   - read: the records of a list, checked against each other; it gets the table as it was.
     /// - Returns: the keys that were read, in their order.
     @discardableResult
-    public mutating func table<Record: KeyedRecord>(
+    package mutating func table<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true, within bound: RecordBound? = nil,
         write: (Record, StateExtent) -> JSON,
         read: (FixtureNode, RecordTable<Record>) throws(FixtureProblem) -> [Record]
@@ -68,7 +68,7 @@ extension RecordCoder {
 
     /// The records of a table that say themselves how they are read and written.
     @discardableResult
-    public mutating func table<Record: KeyedRecord & CodedRecord>(
+    package mutating func table<Record: KeyedRecord & CodedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true, within bound: RecordBound? = nil,
         atMost limit: Int = .max,
         prepare: RecordTable<Record>.Preparation = { _, _ in }, complaint: (Record) -> String? = { _ in nil }
@@ -82,7 +82,7 @@ extension RecordCoder {
     }
 
     /// The keys of the fixtures' records that are gone from a table.
-    public mutating func removals<Record: KeyedRecord>(
+    package mutating func removals<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true
     ) where Record.Key: RecordValue {
         var read: [Record.Key] = []
@@ -93,7 +93,7 @@ extension RecordCoder {
     }
 
     /// The largest number that a table has given out; with it, none of the fixtures is given out again.
-    public mutating func lastNumber<Record: KeyedRecord>(
+    package mutating func lastNumber<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = false,
         read: (FixtureNode) throws(FixtureProblem) -> Int
     ) {

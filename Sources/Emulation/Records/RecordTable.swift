@@ -1,12 +1,12 @@
-public import JSON
+package import JSON
 
 /// Records by their keys: those of the fixtures, which all sandboxes share, and over them what requests made, changed or
 /// removed.
 ///
 /// The fixtures' records are never copied, and a table that nobody changed holds nothing of its own. Copying a table costs
 /// one reference; the next change of either copy then copies what requests made, and no record of the fixtures.
-public struct RecordTable<Record: KeyedRecord>: Sendable {
-    public typealias Key = Record.Key
+package struct RecordTable<Record: KeyedRecord>: Sendable {
+    package typealias Key = Record.Key
 
     /// What the fixtures give.
     @usableFromInline
@@ -58,7 +58,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// A table of what the fixtures give, in their order; groups are of what requests made alone.
     ///
     /// - Parameter lastNumber: the number behind which numbers are given out, where the fixtures have no larger one.
-    public init(fixtures records: [Record] = [], lastNumber: Int = 0) {
+    package init(fixtures records: [Record] = [], lastNumber: Int = 0) {
         base = Base(records, lastNumber: lastNumber)
     }
 
@@ -66,7 +66,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     /// The record of that key.
     @inlinable
-    public subscript(key: Key) -> Record? {
+    package subscript(key: Key) -> Record? {
         guard !overlay.isEmpty else { return base.records[key] }
         if let record = overlay[0].records[key] { return record }
         return overlay[0].hidden.contains(key) ? nil : base.records[key]
@@ -74,7 +74,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     /// The key of the record of that name.
     @inlinable
-    public func key(named name: Record.Name) -> Key? {
+    package func key(named name: Record.Name) -> Key? {
         guard !overlay.isEmpty else { return base.names[name] }
         if let key = overlay[0].names[name] { return key }
         guard let key = base.names[name], overlay[0].records.index(forKey: key) == nil,
@@ -85,50 +85,50 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     /// The record of that name.
     @inlinable
-    public subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
+    package subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
 
     /// The records of a group, in the order in which they came.
-    public func records(in group: Record.Group) -> [Record] {
+    package func records(in group: Record.Group) -> [Record] {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? ArrivalOrder()).compactMap { self[$0] }
     }
 
     /// How many records of a group there are.
-    public func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
+    package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
 
     /// How many there are.
-    public var count: Int {
+    package var count: Int {
         base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
     }
 
     /// Keys of those that do not stand in the place of a record of the fixtures, the oldest first.
-    public var added: ArrivalOrder<Key> { overlay.isEmpty ? ArrivalOrder() : overlay[0].added }
+    package var added: ArrivalOrder<Key> { overlay.isEmpty ? ArrivalOrder() : overlay[0].added }
 
     /// An estimate of the memory that all records take.
     @inlinable
-    public var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
+    package var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
 
     /// What the records have, or had, that nobody may see.
-    public var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
+    package var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
 
     /// The largest number that was given out.
-    public var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
+    package var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
 
     /// All keys: those of the fixtures in their places, then in the order in which they came, unless keys have an order.
-    public var keys: [Key] {
+    package var keys: [Key] {
         guard let overlay = overlay.first else { return base.order }
         let kept = overlay.hidden.isEmpty ? base.order : base.order.filter { !overlay.hidden.contains($0) }
         return Self.ordered(kept + overlay.added)
     }
 
     /// All records, in the order of ``keys``.
-    public var all: [Record] { keys.compactMap { self[$0] } }
+    package var all: [Record] { keys.compactMap { self[$0] } }
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
 
     // MARK: - What requests made
 
     /// The records that the fixtures do not give, or give otherwise.
-    public var changed: [Record] {
+    package var changed: [Record] {
         guard let overlay = overlay.first else { return [] }
         let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
         return Self.ordered(kept + overlay.added).compactMap { key in
@@ -138,20 +138,20 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     }
 
     /// The keys of the fixtures' records that are gone.
-    public var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
+    package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
 
     /// Whether the fixtures give a record of that key.
-    public func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
+    package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
 
     /// The fixtures' records alone, with nothing that requests made.
-    public var untouched: RecordTable {
+    package var untouched: RecordTable {
         var table = self
         table.overlay = []
         return table
     }
 
     /// Lays what requests made of another table over this one, as if they had met these fixtures.
-    public mutating func take(changesOf other: RecordTable) {
+    package mutating func take(changesOf other: RecordTable) {
         for key in other.removed { remove(key) }
         for record in other.changed { put(record) }
         count(from: other.lastNumber)
@@ -166,7 +166,7 @@ extension RecordTable {
 
     /// Stores a record: in its place, or behind all others.
     @inlinable
-    public mutating func store(_ record: Record) {
+    package mutating func store(_ record: Record) {
         let key = record.key
         let old = self[key]
         touch()
@@ -182,7 +182,7 @@ extension RecordTable {
 
     /// Puts a record in the place of all that have its key or one of its names; one that the fixtures give too takes the
     /// place that it has there.
-    public mutating func put(_ record: Record) {
+    package mutating func put(_ record: Record) {
         let key = record.key
         for name in record.names { if let other = self.key(named: name), other != key { remove(other) } }
         if self[key] == nil, isOfFixtures(key) {
@@ -197,7 +197,7 @@ extension RecordTable {
     ///
     /// - Returns: `nil` when there is none.
     @inlinable @discardableResult
-    public mutating func change<Value>(_ key: Key, _ body: (inout Record) -> Value) -> Value? {
+    package mutating func change<Value>(_ key: Key, _ body: (inout Record) -> Value) -> Value? {
         if overlay.isEmpty || overlay[0].records.index(forKey: key) == nil {
             guard let record = self[key] else { return nil }
             store(record)
@@ -214,7 +214,7 @@ extension RecordTable {
     ///
     /// - Returns: what it was.
     @discardableResult
-    public mutating func remove(_ key: Key) -> Record? {
+    package mutating func remove(_ key: Key) -> Record? {
         guard let old = self[key] else { return nil }
         touch()
         if overlay[0].records.removeValue(forKey: key) != nil { forgetNames(of: old) }
@@ -234,7 +234,7 @@ extension RecordTable {
     }
 
     /// Removes all records, those of the fixtures too.
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         var nothing = Overlay()
         nothing.hidden = Set(base.order)
         (nothing.secrets, nothing.lastNumber) = (base.untouched.secrets, base.untouched.lastNumber)
@@ -242,7 +242,7 @@ extension RecordTable {
     }
 
     /// Whether a bound leaves room for all records.
-    public func fits(_ bound: RecordBound) -> Bool {
+    package func fits(_ bound: RecordBound) -> Bool {
         overlay.isEmpty
             || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
     }
@@ -251,7 +251,7 @@ extension RecordTable {
     ///
     /// - Parameter spared: who stays in any case.
     /// - Returns: those that went.
-    public mutating func shrink(to bound: RecordBound, sparing spared: Key? = nil) -> [Record] {
+    package mutating func shrink(to bound: RecordBound, sparing spared: Key? = nil) -> [Record] {
         guard !fits(bound) else { return [] }
         let least = bound.share.map { max(1, overlay[0].added.count / $0) } ?? 0
         var gone: [Record] = []
@@ -263,7 +263,7 @@ extension RecordTable {
     }
 
     /// Has numbers count on from there, if they have not come so far.
-    public mutating func count(from number: Int) {
+    package mutating func count(from number: Int) {
         guard number > lastNumber else { return }
         touch()
         overlay[0].lastNumber = number
@@ -272,7 +272,7 @@ extension RecordTable {
 
 extension RecordTable where Key == Int {
     /// The next number that nobody has.
-    public func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int {
+    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int {
         Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }
     }
 }
@@ -280,8 +280,8 @@ extension RecordTable where Key == Int {
 extension RecordTable where Key == ExactText {
     /// The record of that key.
     @inlinable
-    public subscript(text: String) -> Record? { self[ExactText(text)] }
+    package subscript(text: String) -> Record? { self[ExactText(text)] }
 
     /// Removes the record of that key.
-    public mutating func remove(_ text: String) { remove(ExactText(text)) }
+    package mutating func remove(_ text: String) { remove(ExactText(text)) }
 }

@@ -1,7 +1,7 @@
-public import JSON
+package import JSON
 
 /// A value that a member of a record can have.
-public protocol RecordValue {
+package protocol RecordValue {
     /// Reads the value that stands there.
     static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
     /// The value as ``read(_:)`` reads it.
@@ -9,43 +9,43 @@ public protocol RecordValue {
 }
 
 extension String: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> String { try node.string() }
-    public var written: JSON { .string(self) }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> String { try node.string() }
+    package var written: JSON { .string(self) }
 }
 
 extension ExactText: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> ExactText { ExactText(try node.string()) }
-    public var written: JSON { json }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> ExactText { ExactText(try node.string()) }
+    package var written: JSON { json }
 }
 
 extension Int: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> Int { try node.int() }
-    public var written: JSON { JSON(self) }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Int { try node.int() }
+    package var written: JSON { JSON(self) }
 }
 
 extension Double: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> Double { try node.number() }
-    public var written: JSON { .number(JSONNumber(self)) }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Double { try node.number() }
+    package var written: JSON { .number(JSONNumber(self)) }
 }
 
 extension Bool: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> Bool { try node.bool() }
-    public var written: JSON { .bool(self) }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Bool { try node.bool() }
+    package var written: JSON { .bool(self) }
 }
 
 extension Moment: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> Moment { try node.moment() }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Moment { try node.moment() }
     /// The Unix seconds, to be read back as the same moment.
-    public var written: JSON { .number(JSONNumber(unixSeconds)) }
+    package var written: JSON { .number(JSONNumber(unixSeconds)) }
 }
 
 /// What a client sent, kept as it came.
 extension JSON: RecordValue {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> JSON { try node.verbatim() }
-    public var written: JSON { self }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> JSON { try node.verbatim() }
+    package var written: JSON { self }
 }
 
 extension RecordValue where Self: RawRepresentable<String> & CaseIterable {
-    public static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self { try node.choice(of: Self.self) }
-    public var written: JSON { .string(rawValue) }
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self { try node.choice(of: Self.self) }
+    package var written: JSON { .string(rawValue) }
 }

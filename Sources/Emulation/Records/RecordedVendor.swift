@@ -1,20 +1,20 @@
-public import JSON
+package import JSON
 
 /// A vendor that describes its state once, by records; export and import follow from that.
-public protocol RecordedVendor: Vendor {
+package protocol RecordedVendor: Vendor {
     /// Names the members of the state in the order in which they are exported; what is read is laid over the state.
     func code(_ state: inout State, _ coder: inout RecordCoder)
 }
 
 extension RecordedVendor {
-    public func export(_ state: State, _ extent: StateExtent) -> JSON? {
+    package func export(_ state: State, _ extent: StateExtent) -> JSON? {
         var coder = RecordCoder(writing: extent)
         var state = state
         code(&state, &coder)
         return extent == .whole || coder.hasChanges ? .object(coder.object) : nil
     }
 
-    public func state(
+    package func state(
         importing node: FixtureNode, _ extent: StateExtent, over current: State
     ) throws(FixtureProblem) -> State {
         var lister = RecordCoder(listing: .export(extent))
