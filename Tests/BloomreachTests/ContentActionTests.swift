@@ -188,6 +188,6 @@ struct ContentActionTests {
             state.forget(customer: BloomreachCustomerKey(project: "p", number: number))
         }
         #expect(state.byteCount == 0)
-        #expect(state.inboxes.isEmpty)
+        #expect(state.inboxes.parts.isEmpty)
     }
 }

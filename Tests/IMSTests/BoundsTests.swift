@@ -96,21 +96,21 @@ struct BoundsTests {
     @Test("users beyond the bound push out those who were enrolled first, and never the fixtures'")
     func users() throws {
         let capacity = 300
-        var users = IMSUsers(capacity: capacity)
         var first = IMSUser(
             number: 1, tenant: "t", activationID: "first", email: "first@b.test", created: .init(unixSeconds: 1))
         first.enterpriseID = "first"
-        users.put(first, isOfFixtures: true)
+        var users = IMSUsers(fixtures: [first])
         let identifiers = IdentifierSource(seed: 1)
         for number in 0...capacity {
             let enrollment = IMSEnrollment(tenant: "t", email: "\(number)@b.test")
-            _ = users.enroll(enrollment, identifiers, at: .init(unixSeconds: 1))
+            _ = users.enroll(
+                enrollment, identifiers, at: .init(unixSeconds: 1), within: RecordBound(count: capacity))
         }
         #expect(users[1] != nil)
         #expect(users[2] == nil)
         #expect(users.user(of: "t", activationID: "0@b.test") == nil)
         #expect(users.user(of: "t", activationID: "\(capacity)@b.test") != nil)
-        #expect(users.enrolled.count <= capacity)
+        #expect(users.added.count <= capacity)
     }
 
     @Test("a thousand issuers, and the next one is refused")

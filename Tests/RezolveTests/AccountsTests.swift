@@ -106,7 +106,7 @@ struct AccountsTests {
         let accounts = try RezolveAccounts(VendorFixtures(store: Repository.fixtures, folder: "rezolve"))
         var state = RezolveState(accounts)
         for number in 0...RezolveState.capacity {
-            state.register(
+            state.store(
                 RezolveCustomer(
                     entityID: "e\(number)", partnerID: "317", partnerEntityID: "u\(number)",
                     created: Moment(unixSeconds: 0)))

@@ -12,12 +12,14 @@ extension BloomreachContentState {
     func export(
         since start: BloomreachContentState?, name: (BloomreachCustomerKey) -> BloomreachID?
     ) -> JSON? {
-        let inboxes = Self.changed(inboxes, since: start?.inboxes ?? [:], otherwise: Inbox())
-            .compactMap { Self.entry($0, name($0), $1.record) }
-        let segments = Self.changed(segments, since: start?.segments ?? [:], otherwise: CustomerSegments())
-            .compactMap { Self.entry($0, name($0), [("segments", $1.record)]) }
-        let consents = Self.changed(consents, since: start?.consents ?? [:], otherwise: [:])
-            .compactMap { Self.entry($0, name($0), [("consents", Self.record($1))]) }
+        func entries<Part>(
+            _ parts: ContentParts<Part>, since start: ContentParts<Part>?, _ record: (Part) -> [(String, JSON)]
+        ) -> [JSON] {
+            parts.changed(since: start).compactMap { Self.entry($0, name($0), record($1)) }
+        }
+        let inboxes = entries(inboxes, since: start?.inboxes, \.record)
+        let segments = entries(segments, since: start?.segments) { [("segments", $0.record)] }
+        let consents = entries(consents, since: start?.consents) { [("consents", Self.record($0))] }
         // Once somebody has seen content, its times must be the same after a restart.
         if start != nil, self.start == nil, inboxes.isEmpty, segments.isEmpty, consents.isEmpty { return nil }
         var content: JSONObject = [
@@ -54,7 +56,7 @@ extension BloomreachContentState {
             let (customer, entry) = try Self.entry(node, ["consents"], customer)
             var consents: [String: Bool] = [:]
             for (category, value) in try entry.required("consents").members() { consents[category] = try value.bool() }
-            setConsents(consents, of: customer)
+            self.consents[customer] = consents
         }
     }
 
@@ -68,44 +70,14 @@ extension BloomreachContentState {
     ) -> BloomreachContentState {
         var state = new
         state.start = start
-        for customer in Set(inboxes.keys).union(old.inboxes.keys).union(new.inboxes.keys) {
-            let inbox = inbox(of: customer)
-                .following(new.inbox(of: customer), insteadOf: old.inbox(of: customer))
+        let customers = Set(inboxes.parts.keys).union(old.inboxes.parts.keys).union(new.inboxes.parts.keys)
+        for customer in customers {
+            let inbox = inboxes[customer].following(new.inboxes[customer], insteadOf: old.inboxes[customer])
             state.setInbox(inbox, of: customer)
         }
-        for (customer, segments) in Self.changed(segments, since: old.segments, otherwise: CustomerSegments()) {
-            state.setSegments(segments, of: customer)
-        }
-        for (customer, consents) in Self.changed(consents, since: old.consents, otherwise: [:]) {
-            state.setConsents(consents, of: customer)
-        }
+        for (customer, part) in segments.changed(since: old.segments) { state.segments[customer] = part }
+        for (customer, part) in consents.changed(since: old.consents) { state.consents[customer] = part }
         return state
-    }
-
-    /// The state with other numbers of customers; of those for whom there is none nothing is left.
-    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
-        var state = BloomreachContentState()
-        state.start = start
-        for (customer, inbox) in inboxes {
-            if let customer = number(customer) { state.setInbox(inbox, of: customer) }
-        }
-        for (customer, segments) in segments {
-            if let customer = number(customer) { state.setSegments(segments, of: customer) }
-        }
-        for (customer, consents) in consents {
-            if let customer = number(customer) { state.setConsents(consents, of: customer) }
-        }
-        return state
-    }
-
-    /// The values that are not as in another state, by customer and in their order; what is gone is as if it never was.
-    private static func changed<Value: Equatable>(
-        _ values: [BloomreachCustomerKey: Value], since start: [BloomreachCustomerKey: Value], otherwise none: Value
-    ) -> [(BloomreachCustomerKey, Value)] {
-        // Nothing of anybody is the same whether it is kept or not.
-        let gone = start.filter { values[$0.key] == nil && $0.value != none }.map { ($0.key, none) }
-        return (values.filter { start[$0.key] ?? none != $0.value }.map { ($0.key, $0.value) } + gone)
-            .sorted { ($0.0.project, $0.0.number) < ($1.0.project, $1.0.number) }
     }
 
     private static func record(_ consents: [String: Bool]) -> JSON {

@@ -8,10 +8,10 @@ struct BloomreachContentState: Sendable {
     /// ours: a bound, so that nothing that adds messages can fill the machine.
     static let byteLimit = 8 << 20
 
-    private(set) var inboxes: [BloomreachCustomerKey: Inbox] = [:]
-    private(set) var segments: [BloomreachCustomerKey: CustomerSegments] = [:]
+    private(set) var inboxes = ContentParts(none: Inbox())
+    var segments = ContentParts(none: CustomerSegments())
     /// What customers have agreed to, by category; no where they said nothing.
-    private(set) var consents: [BloomreachCustomerKey: [String: Bool]] = [:]
+    var consents = ContentParts<[String: Bool]>(none: [:])
     /// What the messages of all inboxes have together.
     private(set) var byteCount = 0
     /// When content was answered first, from which it counts its times; `nil` before that.
@@ -31,15 +31,15 @@ struct BloomreachContentState: Sendable {
     }
 
     /// The inbox of a customer.
-    func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] ?? Inbox() }
+    func inbox(of customer: BloomreachCustomerKey) -> Inbox { inboxes[customer] }
 
     /// The segments of a customer.
-    func segments(of customer: BloomreachCustomerKey) -> CustomerSegments { segments[customer] ?? CustomerSegments() }
+    func segments(of customer: BloomreachCustomerKey) -> CustomerSegments { segments[customer] }
 
     /// Whether a customer has agreed to a category.
     func consent(to category: String, of customer: BloomreachCustomerKey) -> Bool {
         // By bytes: a dictionary also finds names in another Unicode normalization.
-        consents[customer]?.first { $0.key.hasSameBytes(as: category) }?.value ?? false
+        consents[customer].first { $0.key.hasSameBytes(as: category) }?.value ?? false
     }
 
     /// Whether a message can be added to an inbox; otherwise what is in the way.
@@ -54,8 +54,8 @@ struct BloomreachContentState: Sendable {
 
     /// Stores an inbox that may have changed.
     mutating func setInbox(_ inbox: Inbox, of customer: BloomreachCustomerKey) {
-        let old = inboxes.updateValue(inbox, forKey: customer)
-        byteCount += inbox.byteCount - (old?.byteCount ?? 0)
+        byteCount += inbox.byteCount - inboxes[customer].byteCount
+        inboxes[customer] = inbox
     }
 
     /// Stores the segments of a customer.
@@ -63,14 +63,9 @@ struct BloomreachContentState: Sendable {
         self.segments[customer] = segments
     }
 
-    /// Stores all that a customer said about categories.
-    mutating func setConsents(_ consents: [String: Bool], of customer: BloomreachCustomerKey) {
-        self.consents[customer] = consents
-    }
-
     /// Stores whether a customer agrees to a category.
     mutating func setConsent(_ value: Bool, to category: String, of customer: BloomreachCustomerKey) {
-        consents[customer, default: [:]][category] = value
+        consents[customer][category] = value
     }
 }
 
@@ -81,24 +76,34 @@ extension BloomreachContentState {
     ///
     /// An anonymous customer has no inbox that could be moved.
     mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
-        if let moved = segments[source], segments[target] == nil { segments[target] = moved }
-        if let moved = consents[source] { consents[target, default: [:]].merge(moved) { own, _ in own } }
+        if segments.isKept(of: source), !segments.isKept(of: target) { segments[target] = segments[source] }
+        if consents.isKept(of: source) { consents[target].merge(consents[source]) { own, _ in own } }
         forget(customer: source)
     }
 
     /// Empties the inbox of a customer who becomes anonymous, and forgets what the customer agreed to and is in.
     mutating func anonymize(_ customer: BloomreachCustomerKey) {
-        var inbox = inbox(of: customer)
+        var inbox = inboxes[customer]
         inbox.clear()
+        forget(customer: customer)
         setInbox(inbox, of: customer)
-        segments[customer] = nil
-        consents[customer] = nil
     }
 
     /// Removes all that is kept of a customer who is no more.
     mutating func forget(customer: BloomreachCustomerKey) {
-        if let inbox = inboxes.removeValue(forKey: customer) { byteCount -= inbox.byteCount }
-        segments[customer] = nil
-        consents[customer] = nil
+        byteCount -= inboxes[customer].byteCount
+        inboxes.forget(customer)
+        segments.forget(customer)
+        consents.forget(customer)
+    }
+
+    /// The state with other numbers of customers; of those for whom there is none nothing is left.
+    func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
+        var state = self
+        state.inboxes = inboxes.renumbered(number)
+        state.segments = segments.renumbered(number)
+        state.consents = consents.renumbered(number)
+        state.byteCount = state.inboxes.parts.values.reduce(0) { $0 + $1.byteCount }
+        return state
     }
 }

@@ -122,7 +122,7 @@ extension BloomreachAccounts {
                 throw node.problem("another project has the token \(project.token)")
             }
             projects.append(project)
-            customers[project.token] = try BloomreachCustomers(fixture: node)
+            customers[project.token] = try BloomreachCustomers(node, fixtures)
         }
         guard !projects.isEmpty else { throw document.node.problem("there must be a project") }
         var streams: [BloomreachStream] = []

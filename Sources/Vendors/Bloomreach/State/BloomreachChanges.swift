@@ -60,27 +60,51 @@ extension BloomreachCustomers {
     /// The customers with these changes over them. Where both want the same id, the changes have it.
     func with(_ changes: BloomreachChanges) -> BloomreachCustomers {
         let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
-        let kept = all.filter { customer in customer.name.map { !replaced.contains($0) } ?? true }
         var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
         var fresh = max(lastNumber, changes.lastNumber)
-        var customers = BloomreachCustomers()
-        for customer in kept {
-            var number = customer.name.flatMap { changes.numbers[$0] } ?? customer.number
-            if changes.numbers[customer.name ?? BloomreachID(name: "", value: "")] == nil,
-                !taken.insert(number).inserted
-            {
+        var (customers, renumbered): (BloomreachCustomers, [BloomreachCustomer]) = (self, [])
+        for customer in all {
+            guard customer.name.map({ !replaced.contains($0) }) ?? true else {
+                customers.remove(customer.number)
+                continue
+            }
+            var number = customer.number
+            if let known = customer.name.flatMap({ changes.numbers[$0] }) {
+                number = known
+            } else if !taken.insert(number).inserted {
                 fresh = Ordinal.free(after: fresh, taken.contains)
                 number = fresh
                 taken.insert(number)
             }
-            customers.put(customer.numbered(number), eventTypes, isOfFixtures: true)
+            if number == customer.number { continue }
+            customers.remove(customer.number)
+            renumbered.append(customer.numbered(number))
         }
-        for changed in changes.customers {
-            let isOfFixtures = changed.name.flatMap { owner(of: $0) } != nil
-            customers.put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
-        }
-        customers.count(from: max(fresh, changes.lastNumber), max(lastSequence, changes.lastSequence))
-        customers.count(changes.forgotten)
+        for customer in renumbered { customers.put(customer, eventTypes, isOfFixtures: true) }
+        customers.put(changes, over: self)
+        customers.count(from: fresh, lastSequence)
         return customers
+    }
+
+    /// Puts the changed customers there; those who are among others, which the fixtures give, stay whatever comes.
+    fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomers) {
+        for changed in changes.customers {
+            let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
+            put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
+        }
+        count(from: changes.lastNumber, changes.lastSequence)
+        count(changes.forgotten)
+    }
+}
+
+extension BloomreachChanges {
+    /// The customers as if there were no others.
+    func whole(_ start: BloomreachCustomers) -> BloomreachCustomers {
+        var (whole, changes) = (start, self)
+        whole.removeAll()
+        // A whole export does not say which customer of the fixtures is which: the first id does.
+        changes.customers = customers.map { Changed(customer: $0.customer, name: $0.customer.name) }
+        whole.put(changes, over: start)
+        return whole
     }
 }

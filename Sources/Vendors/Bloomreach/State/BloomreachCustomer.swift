@@ -144,6 +144,15 @@ struct BloomreachCustomer: Sendable, Hashable {
         set(JSONObject(taken.map { ($0.name, $0.value) }))
     }
 
+    /// Takes an id from the customer.
+    mutating func take(away id: BloomreachID) {
+        if id.name == BloomreachID.cookie {
+            cookies.removeAll { $0.hasSameBytes(as: id.value) }
+        } else {
+            ids.remove(id.name)
+        }
+    }
+
     /// The same customer under another number.
     func numbered(_ number: Int) -> BloomreachCustomer {
         var customer = self
@@ -156,4 +165,13 @@ struct BloomreachCustomer: Sendable, Hashable {
         properties = JSONObject()
         (propertyByteCount, propertyMemory) = (0, 0)
     }
+}
+
+extension BloomreachCustomer: KeyedRecord {
+    var key: Int { number }
+    var names: [BloomreachID] { ids.hard + cookies.map(BloomreachID.init(cookie:)) }
+    var memory: Int { byteCount }
+    static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
+
+    func isSame(as other: BloomreachCustomer) -> Bool { self == other }
 }

@@ -9,45 +9,56 @@ struct BloomreachCustomers: Sendable {
     /// calls made first are forgotten. What counts is ``BloomreachCustomer/byteCount``, which follows what was measured.
     static let maximumBytes = 512 << 20
 
-    private(set) var byNumber: [Int: BloomreachCustomer] = [:]
-    private var owners: [BloomreachID: Int] = [:]
+    private static let bound = RecordBound(count: capacity, bytes: maximumBytes)
+
+    /// By number, found by all ids.
+    private var table: RecordTable<BloomreachCustomer>
     private(set) var eventTypes = BloomreachEventTypes()
-    /// Numbers of customers whom calls made, the oldest first.
-    private(set) var made = ArrivalOrder<Int>()
-    /// The number of the customer that was made last.
-    private(set) var lastNumber = 0
     /// The place of the event that came last.
     private(set) var lastSequence = 0
-    /// Roughly the memory that the customers take.
-    private(set) var byteCount = 0
     /// What had to make room.
     private(set) var forgotten = BloomreachForgotten()
 
-    /// No customers.
-    init() {}
+    /// The customers that all sandboxes share.
+    init(fixtures customers: [BloomreachCustomer] = []) { table = RecordTable(fixtures: customers) }
+
+    /// The customers of a project in `accounts.yaml`, numbered in the order of the file; all sandboxes share them.
+    init(_ project: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
+        self.init()
+        guard let list = try project.members().first(where: { $0.name == "customers" })?.value else { return }
+        var number = 0
+        try BloomreachCustomerRecord.read(list, .fixture(fixtures)) { add($0, as: &number) }
+        table = RecordTable(fixtures: table.all)
+    }
+
+    /// The number of the customer that was made last.
+    var lastNumber: Int { table.lastNumber }
+
+    /// Roughly the memory that the customers take.
+    var byteCount: Int { table.byteCount }
 
     // MARK: - Finding
 
     /// All customers, by number.
-    var all: [BloomreachCustomer] { byNumber.keys.sorted().compactMap { byNumber[$0] } }
+    var all: [BloomreachCustomer] { table.all }
 
     /// The customer of that number.
-    subscript(number: Int) -> BloomreachCustomer? { byNumber[number] }
+    subscript(number: Int) -> BloomreachCustomer? { table[number] }
 
     /// The number of the customer who owns an id.
-    func owner(of id: BloomreachID) -> Int? { owners[id] }
+    func owner(of id: BloomreachID) -> Int? { table.key(named: id) }
 
     /// The number of the customer who owns a cookie.
-    func owner(ofCookie cookie: String) -> Int? { owners[BloomreachID(name: BloomreachID.cookie, value: cookie)] }
+    func owner(ofCookie cookie: String) -> Int? { owner(of: BloomreachID(cookie: cookie)) }
 
     /// Whom ids name for a reader: by hard ids, `registered` first, else by cookie. Nothing is made or merged.
     func customer(_ ids: BloomreachIDs) -> BloomreachCustomer? {
-        customer(hard: ids) ?? ids.cookie.flatMap(owner(ofCookie:)).flatMap { byNumber[$0] }
+        customer(hard: ids) ?? ids.cookie.flatMap(owner(ofCookie:)).flatMap { table[$0] }
     }
 
     /// Whom the hard ids alone name.
     func customer(hard ids: BloomreachIDs) -> BloomreachCustomer? {
-        ids.hard.lazy.compactMap { owners[$0] }.first.flatMap { byNumber[$0] }
+        ids.hard.lazy.compactMap(owner(of:)).first.flatMap { table[$0] }
     }
 
     /// The events of a customer, in the order of their arrival.
@@ -70,24 +81,14 @@ struct BloomreachCustomers: Sendable {
     ///
     /// - Parameter types: the table by which the customer's events are numbered.
     mutating func put(_ customer: BloomreachCustomer, _ types: BloomreachEventTypes, isOfFixtures: Bool) {
-        forget(customer.number)
-        for id in customer.ids.hard {
-            if let other = owners[id] { change(other) { $0.ids.remove(id.name) } }
-        }
-        for cookie in customer.cookies {
-            let owner = owner(ofCookie: cookie)
-            if let owner { change(owner) { $0.cookies.removeAll { $0.hasSameBytes(as: cookie) } } }
+        remove(customer.number)
+        for id in customer.names {
+            if let other = owner(of: id) { edit(other) { $0.take(away: id) } }
         }
         var customer = customer
         customer.events = recoded(customer.events, types)
-        byNumber[customer.number] = customer
-        byteCount += customer.byteCount
-        for id in customer.ids.hard { owners[id] = customer.number }
-        for cookie in customer.cookies {
-            owners[BloomreachID(name: BloomreachID.cookie, value: cookie)] = customer.number
-        }
-        if !isOfFixtures { made.append(customer.number) }
-        count(from: customer.number, lastSequence)
+        // Where the fixtures have nobody of that number, calls might as well have made the customer.
+        if isOfFixtures { table.put(customer) } else { table.store(customer) }
     }
 
     private mutating func recoded(_ events: BloomreachEventLog, _ types: BloomreachEventTypes) -> BloomreachEventLog {
@@ -104,47 +105,89 @@ struct BloomreachCustomers: Sendable {
     /// Counts what had made room before: as much as is told, and no less than the customers themselves tell.
     mutating func count(_ earlier: BloomreachForgotten) {
         forgotten.customers = earlier.customers
-        forgotten.events = max(earlier.events, byNumber.values.reduce(0) { $0 + $1.events.forgottenCount })
+        forgotten.events = max(earlier.events, all.reduce(0) { $0 + $1.events.forgottenCount })
     }
 
     /// Has numbers and places of events count on from there, if they have not come so far.
     mutating func count(from number: Int, _ sequence: Int) {
-        lastNumber = max(lastNumber, number)
+        table.count(from: number)
         lastSequence = max(lastSequence, sequence)
     }
 
     // MARK: - Changing
 
+    /// Adds a customer as it is listed, unless something of it is another one's already.
+    ///
+    /// - Parameter number: the number that it has then.
+    /// - Returns: why it is not added.
+    mutating func add(_ record: BloomreachCustomerRecord, as number: inout Int) -> String? {
+        number = record.number ?? nextNumber
+        if table[number] != nil { return "another customer has the number \(number)" }
+        var customer = BloomreachCustomer(number: number)
+        (customer.ids, customer.cookies) = (BloomreachIDs(hard: record.ids), record.cookies)
+        // Whoever was made anonymous may have no id any more, but has a number.
+        if customer.name == nil, record.number == nil { return "a customer needs a hard id or a cookie" }
+        if let id = customer.names.first(where: { owner(of: $0) != nil }) {
+            return "another customer has the \(id.name) \(id.value)"
+        }
+        customer.set(record.properties)
+        customer.events = BloomreachEventLog(forgotten: record.forgottenEvents)
+        // Each behind all that came before unless it says its place.
+        var last = lastSequence
+        for event in record.events {
+            last = event.sequence == 0 ? Ordinal.next(after: last) : event.sequence
+            lastSequence = max(lastSequence, last)
+            customer.events.append(
+                type: eventTypes.code(of: event.type), sequence: last, timestamp: event.timestamp,
+                properties: JSON.object(event.properties).bytes)
+        }
+        table.store(customer)
+        return nil
+    }
+
+    /// A customer as ``add(_:as:)`` reads it.
+    ///
+    /// - Parameter name: the first id that the fixtures gave it, if they did and it matters.
+    func record(of customer: BloomreachCustomer, name: BloomreachID? = nil) -> JSON {
+        BloomreachCustomerRecord(
+            number: customer.number, ids: customer.ids.hard, cookies: customer.cookies, properties: customer.properties,
+            events: Array(events(of: customer)), forgottenEvents: customer.events.forgottenCount,
+            name: name
+        ).json(.changes)
+    }
+
     /// The number of the next customer.
-    var nextNumber: Int { Ordinal.free(after: lastNumber) { byNumber[$0] != nil } }
+    private var nextNumber: Int { table.nextNumber() }
 
     /// Makes a customer who has nothing yet.
-    mutating func make(isOfFixtures: Bool = false) -> Int {
+    mutating func make() -> Int {
         let number = nextNumber
-        lastNumber = max(lastNumber, number)
-        let customer = BloomreachCustomer(number: number)
-        byNumber[number] = customer
-        byteCount += customer.byteCount
-        if !isOfFixtures { made.append(number) }
+        table.store(BloomreachCustomer(number: number))
         return number
     }
 
-    /// Changes a customer, and keeps count of the memory.
+    /// Changes a customer whose ids stay, and keeps count of the memory.
     mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
-        guard let before = byNumber[number].map({ ($0.byteCount, $0.events.forgottenCount) }) else { return }
-        // In place: a copy would double the events.
-        change(&byNumber[number, default: BloomreachCustomer(number: number)])
-        guard let after = byNumber[number].map({ ($0.byteCount, $0.events.forgottenCount) }) else { return }
-        byteCount += after.0 - before.0
-        forgotten.events = Ordinal.sum(forgotten.events, after.1 - before.1)
+        let came = table.change(number) { customer in
+            let before = customer.events.forgottenCount
+            change(&customer)
+            return customer.events.forgottenCount - before
+        }
+        forgotten.events = Ordinal.sum(forgotten.events, came ?? 0)
+    }
+
+    /// Changes a customer with its ids.
+    private mutating func edit(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
+        guard var customer = table[number] else { return }
+        change(&customer)
+        table.store(customer)
     }
 
     /// Gives a customer hard ids, all in one change.
     mutating func give(_ ids: [BloomreachID], to number: Int) {
-        let fresh = ids.filter { owners[$0] != number }
+        let fresh = ids.filter { owner(of: $0) != number }
         guard !fresh.isEmpty else { return }
-        for id in fresh { owners[id] = number }
-        change(number) { customer in
+        edit(number) { customer in
             var ids = customer.ids
             for id in fresh { ids.set(id) }
             customer.ids = ids
@@ -154,21 +197,21 @@ struct BloomreachCustomers: Sendable {
     /// Gives a customer a hard id.
     mutating func give(_ id: BloomreachID, to number: Int) { give([id], to: number) }
 
-    /// Gives a customer a cookie, whoever had it before.
-    mutating func give(cookie: String, to number: Int) {
-        let id = BloomreachID(name: BloomreachID.cookie, value: cookie)
-        if let old = owners[id] {
-            if old == number { return }
-            change(old) { $0.cookies.removeAll { $0.hasSameBytes(as: cookie) } }
+    /// Gives a customer cookies, whoever had them before; the oldest make room.
+    mutating func give(cookies: [String], to number: Int) {
+        let fresh = cookies.filter { owner(ofCookie: $0) != number }
+        guard !fresh.isEmpty else { return }
+        for cookie in fresh {
+            let id = BloomreachID(cookie: cookie)
+            if let old = owner(of: id) { edit(old) { $0.take(away: id) } }
         }
-        owners[id] = number
-        var dropped: String?
-        change(number) { customer in
-            customer.cookies.append(cookie)
-            if customer.cookies.count > BloomreachCustomer.maximumCookies { dropped = customer.cookies.removeFirst() }
+        edit(number) { customer in
+            customer.cookies = (customer.cookies + fresh).suffix(BloomreachCustomer.maximumCookies)
         }
-        if let dropped { owners[BloomreachID(name: BloomreachID.cookie, value: dropped)] = nil }
     }
+
+    /// Gives a customer a cookie, whoever had it before.
+    mutating func give(cookie: String, to number: Int) { give(cookies: [cookie], to: number) }
 
     /// Adds an event to a customer's.
     mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
@@ -182,59 +225,43 @@ struct BloomreachCustomers: Sendable {
 
     /// Moves the cookies and the events of a customer to another one, whose properties win, and removes the first.
     mutating func merge(_ number: Int, into other: Int) {
-        guard let gone = byNumber[number] else { return }
-        remove(number)
+        guard let gone = table.remove(number) else { return }
         change(other) { customer in
             customer.adopt(gone.properties)
             customer.events.merge(gone.events)
         }
         // They were counted when they went.
         forgotten.events = max(0, forgotten.events - gone.events.forgottenCount)
-        for cookie in gone.cookies { give(cookie: cookie, to: other) }
+        give(cookies: gone.cookies, to: other)
     }
 
     /// Removes a customer with all that belongs to it.
-    mutating func remove(_ number: Int) {
-        forget(number)
-        made.remove(number)
-    }
-
-    private mutating func forget(_ number: Int) {
-        guard let customer = byNumber.removeValue(forKey: number) else { return }
-        byteCount -= customer.byteCount
-        for id in customer.ids.hard { owners[id] = nil }
-        for cookie in customer.cookies { owners[BloomreachID(name: BloomreachID.cookie, value: cookie)] = nil }
-    }
+    mutating func remove(_ number: Int) { table.remove(number) }
 
     /// Takes hard ids and properties from a customer; events and cookies stay (ours).
     mutating func anonymize(_ number: Int) {
-        guard let customer = byNumber[number] else { return }
-        for id in customer.ids.hard { owners[id] = nil }
-        change(number) {
+        edit(number) {
             $0.ids = BloomreachIDs()
             $0.removeProperties()
         }
     }
 
+    /// Removes all customers, those of the fixtures too, and forgets what had to make room.
+    mutating func removeAll() {
+        table.removeAll()
+        (lastSequence, forgotten) = (0, BloomreachForgotten())
+    }
+
     /// Whether a sandbox may keep as much.
-    var isWithinBounds: Bool { made.count <= Self.capacity && byteCount <= Self.maximumBytes }
+    var isWithinBounds: Bool { table.fits(Self.bound) }
 
     /// Keeps within the bounds: forgets customers whom calls made, the oldest first, but not that one.
     ///
     /// - Returns: the numbers of those who are gone.
     mutating func shrink(sparing number: Int) -> [Int] {
-        guard !isWithinBounds else { return [] }
-        var gone: [Int] = []
-        // A hundredth at once: taking single elements off the front would move all the others each time.
-        let enough = max(1, made.count / 100)
-        for candidate in made where candidate != number {
-            if gone.count >= enough, byteCount <= Self.maximumBytes { break }
-            forgotten.events = Ordinal.sum(forgotten.events, byNumber[candidate]?.events.count ?? 0)
-            forget(candidate)
-            gone.append(candidate)
-        }
+        let gone = table.shrink(to: Self.bound, sparing: number)
+        forgotten.events = Ordinal.sum(forgotten.events, gone.reduce(0) { $0 + $1.events.count })
         forgotten.customers = Ordinal.sum(forgotten.customers, gone.count)
-        for number in gone { made.remove(number) }
-        return gone
+        return gone.map(\.number)
     }
 }

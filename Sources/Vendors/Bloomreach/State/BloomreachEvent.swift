@@ -1,14 +1,24 @@
+import Emulation
 import JSON
 
 /// Something that a customer did, as it was tracked.
-struct BloomreachEvent: Sendable {
+struct BloomreachEvent: CodedRecord {
     /// Its type, such as `purchase`.
-    let type: String
+    var type = ""
     /// When it happened, in Unix seconds.
-    let timestamp: Double
-    let properties: JSONObject
-    /// Its place among all events of the project, in the order in which they arrived.
-    let sequence: Int
+    var timestamp = 0.0
+    var properties = JSONObject()
+    /// Its place among all events of the project, in the order in which they arrived; 0 behind all others.
+    var sequence = 0
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("type", &type)
+        coder.member("timestamp", &timestamp, or: nil, write: { .seconds($0) }, read: Double.read)
+        coder.object("properties", &properties)
+        var place = sequence == 0 ? nil : sequence
+        coder.member("sequence", &place, in: 0...Ordinal.largest)
+        sequence = place ?? 0
+    }
 
     /// The event as the data calls answer it.
     var json: JSON {

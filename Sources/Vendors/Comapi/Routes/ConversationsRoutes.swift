@@ -28,7 +28,7 @@ extension Comapi {
         let growth = conversation.byteCount - (old?.byteCount ?? 0)
         try state.checkRoom(bytes: growth, records: old == nil ? 1 : 0)
         state.count(bytes: growth, records: old == nil ? 1 : 0)
-        state[space].conversations[draft.id] = conversation
+        state[space].conversations.store(conversation)
         announce(conversation, isRevived: old != nil, &call)
         return .respond(.tagged(conversation.json, conversation.etag, status: .created))
     }
@@ -56,7 +56,7 @@ extension Comapi {
             faults.invalid("scope", "is “\(scope.prefix(40))”; expected participant or public")
         }
         try faults.check()
-        let living = state[call.space.id].conversations.values.filter { $0.deleted == nil }.sorted { $0.id < $1.id }
+        let living = state[call.space.id].conversations.all.filter { $0.deleted == nil }
         if scope == "public" { return .json(.array(living.filter(\.isPublic).map(\.json))) }
         let profile = query.first { $0.name == "profileId" }.map { ComapiID($0.value) } ?? call.caller.profileID
         guard profile == call.caller.profileID else {
@@ -93,7 +93,7 @@ extension Comapi {
         let growth = conversation.byteCount - old.byteCount
         try state.checkRoom(bytes: growth)
         state.count(bytes: growth)
-        state[call.space.id].conversations[id] = conversation
+        state[call.space.id].conversations.store(conversation)
         call.send(
             .conversation("update", conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
         return .respond(.tagged(conversation.json, conversation.etag))
@@ -108,7 +108,7 @@ extension Comapi {
         try call.checkPrecondition(conversation.etag)
         call.send(
             .conversationDeleted(conversation, ComapiOccasion(call)), to: conversation.audience(in: call.space.id))
-        state[call.space.id].conversations[conversation.id]?.deleted = call.moment
+        state[call.space.id].conversations.change(conversation.id) { $0.deleted = call.moment }
         return .empty()
     }
 

@@ -56,7 +56,7 @@ extension Comapi {
     ) {
         let space = call.space.id
         let role = state[space].conversations[id]?.participants[participant.id]
-        state[space].conversations[id]?.join(participant)
+        state[space].conversations.change(id) { $0.join(participant) }
         call.send(
             .participant(role == nil ? "Added" : "Updated", participant, of: id, ComapiOccasion(call)),
             to: state[space].conversations[id]?.audience(in: space) ?? [])
@@ -78,7 +78,7 @@ extension Comapi {
             throw ComapiFaults.invalid("id", because: "\(present.count) are more than \(mostAtOnce) in one call")
         }
         let audience = conversation.audience(in: call.space.id)
-        state[call.space.id].conversations[conversation.id]?.leave(Set(present.map(\.id)))
+        state[call.space.id].conversations.change(conversation.id) { $0.leave(Set(present.map(\.id))) }
         state.count(bytes: -present.reduce(0) { $0 + $1.id.text.utf8.count + 64 })
         for participant in present {
             call.send(.participant("Removed", participant, of: conversation.id, ComapiOccasion(call)), to: audience)

@@ -21,7 +21,7 @@ extension Comapi {
             throw ComapiFaults.invalid(
                 "query", because: "has a value of more than \(ComapiProfileQuery.longestValue) bytes")
         }
-        let found = state[call.space.id].profiles.values.filter { query.matches($0.object) }.sorted { $0.id < $1.id }
+        let found = state[call.space.id].profiles.all.filter { query.matches($0.object) }
         return .json(.array(found.prefix(ComapiProfileQuery.rowLimit).map(\.json)))
     }
 
@@ -60,7 +60,7 @@ extension Comapi {
         let growth = changed.byteCount - profile.byteCount
         try state.checkRoom(bytes: growth)
         state.count(bytes: growth)
-        state[call.space.id].profiles[profile.id] = changed
+        state[call.space.id].profiles.store(changed)
         call.send(.profileUpdate(changed, ComapiOccasion(call)), to: [.profile(profile.id, in: call.space.id)])
         return .respond(.tagged(changed.json, changed.etag, status: writeStatus(call)))
     }

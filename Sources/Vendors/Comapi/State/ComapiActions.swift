@@ -137,7 +137,7 @@ extension Comapi {
         _ id: ComapiID, _ occasion: ComapiOccasion, _ state: inout ComapiState, _ outbox: inout Outbox
     ) {
         let participant = ComapiParticipant(id: occasion.actor, role: .participant)
-        state[occasion.space.id].conversations[id]?.join(participant)
+        state[occasion.space.id].conversations.change(id) { $0.join(participant) }
         state.count(bytes: occasion.actor.text.utf8.count + 64)
         outbox.send(
             ComapiFrame.participant("Added", participant, of: id, occasion).message,
@@ -170,7 +170,7 @@ extension Comapi {
         }
         let id = ComapiID(try call.required("conversation"))
         guard let conversation = state[space.id].conversations[id], conversation.deleted == nil else {
-            let known = state[space.id].conversations.keys.sorted().prefix(20).map(\.text)
+            let known = state[space.id].conversations.keys.prefix(20).map(\.text)
             throw ActionRefusal("no conversation has the id \(id.text)\(Nearest.hint(to: id.text, among: known))")
         }
         let actor = ComapiID(try call.required("profile"))

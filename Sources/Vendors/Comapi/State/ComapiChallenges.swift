@@ -3,11 +3,11 @@ import JSON
 
 /// A question that the app answers with its own token.
 struct ComapiChallenge: Sendable {
-    let id: String
-    let space: ComapiID
-    let nonce: String
-    let issued: Moment
-    let expires: Moment
+    var id = ""
+    var space = ComapiID("")
+    var nonce = ""
+    var issued = Moment(unixSeconds: 0)
+    var expires = Moment(unixSeconds: 0)
     /// The session that came of it.
     var answeredBy: String?
 }
@@ -19,50 +19,53 @@ struct ComapiChallenges: Sendable {
     /// How long a challenge stays after its end, so that a late answer keeps a name of its own.
     static let remembrance = Duration.seconds(86_400)
 
-    private var challenges: [String: ComapiChallenge] = [:]
-    private var nonces: [String: String] = [:]
-    /// Ids in the order of their issue.
-    private var order = ArrivalOrder<String>()
+    /// In the order of their issue, found by their nonces too.
+    private var table = RecordTable<ComapiChallenge>()
 
     /// All of them, in the order of their issue.
-    var all: [ComapiChallenge] { order.compactMap { challenges[$0] } }
+    var all: [ComapiChallenge] { table.all }
 
-    var count: Int { challenges.count }
+    var count: Int { table.count }
 
-    subscript(id: String) -> ComapiChallenge? { challenges[id] }
+    subscript(id: String) -> ComapiChallenge? { table[id] }
 
     /// The challenge of that nonce.
-    func challenge(nonce: String) -> ComapiChallenge? { nonces[nonce].flatMap { challenges[$0] } }
+    func challenge(nonce: String) -> ComapiChallenge? { table[named: nonce] }
 
     /// Adds a challenge; where there is no room, expired ones go first, then the oldest.
     mutating func add(_ challenge: ComapiChallenge, at moment: Moment) {
-        forget { $0.expires + Self.remembrance <= moment }
-        if challenges.count >= Self.capacity { makeRoom(at: moment) }
-        challenges[challenge.id] = challenge
-        nonces[challenge.nonce] = challenge.id
-        order.append(challenge.id)
+        // The first ones for as long as they fit: they were issued in the order of their ends, nearly always.
+        remove(table.added.prefix { table[$0].map { $0.expires + Self.remembrance <= moment } ?? true })
+        if table.count >= Self.capacity { makeRoom(at: moment) }
+        table.store(challenge)
     }
 
     /// Notes which session a challenge was answered by.
-    mutating func answer(_ id: String, by session: String) { challenges[id]?.answeredBy = session }
-
-    /// Forgets the first ones for as long as they fit: they were issued in the order of their ends, nearly always.
-    private mutating func forget(_ isOver: (ComapiChallenge) -> Bool) {
-        remove(order.prefix { challenges[$0].map(isOver) ?? true })
-    }
+    mutating func answer(_ id: String, by session: String) { table.change(id) { $0.answeredBy = session } }
 
     /// A hundredth at once, so that the next ones need not search again.
     private mutating func makeRoom(at moment: Moment) {
         let wanted = Self.capacity / 100
-        let expired = order.filter { (challenges[$0]?.expires).map { $0 < moment } ?? true }
+        let expired = table.all.filter { $0.expires < moment }.map(\.id)
         remove(expired.prefix(wanted))
-        remove(Array(order.prefix(wanted - Swift.min(expired.count, wanted))))
+        remove(table.keys.prefix(wanted - min(expired.count, wanted)))
     }
 
-    private mutating func remove(_ ids: some Sequence<String>) {
-        for id in ids {
-            if let challenge = challenges.removeValue(forKey: id) { nonces[challenge.nonce] = nil }
-            order.remove(id)
-        }
+    private mutating func remove(_ ids: some Sequence<String>) { for id in ids { table.remove(id) } }
+}
+
+// MARK: - As a record
+
+extension ComapiChallenge: KeyedRecord, CodedRecord {
+    var key: String { id }
+    var names: [String] { [nonce] }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("space", &space)
+        coder.member("nonce", &nonce)
+        coder.instant("issued", &issued)
+        coder.instant("expires", &expires)
+        coder.member("answered_by", &answeredBy)
     }
 }

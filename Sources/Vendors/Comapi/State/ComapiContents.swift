@@ -1,14 +1,15 @@
 import Emulation
 import JSON
+import Tokens
 
 /// Something that was uploaded.
 struct ComapiContent: Sendable {
-    let id: String
-    let space: ComapiID
-    let name: String
-    let type: String
-    let folder: String
-    let bytes: [UInt8]
+    var id = ""
+    var space = ComapiID("")
+    var name = ""
+    var type = ""
+    var folder = ""
+    var bytes: [UInt8] = []
 }
 
 /// The uploads of a sandbox, within bounds.
@@ -19,23 +20,41 @@ struct ComapiContents: Sendable {
     static let totalLimit = 64 << 20
     static let capacity = 2000
 
-    private var contents: [String: ComapiContent] = [:]
-    private var order: [String] = []
-    private var total = 0
+    private static let bound = RecordBound(count: capacity, bytes: totalLimit, share: nil)
+
+    private var table = RecordTable<ComapiContent>()
 
     /// All of them, the oldest first.
-    var all: [ComapiContent] { order.compactMap { contents[$0] } }
+    var all: [ComapiContent] { table.all }
 
-    subscript(id: String) -> ComapiContent? { contents[id] }
+    subscript(id: String) -> ComapiContent? { table[id] }
 
     mutating func add(_ content: ComapiContent) {
-        if contents.updateValue(content, forKey: content.id) == nil { order.append(content.id) }
-        total += content.bytes.count
-        var surplus = 0
-        while total > Self.totalLimit || order.count - surplus > Self.capacity, surplus < order.count - 1 {
-            total -= contents.removeValue(forKey: order[surplus])?.bytes.count ?? 0
-            surplus += 1
+        table.store(content)
+        _ = table.shrink(to: Self.bound, sparing: content.id)
+    }
+}
+
+// MARK: - As a record
+
+extension ComapiContent: KeyedRecord, CodedRecord {
+    var key: String { id }
+    var memory: Int { bytes.count }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("space", &space)
+        coder.member("name", &name)
+        coder.member("type", &type)
+        coder.member("folder", &folder, or: "content")
+        coder.member("data", &bytes, or: nil, write: { .string(Base64URL.encode($0)) }) { (node) throws(FixtureProblem) in
+            guard let bytes = Base64URL.decodeLeniently(try node.string().utf8) else {
+                throw node.problem("is not base64")
+            }
+            guard bytes.count <= ComapiContents.largest else {
+                throw node.problem("has more than \(ComapiContents.largest) bytes")
+            }
+            return bytes
         }
-        order.removeFirst(surplus)
     }
 }

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// What a participant is.
-enum ComapiRole: String, Sendable, CaseIterable {
+enum ComapiRole: String, Sendable, CaseIterable, RecordValue {
     case owner
     case participant
 
@@ -31,9 +31,14 @@ struct ComapiRights: Sendable, Hashable {
 }
 
 /// Somebody in a conversation.
-struct ComapiParticipant: Sendable {
-    let id: ComapiID
-    var role: ComapiRole
+struct ComapiParticipant: CodedRecord {
+    var id = ComapiID("")
+    var role = ComapiRole.participant
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("role", &role, or: .participant)
+    }
 
     var json: JSON { ["id": id.json, "role": .string(role.rawValue)] }
 
@@ -48,7 +53,7 @@ struct ComapiParticipant: Sendable {
 
 /// A conversation with its participants and its log.
 struct ComapiConversation: Sendable {
-    let id: ComapiID
+    private(set) var id: ComapiID
     var name: String?
     var about: String?
     var isPublic = false
@@ -126,4 +131,53 @@ struct ComapiConversation: Sendable {
     var byteCount: Int { JSON.object(core).bytes.count + 200 + participantBytes }
 
     private var participantBytes: Int { order.reduce(0) { $0 + $1.text.utf8.count + 64 } }
+}
+
+// MARK: - As a record
+
+extension ComapiConversation: KeyedRecord, CodedRecord {
+    var key: ComapiID { id }
+    static var keyOrder: ((ComapiID, ComapiID) -> Bool)? { { $0 < $1 } }
+
+    func clash(over name: Never?) -> String { "another conversation has the id \(id.text)" }
+
+    init() { self.init(id: ComapiID(""), by: ComapiID(""), at: Moment(unixSeconds: 0)) }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("name", &name)
+        coder.member("description", &about)
+        coder.member("public", &isPublic, or: false)
+        coder.member("roles", &rights, or: [:], write: Self.json) { (node) throws(FixtureProblem) in
+            var rights: [ComapiRole: ComapiRights] = [:]
+            for (name, value) in try node.mapping(ComapiRole.allCases.map(\.rawValue)).members {
+                if let role = ComapiRole(rawValue: name) { rights[role] = try ComapiRights(value) }
+            }
+            return rights
+        }
+        var participants = joined
+        coder.list("participants", &participants, atMost: Self.participantCapacity)
+        if coder.isReading { for participant in participants { join(participant) } }
+        coder.instant("created", &created)
+        coder.member("creator", &creator)
+        coder.instant("updated", &updated, or: created)
+        coder.member("updater", &updater, or: creator)
+        coder.member("revision", &revision, or: 1, in: 1...Ordinal.largest)
+        coder.instant("deleted", &deleted)
+        log.code(&coder)
+    }
+
+    private static func json(_ rights: [ComapiRole: ComapiRights]) -> JSON {
+        .object(
+            JSONObject(rights.sorted { $0.key.rawValue < $1.key.rawValue }.map { ($0.key.rawValue, $0.value.json) }))
+    }
+}
+
+extension ComapiRights {
+    /// Reads the flags that are given.
+    fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
+        for (name, value) in try node.mapping(Flag.allCases.map(\.rawValue)).members {
+            if let flag = Flag(rawValue: name), try !value.bool() { refused.insert(flag) }
+        }
+    }
 }

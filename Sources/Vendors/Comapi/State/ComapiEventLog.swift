@@ -2,7 +2,7 @@ import Emulation
 import JSON
 
 /// How far a message has come with somebody; read implies delivered.
-enum ComapiMessageStatus: String, Sendable, CaseIterable {
+enum ComapiMessageStatus: String, Sendable, CaseIterable, RecordValue {
     case delivered
     case read
 }
@@ -13,15 +13,15 @@ struct ComapiMessage: Sendable {
     let sentEventID: Int
     let sender: ComapiID
     /// The member `from` of its context: id, name and picture of the sender when it was sent.
-    let from: JSON
+    private(set) var from: JSON
     let sent: Moment
-    let metadata: JSON
-    let parts: JSON
-    let alert: JSON?
+    private(set) var metadata: JSON
+    private(set) var parts: JSON
+    private(set) var alert: JSON?
     /// By whom it was received.
     var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
     /// What it takes, in bytes.
-    let byteCount: Int
+    private(set) var byteCount: Int
 }
 
 /// Something that happened in a conversation, numbered.
@@ -31,12 +31,12 @@ struct ComapiEvent: Sendable {
         case status(ComapiMessageStatus, on: Moment)
     }
 
-    let id: Int
-    let eventID: String
-    let actor: ComapiID
-    let moment: Moment
-    let messageID: String
-    let kind: Kind
+    private(set) var id = 0
+    private(set) var eventID = ""
+    private(set) var actor = ComapiID("")
+    private(set) var moment = Moment(unixSeconds: 0)
+    private(set) var messageID = ""
+    private(set) var kind = Kind.sent
 
     var isSent: Bool { if case .sent = kind { true } else { false } }
 
@@ -125,16 +125,114 @@ struct ComapiEventLog: Sendable {
     /// What an event takes, in bytes; estimated.
     static let eventBytes = 250
 
-    /// Puts a log in the place of this one, as an export has it.
-    mutating func restore(_ events: [ComapiEvent], _ messages: [String: ComapiMessage], lastID: Int) {
-        self.events = events
-        self.messages = messages
-        self.lastID = lastID
-        latestSentID = events.last(where: \.isSent)?.id
-    }
-
     /// What all of it takes, in bytes; estimated.
     var byteCount: Int { events.count * Self.eventBytes + messages.values.reduce(0) { $0 + $1.byteCount } }
+}
+
+// MARK: - As records
+
+extension ComapiEventLog {
+    /// Codes the members of a conversation that are its log's: the number of the last event, and the events.
+    mutating func code(_ coder: inout RecordCoder) {
+        var last: Int? = lastID
+        coder.member("last_event", &last, in: 0...Self.largestID)
+        var entries = coder.isReading ? [] : events.map { ComapiLogEntry(event: $0, message: messages[$0.messageID]) }
+        var (previous, sent): (Int?, Set<String>) = (nil, [])
+        coder.list("events", &entries, atMost: Self.capacity) { entry in
+            let event = entry.event
+            if let previous, event.id != previous + 1 {
+                return "event \(event.id) follows event \(previous); events have no gaps"
+            }
+            if event.isSent, !sent.insert(event.messageID).inserted {
+                return "another message has the id \(event.messageID)"
+            }
+            previous = event.id
+            return nil
+        }
+        guard coder.isReading else { return }
+        let newest = previous ?? 0
+        coder.check(
+            (last ?? newest) >= newest && (entries.isEmpty || last ?? newest == newest),
+            or: "last_event is \(last ?? newest), and the last event listed is \(newest)")
+        events = entries.map(\.event)
+        for message in entries.compactMap(\.message) { messages[message.id] = message }
+        lastID = last ?? newest
+        latestSentID = events.last(where: \.isSent)?.id
+    }
+}
+
+/// An event as an export has it, with the message that it sent.
+private struct ComapiLogEntry: CodedRecord {
+    var event = ComapiEvent()
+    var message: ComapiMessage?
+
+    mutating func code(_ coder: inout RecordCoder) {
+        event.code(&coder)
+        guard event.isSent else { return }
+        var sent = message ?? ComapiMessage(sentBy: event)
+        sent.code(&coder)
+        message = sent
+    }
+}
+
+extension ComapiEvent: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id, in: 1...ComapiEventLog.largestID)
+        coder.member("event", &eventID)
+        coder.member("actor", &actor)
+        coder.instant("at", &moment)
+        coder.member("message", &messageID)
+        var (name, on): (String, Moment?) = (name, nil)
+        if case .status(_, let moment) = kind { on = moment }
+        coder.member("kind", &name, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
+            let name = try node.string()
+            guard name == "sent" || ComapiMessageStatus(rawValue: name) != nil else {
+                throw node.problem("“\(name)” is none of sent, delivered, read")
+            }
+            return name
+        }
+        let status = ComapiMessageStatus(rawValue: name)
+        coder.instant("on", &on)
+        coder.check(status == nil || on != nil, or: "member “on” is missing")
+        kind = status.map { .status($0, on: on ?? moment) } ?? .sent
+    }
+}
+
+extension ComapiMessage {
+    /// How far the message has come with somebody.
+    private struct Status: CodedRecord {
+        var profile = ComapiID("")
+        var status = ComapiMessageStatus.delivered
+        var on = Moment(unixSeconds: 0)
+
+        mutating func code(_ coder: inout RecordCoder) {
+            coder.member("profile", &profile)
+            coder.member("status", &status)
+            coder.instant("on", &on)
+        }
+    }
+
+    /// A message of which nothing is known but its sending.
+    fileprivate init(sentBy event: ComapiEvent) {
+        self.init(
+            id: event.messageID, sentEventID: event.id, sender: event.actor,
+            from: ["id": event.actor.json, "name": event.actor.json], sent: event.moment, metadata: [:], parts: [],
+            alert: nil, byteCount: 0)
+    }
+
+    /// Codes what is known of the message besides its event.
+    fileprivate mutating func code(_ coder: inout RecordCoder) {
+        coder.member("from", &from, or: from)
+        coder.member("metadata", &metadata, or: [:])
+        coder.member("parts", &parts, or: .null)
+        coder.check(parts.array != nil, or: "a message has parts")
+        coder.member("alert", &alert)
+        var list = statuses.sorted { $0.key < $1.key }.map { Status(profile: $0, status: $1.status, on: $1.on) }
+        coder.list("statuses", &list)
+        guard coder.isReading else { return }
+        for entry in list { statuses[entry.profile] = (entry.status, entry.on) }
+        byteCount = metadata.bytes.count + parts.bytes.count + (alert?.bytes.count ?? 0) + 500
+    }
 }
 
 /// A page of messages, walked from the newest event down.

@@ -5,10 +5,10 @@ import JSON
 ///
 /// Source: members observed, iOS SDK; `_createdOn` and `_updatedOn` observed, mock of the JS SDK.
 struct ComapiProfile: Sendable {
-    let id: ComapiID
+    private(set) var id: ComapiID
     /// Without `id` and without members that start with `_`.
     private(set) var members: JSONObject
-    let created: Moment
+    private(set) var created: Moment
     private(set) var updated: Moment
     /// Counts the changes.
     private(set) var revision = 1
@@ -53,5 +53,34 @@ struct ComapiProfile: Sendable {
         if JSON.object(members).isEquivalent(to: .object(self.members)) { return nil }
         return ComapiProfile(
             id: id, members: members, created: created, updated: moment, revision: Ordinal.next(after: revision))
+    }
+}
+
+// MARK: - As a record
+
+extension ComapiProfile: KeyedRecord, CodedRecord {
+    var key: ComapiID { id }
+    static var keyOrder: ((ComapiID, ComapiID) -> Bool)? { { $0 < $1 } }
+
+    func clash(over name: Never?) -> String { "another profile has the id \(id.text)" }
+
+    init() { self.init(id: ComapiID(""), members: [:], created: Moment(unixSeconds: 0)) }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("members", &members, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in
+            var members = JSONObject()
+            for (name, value) in try node.members() {
+                guard name != "id", !name.utf8.starts(with: "_".utf8) else {
+                    throw value.nameProblem("\(name) is the server's own")
+                }
+                // No name stands there twice.
+                members.append(name, try value.verbatim())
+            }
+            return members
+        }
+        coder.instant("created", &created)
+        coder.instant("updated", &updated, or: created)
+        coder.member("revision", &revision, or: 1, in: 1...Ordinal.largest)
     }
 }

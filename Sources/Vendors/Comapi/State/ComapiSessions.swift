@@ -3,13 +3,13 @@ import JSON
 
 /// A session of a user on a device.
 struct ComapiSession: Sendable {
-    let id: ComapiSessionID
-    let profileID: ComapiID
+    private(set) var id: ComapiSessionID
+    private(set) var profileID: ComapiID
     /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as they were given, in this order.
     var device: JSONObject = [:]
     var sourceAddress = ""
     var nonce = ""
-    let started: Moment
+    private(set) var started: Moment
     /// The instant of the token's `exp`.
     var expires: Moment
     /// Where pushes go: the object of the request, `fcm` or `apns`.
@@ -46,14 +46,10 @@ struct ComapiSessions: Sendable {
     /// How many ended sessions are remembered as such. ours.
     static let endedCapacity = 20_000
 
-    private struct Owner: Hashable {
-        let space: ComapiID
-        let profile: ComapiID
-    }
+    private static let bound = RecordBound(count: capacity)
 
-    private var sessions: [ComapiSessionID: ComapiSession] = [:]
-    private var owned: [Owner: ArrivalOrder<ComapiSessionID>] = [:]
-    private var order = ArrivalOrder<ComapiSessionID>()
+    /// In the order of their beginning.
+    var table = RecordTable<ComapiSession>()
     /// Those that have ended, the first one first.
     private(set) var ended = ArrivalOrder<ComapiSessionID>()
     /// Those that an action had forgotten; a later start forgets even that.
@@ -61,28 +57,26 @@ struct ComapiSessions: Sendable {
     private(set) var sockets = ComapiOpenSockets()
 
     /// All of them, in the order of their beginning.
-    var all: [ComapiSession] { order.compactMap { sessions[$0] } }
+    var all: [ComapiSession] { table.all }
 
-    subscript(id: ComapiSessionID) -> ComapiSession? { sessions[id] }
+    subscript(id: ComapiSessionID) -> ComapiSession? { table[id] }
 
     func isEnded(_ id: ComapiSessionID) -> Bool { ended.contains(id) }
 
     /// The sessions of a user, in the order of their beginning.
     func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
-        (owned[Owner(space: space, profile: profile)] ?? ArrivalOrder()).compactMap { sessions[$0] }
+        table.records(in: ComapiSession.Owner(space: space, profile: profile))
     }
 
     mutating func add(_ session: ComapiSession) {
-        if sessions.count >= Self.capacity { makeRoom() }
         forgotten.remove(session.id)
-        guard sessions.updateValue(session, forKey: session.id) == nil else { return }
-        owned[Owner(space: session.space, profile: session.profileID), default: ArrivalOrder()].append(session.id)
-        order.append(session.id)
+        table.store(session)
+        _ = table.shrink(to: Self.bound)
     }
 
     /// Ends a session, and remembers that it was.
     mutating func end(_ id: ComapiSessionID) {
-        remove(id)
+        table.remove(id)
         sockets.forget(id)
         noteEnd(of: id)
     }
@@ -95,25 +89,22 @@ struct ComapiSessions: Sendable {
 
     /// Forgets a session as if it had never been.
     mutating func forget(_ id: ComapiSessionID) {
-        remove(id)
+        table.remove(id)
         // ours: a bound, so that forgetting in a loop cannot fill the machine.
         if forgotten.count < Self.endedCapacity { forgotten.insert(id) }
-    }
-
-    private mutating func remove(_ id: ComapiSessionID) {
-        drop(id)
-        order.remove(id)
     }
 
     /// Whether an action has had the session forgotten, so that nobody takes it over again.
     func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
 
     /// Sets where pushes of a session go; `nil` for nowhere.
-    mutating func register(_ registration: JSON?, for id: ComapiSessionID) { sessions[id]?.registration = registration }
+    mutating func register(_ registration: JSON?, for id: ComapiSessionID) {
+        table.change(id) { $0.registration = registration }
+    }
 
     /// Has a session end at another moment.
     mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
-        sessions[id]?.expires = moment
+        table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)
     }
 
@@ -123,15 +114,51 @@ struct ComapiSessions: Sendable {
 
     /// Counts the sockets of a session no more: they are being closed.
     mutating func forgetSockets(of id: ComapiSessionID) { sockets.forget(id) }
+}
 
-    private mutating func drop(_ id: ComapiSessionID) {
-        guard let session = sessions.removeValue(forKey: id) else { return }
-        let owner = Owner(space: session.space, profile: session.profileID)
-        owned[owner]?.remove(id)
-        if owned[owner]?.isEmpty == true { owned[owner] = nil }
+// MARK: - As a record
+
+extension ComapiSession: KeyedRecord, CodedRecord {
+    /// Whose sessions are looked for together.
+    struct Owner: Hashable, Sendable {
+        let space: ComapiID
+        let profile: ComapiID
     }
 
-    private mutating func makeRoom() {
-        for id in order.removeFirst(Self.capacity / 100) { drop(id) }
+    var key: ComapiSessionID { id }
+    var group: Owner? { Owner(space: space, profile: profileID) }
+
+    func clash(over name: Never?) -> String { "session \(id.text) stands there twice" }
+
+    init() {
+        let start = Moment(unixSeconds: 0)
+        self.init(id: ComapiSessionID("", in: ComapiID("")), profileID: ComapiID(""), started: start, expires: start)
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        var (local, space) = (id.local, id.space)
+        coder.member("id", &local)
+        coder.member("space", &space)
+        id = ComapiSessionID(local.text, in: space)
+        coder.member("profile", &profileID)
+        coder.member("device", &device, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in
+            var device = JSONObject()
+            for (name, value) in try node.mapping(Self.deviceMembers).members {
+                device.append(name, .string(try value.string()))
+            }
+            return device
+        }
+        coder.member("source", &sourceAddress, or: "")
+        coder.member("nonce", &nonce, or: "")
+        coder.instant("started", &started)
+        coder.instant("expires", &expires)
+        coder.member("registration", &registration, or: .some(nil), write: { $0 }) { (node) throws(FixtureProblem) in
+            let value = try node.verbatim()
+            do throws(ComapiRefusal) {
+                return try ComapiRegistration.read(value)
+            } catch {
+                throw node.problem(error.reason ?? "is no registration")
+            }
+        }
     }
 }

@@ -21,7 +21,8 @@ extension ComapiState {
             id: occasion.identifiers.uuid(), sentEventID: self[space].conversations[id]?.log.nextID ?? 1,
             sender: occasion.actor, from: sender(occasion), sent: occasion.moment, metadata: draft.metadata,
             parts: draft.parts, alert: draft.alert, byteCount: bytes)
-        let freed = self[space].conversations[id]?.log.append(message, eventID: occasion.identifiers.uuid()) ?? 0
+        let event = occasion.identifiers.uuid()
+        let freed = self[space].conversations.change(id) { $0.log.append(message, eventID: event) } ?? 0
         count(bytes: bytes + ComapiEventLog.eventBytes - freed)
         tell(message.sentEventID, of: id, occasion.space, &outbox)
         if let alert = message.alert { notePushes(alert, message, of: id, occasion) }
@@ -54,10 +55,13 @@ extension ComapiState {
         if let known = message.statuses[occasion.actor]?.status, known == update.status || known == .read {
             return "The message is \(known.rawValue) already."
         }
+        let event = occasion.identifiers.uuid()
         let freed =
-            self[space].conversations[id]?.log.append(
-                update.status, on: update.on, of: update.messageID, by: occasion.actor,
-                eventID: occasion.identifiers.uuid(), at: occasion.moment) ?? 0
+            self[space].conversations.change(id) {
+                $0.log.append(
+                    update.status, on: update.on, of: update.messageID, by: occasion.actor, eventID: event,
+                    at: occasion.moment)
+            } ?? 0
         count(bytes: ComapiEventLog.eventBytes - freed)
         tell(self[space].conversations[id]?.log.lastID ?? 0, of: id, occasion.space, &outbox)
         return nil

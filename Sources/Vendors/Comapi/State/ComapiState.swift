@@ -23,9 +23,11 @@ struct ComapiState: Sendable {
 
     /// What is kept of a space.
     subscript(space: ComapiID) -> ComapiSpaceState {
-        get { spaces[space] ?? ComapiSpaceState() }
-        _modify { yield &spaces[space, default: ComapiSpaceState()] }
+        get { spaces[space] ?? ComapiSpaceState(id: space) }
+        _modify { yield &spaces[space, default: ComapiSpaceState(id: space)] }
     }
+
+    init() {}
 
     /// Refuses when there is no room for so many bytes, or so many records.
     func checkRoom(bytes: Int, records: Int = 0) throws(ComapiRefusal) {
@@ -55,20 +57,32 @@ struct ComapiState: Sendable {
     mutating func makeProfile(of id: ComapiID, in space: ComapiID, at moment: Moment) {
         guard self[space].profiles[id] == nil else { return }
         let profile = ComapiProfile(id: id, members: [:], created: moment)
-        self[space].profiles[id] = profile
+        self[space].profiles.store(profile)
         count(bytes: profile.byteCount, records: 1)
     }
 }
 
 /// What is kept of one space.
-struct ComapiSpaceState: Sendable {
+struct ComapiSpaceState: CodedRecord {
     /// How many pushes are kept, the newest ones. Source: the spec, 4.8; ours.
     static let pushCapacity = 1000
 
-    var profiles: [ComapiID: ComapiProfile] = [:]
+    private(set) var id = ComapiID("")
+    var profiles = RecordTable<ComapiProfile>()
     /// Deleted ones too, since their log goes on when they are created again.
-    var conversations: [ComapiID: ComapiConversation] = [:]
+    var conversations = RecordTable<ComapiConversation>()
     private(set) var pushes: [JSON] = []
+
+    init() {}
+
+    init(id: ComapiID) { self.id = id }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.table("profiles", &profiles, isRequired: false, atMost: ComapiState.recordCapacity)
+        coder.table("conversations", &conversations, isRequired: false, atMost: ComapiState.recordCapacity)
+        coder.list("pushes", &pushes, atMost: Self.pushCapacity)
+    }
 
     /// Notes that the tracking URL of a push was called.
     ///

@@ -9,12 +9,12 @@ extension IMS {
         let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
-        guard state.issuers.all.count < IMSIssuers.capacity else {
+        guard state.issuers.count < IMSIssuers.capacity else {
             // As of every full store: waiting (429) or another state of this issuer (409) would not help, a 5xx would be a
             // fault of ours, and 413 is refused for more than the server is able to keep (RFC 9110 section 15.5.14).
             throw Refusal(
                 .bodyTooLarge,
-                because: "there are \(state.issuers.all.count) issuers; at most \(IMSIssuers.capacity) are kept")
+                because: "there are \(state.issuers.count) issuers; at most \(IMSIssuers.capacity) are kept")
         }
         try checkRoom(for: record, state)
         return onboard(record, reading, &call, &state, status: .created)
@@ -67,7 +67,7 @@ extension IMS {
                         source: "RFC 7517 section 5"))
             }
         }
-        state.issuers.put(issuer)
+        state.issuers.store(issuer)
         return .json(issuer.json(at: call.moment, call.switches), status: status)
     }
 
@@ -91,7 +91,7 @@ extension IMS {
             remote.take(report, call.vendor.keyFetchPolicy(call.switches))
             issuer = IMSIssuer(issuer, remote: remote)
             // Kept before the refusal: an attempt that failed counts too.
-            state.issuers.put(issuer)
+            state.issuers.store(issuer)
             if let problem = report.problem {
                 throw Refusal(
                     .jwksFetchFailed,

@@ -8,7 +8,7 @@ extension IMS {
     static func uploadTrip(
         _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
     ) throws(IMSRefusal) -> Reply {
-        let trip = try IMSTrip(try call.body(), received: call.moment)
+        let trip = try IMSTrip(try call.body(), of: user.number, received: call.moment)
         if let known = state.trips.trip(trip.id, of: user.number) {
             guard trip.hasSameContent(as: known) else {
                 throw Refusal(
@@ -19,14 +19,14 @@ extension IMS {
             }
             return .json(known.json)
         }
-        guard state.trips.hasRoom(for: trip, of: user.number) else {
+        guard state.trips.hasRoom(for: trip) else {
             throw Refusal(
                 .bodyTooLarge,
                 because:
                     "there is no room; at most \(IMSTrips.mostOfUser) trips of a user and \(IMSTrips.byteCapacity) bytes in all are kept"
             )
         }
-        state.trips.add(trip, of: user.number)
+        state.trips.add(trip)
         return .json(trip.json, status: .created)
     }
 

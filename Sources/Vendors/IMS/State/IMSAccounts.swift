@@ -24,7 +24,7 @@ struct IMSAccounts: Sendable {
         operatorKey = try document.required("operator_key").string()
         guard !operatorKey.isEmpty else { throw try document.required("operator_key").problem("the key is empty") }
         issuers = try IMSIssuer.list(try document.required("issuers"), fixtures)
-        users = try IMSUser.list(try document.required("users"))
+        users = try IMSUsers.list(try document.required("users"), .fixture(fixtures))
         var devIssuers: [IMSDevIssuer] = []
         try document.required("dev_issuers").forEachRecord { (node) throws(FixtureProblem) in
             let issuer = try IMSDevIssuer(node, fixtures)

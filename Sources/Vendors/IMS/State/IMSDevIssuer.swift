@@ -74,6 +74,6 @@ extension IMS {
 
     func store(_ keys: RemoteKeys, in state: inout IMSState) {
         guard let issuer = state.issuers.named(keys.issuer) else { return }
-        state.issuers.put(IMSIssuer(issuer, remote: keys))
+        state.issuers.store(IMSIssuer(issuer, remote: keys))
     }
 }

@@ -131,7 +131,7 @@ extension IMSIssuerRecord {
         record["max_lifetime_seconds"] = maximumLifetime.json
         record["expiry_leeway_seconds"] = expiryLeewaySeconds.map { JSON($0) }
         record["not_before_leeway_seconds"] = notBeforeLeewaySeconds.map { JSON($0) }
-        record["created_at"] = created.json
+        record["created_at"] = created.written
         return .object(record)
     }
 
@@ -162,9 +162,4 @@ extension IMSIssuerRecord.LifetimeRule {
         case .seconds(let seconds): JSON(seconds)
         }
     }
-}
-
-extension Moment {
-    /// The Unix seconds: a whole number where they are one, as they always are on a frozen clock.
-    var json: JSON { .number(JSONNumber(unixSeconds)) }
 }

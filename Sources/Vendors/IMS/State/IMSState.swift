@@ -2,36 +2,33 @@ import Emulation
 
 /// What IMS remembers in one sandbox.
 struct IMSState: Sendable {
-    var issuers = IMSIssuers()
-    var users = IMSUsers()
+    var issuers: IMSIssuers
+    var users: IMSUsers
     var trips = IMSTrips()
     var invitations = IMSInvitations()
     var tokenUses = IMSTokenUses()
     /// The keys of dev issuers that something happened to; those of the others are as the fixtures have them.
-    private(set) var devKeys: [String: IssuerKeys] = [:]
-
-    /// Nothing at all.
-    init() {}
+    var devKeys: [String: IssuerKeys] = [:]
 
     /// What the fixtures give.
     init(_ accounts: IMSAccounts) {
-        for issuer in accounts.issuers { issuers.put(issuer) }
-        for user in accounts.users { users.put(user, isOfFixtures: true) }
+        issuers = RecordTable(fixtures: accounts.issuers)
+        users = RecordTable(fixtures: accounts.users)
     }
 
     /// Enrolls a user with whom nobody of the tenant is in conflict; whoever is pushed out takes trips and invitations along.
     mutating func enroll(
         _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment
     ) -> IMSUser {
-        let before = users.enrolled.count
-        let user = users.enroll(enrollment, identifiers, at: moment)
-        if users.enrolled.count < before { forgetStrays() }
+        let (user, madeRoom) = users.enroll(enrollment, identifiers, at: moment)
+        if madeRoom { forgetStrays() }
         return user
     }
 
     /// Forgets trips and invitations of users who are not there any more.
     mutating func forgetStrays() {
-        trips.keep { [users] in users[$0] != nil }
+        for key in trips.keys where users[key.user] == nil { trips.remove(key) }
+        trips.number()
         invitations.keep { [users] in users[$0] != nil }
     }
 

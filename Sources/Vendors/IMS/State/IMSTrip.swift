@@ -13,13 +13,14 @@ struct IMSTrip: Sendable {
     /// The points as a JSON array, which takes a tenth of the memory of a parsed one.
     let points: [UInt8]
     let received: Moment
-    /// The place in the order in which trips came.
+    let user: Int
+    /// The place in the order in which trips came, from 1 on without gaps.
     var number = 0
 
     /// Reads a trip.
     ///
     /// - Throws: ``IMSFailure/bodyInvalid``.
-    init(_ body: IMSBody, received: Moment) throws(IMSRefusal) {
+    init(_ body: IMSBody, of user: Int, received: Moment) throws(IMSRefusal) {
         id = try body.requiredText("trip_id", atMost: 64)
         started = try body.requiredTime("started_at")
         ended = try body.requiredTime("ended_at")
@@ -34,6 +35,7 @@ struct IMSTrip: Sendable {
         pointCount = points.count
         self.points = JSON.array(points).bytes
         self.received = received
+        self.user = user
     }
 
     /// A point with what is known of it; other members are ignored.

@@ -28,12 +28,12 @@ struct IMSUser: Sendable, Hashable {
         }
     }
 
-    let number: Int
-    let tenant: String
+    private(set) var number: Int
+    private(set) var tenant: String
     /// The `sub` of the user's tokens; `nil` until an activation links it.
     var enterpriseID: String?
-    let activationID: String
-    let email: String
+    private(set) var activationID: String
+    private(set) var email: String
     var firstName = ""
     var lastName = ""
     var phone = ""
@@ -41,7 +41,7 @@ struct IMSUser: Sendable, Hashable {
     var state = State.enrolled
     /// `nil` once it was used, or when none was needed.
     var activation: Activation?
-    let created: Moment
+    private(set) var created: Moment
     var activated: Moment?
     var deactivated: Moment?
 
@@ -97,6 +97,76 @@ struct IMSUser: Sendable, Hashable {
     }
 
     private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
+}
+
+// MARK: - As a record
+
+/// Users as fixtures and exports list them; what is empty is left out.
+extension IMSUser: CodedRecord {
+    init() {
+        self.init(
+            number: 0, tenant: "", activationID: "", email: "", created: Moment(unixSeconds: 0))
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &number, or: nil, write: { .string(Self.id($0)) }) { (node) throws(FixtureProblem) in
+            guard let number = Self.number(try node.string()), IMSUsers.numbers.contains(number) else {
+                throw node.problem("is no id of the form usr-1")
+            }
+            return number
+        }
+        coder.text("tenant", &tenant)
+        coder.text("enterprise_id", &enterpriseID)
+        var ownID: String? = activationID
+        coder.text("activation_id", &ownID)
+        coder.text("email", &email)
+        activationID = ownID ?? email
+        coder.member("first_name", &firstName, omitting: "")
+        coder.member("last_name", &lastName, omitting: "")
+        coder.member("phone", &phone, omitting: "")
+        coder.member("locale", &locale, or: "en")
+        coder.member("state", &state)
+        codeActivation(&coder)
+        coder.member("created_at", &created)
+        coder.member("activated_at", &activated)
+        coder.member("deactivated_at", &deactivated)
+        coder.check(state != .active || enterpriseID != nil, or: "user \(id) is active without an enterprise_id")
+    }
+
+    /// The code lets anybody activate the user.
+    private mutating func codeActivation(_ coder: inout RecordCoder) {
+        var (code, end) = (activation?.code, activation?.expires)
+        let isShown = coder.extent != .whole
+        coder.text("activation_code", &code, isShown: isShown)
+        coder.member(
+            "activation_code_expires_at", &end, or: .some(nil), write: { isShown ? $0?.written : nil },
+            read: { (node) throws(FixtureProblem) in try node.keptMoment() })
+        coder.check(code == nil || end != nil, or: "member “activation_code_expires_at” is missing")
+        activation = code.flatMap { code in end.map { Activation(code: code, expires: $0) } }
+        if state == .active { activation = nil }
+    }
+}
+
+extension IMSUser.State: RecordValue {}
+
+extension RecordCoder {
+    /// A text that is not empty.
+    fileprivate mutating func text(_ name: String, _ value: inout String) {
+        member(name, &value, or: nil, write: { $0.written }, read: Self.text)
+    }
+
+    /// A text that is not empty, and may be absent.
+    fileprivate mutating func text(_ name: String, _ value: inout String?, isShown: Bool = true) {
+        member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Self.text)
+    }
+
+    private static func text(_ node: FixtureNode) throws(FixtureProblem) -> String {
+        let text = try node.string()
+        guard (1...IMSBody.longestText).contains(text.unicodeScalars.count) else {
+            throw node.problem("a text of 1 to \(IMSBody.longestText) characters is expected")
+        }
+        return text
+    }
 }
 
 /// What a user is enrolled with.

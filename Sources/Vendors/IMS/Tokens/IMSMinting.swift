@@ -119,7 +119,7 @@ extension IMS {
 
     var secretTexts: [String] { [accounts.operatorKey] }
 
-    func secrets(in state: IMSState) -> SecretLedger { state.users.codes }
+    func secrets(in state: IMSState) -> SecretLedger { state.users.secrets }
 
     var samples: [SampleCredential] {
         accounts.issuers.map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }

@@ -1,4 +1,30 @@
+import Emulation
 import JSON
+
+/// The first use of a token id of an issuer.
+struct IMSTokenUse: KeyedRecord, CodedRecord {
+    struct Key: Hashable, Sendable {
+        let issuer: ExactText
+        let tokenID: ExactText
+    }
+
+    var issuer = ""
+    var tokenID = ""
+    /// What the device called itself; empty without a name.
+    var device = ""
+    /// The moment from which nobody accepts the token any more, in Unix seconds.
+    var end = 0.0
+
+    var key: Key { Key(issuer: ExactText(issuer), tokenID: ExactText(tokenID)) }
+    var memory: Int { issuer.utf8.count + tokenID.utf8.count + device.utf8.count }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("issuer", &issuer)
+        coder.member("jti", &tokenID)
+        coder.member("device", &device)
+        coder.member("end", &end)
+    }
+}
 
 /// Which token ids were used, by which device first, and until when that matters.
 ///
@@ -9,27 +35,8 @@ struct IMSTokenUses: Sendable {
     static let standardCapacity = 20_000
     static let byteCapacity = 8 * 1024 * 1024
 
-    /// A token id of an issuer.
-    struct Key: Hashable, Sendable {
-        let issuer: ExactText
-        let tokenID: ExactText
-
-        fileprivate var byteCount: Int { issuer.text.utf8.count + tokenID.text.utf8.count }
-    }
-
-    /// The first use.
-    struct Use: Hashable, Sendable {
-        /// What the device called itself; empty without a name.
-        let device: String
-        /// The moment from which nobody accepts the token any more, in Unix seconds.
-        let end: Double
-        /// The place in the order of uses.
-        var number = 0
-    }
-
-    private var uses: [Key: Use] = [:]
-    private var byteCount = 0
-    private var lastNumber = 0
+    /// The uses, the earliest first.
+    private var uses = RecordTable<IMSTokenUse>()
     /// The number of uses at which it is worth looking for those that are over.
     private var nextSweep = 1000
 
@@ -39,9 +46,7 @@ struct IMSTokenUses: Sendable {
     }
 
     /// All uses, the earliest first.
-    var all: [(key: Key, use: Use)] {
-        uses.map { ($0.key, $0.value) }.sorted { $0.1.number < $1.1.number }
-    }
+    var all: [IMSTokenUse] { uses.all }
 
     var count: Int { uses.count }
 
@@ -51,34 +56,24 @@ struct IMSTokenUses: Sendable {
     mutating func use(
         _ tokenID: String, of issuer: String, by device: String, until end: Double, at moment: Double
     ) -> String? {
-        let key = Key(issuer: ExactText(issuer), tokenID: ExactText(tokenID))
-        if let known = uses[key] {
-            if moment < known.end { return known.device }
-            remove(key)
-        }
-        insert(key, device: device, until: end)
-        if uses.count >= nextSweep || byteCount > Self.byteCapacity { sweep(at: moment) }
+        let use = IMSTokenUse(issuer: issuer, tokenID: tokenID, device: device, end: end)
+        if let known = uses[use.key], moment < known.end { return known.device }
+        insert(use)
+        if uses.count >= nextSweep || uses.byteCount > Self.byteCapacity { sweep(at: moment) }
         return nil
     }
 
-    /// Puts a use there that was noted elsewhere.
-    mutating func insert(_ key: Key, device: String, until end: Double) {
-        remove(key)
-        lastNumber += 1
-        uses[key] = Use(device: device, end: end, number: lastNumber)
-        byteCount += key.byteCount + device.utf8.count
-    }
-
-    private mutating func remove(_ key: Key) {
-        guard let use = uses.removeValue(forKey: key) else { return }
-        byteCount -= key.byteCount + use.device.utf8.count
+    /// Puts a use behind all others.
+    mutating func insert(_ use: IMSTokenUse) {
+        uses.remove(use.key)
+        uses.store(use)
     }
 
     /// Forgets what is over, and where that is not enough, the earliest tenth.
     private mutating func sweep(at moment: Double) {
-        for (key, use) in uses where use.end <= moment { remove(key) }
-        if uses.count >= capacity || byteCount > Self.byteCapacity {
-            for (key, _) in all.prefix(uses.count / 10 + 1) { remove(key) }
+        for use in uses.all where use.end <= moment { uses.remove(use.key) }
+        if uses.count >= capacity || uses.byteCount > Self.byteCapacity {
+            for key in uses.keys.prefix(uses.count / 10 + 1) { uses.remove(key) }
         }
         nextSweep = min(max(1000, uses.count * 2), capacity)
     }

@@ -3,17 +3,17 @@ import JSON
 
 /// An entry of a customer's address book.
 struct RezolveAddress: Sendable, Hashable {
-    let id: String
-    var shortName: String
-    var fullName: String
-    var line1: String
-    var line2: String
-    var city: String
-    var state: String
-    var zip: String
-    var country: String
+    var id = ""
+    var shortName = ""
+    var fullName = ""
+    var line1 = ""
+    var line2 = ""
+    var city = ""
+    var state = ""
+    var zip = ""
+    var country = ""
     /// The phone of the same customer; empty for none.
-    var phoneID: String
+    var phoneID = ""
 
     /// The address as answered; `country_alpha2` is null whatever was sent (observed).
     var json: JSON {

@@ -22,7 +22,7 @@ extension Rezolve {
         guard let partner = call.credentials.partner, let device, let entity else {
             throw Refusal(.maskedTokenMissing)
         }
-        guard let guest = state.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
+        guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
             throw Refusal(.maskedOtherUser, because: whyNoGuest(entity, partner))
         }
         return try openSession(of: guest, device: device, call, &state)
@@ -37,7 +37,7 @@ extension Rezolve {
         let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
         let entity = reader.string("entityId", isRequired: true)
         guard let device, let entity else { throw call.invalidBody(reader.problems) }
-        guard let guest = state.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
+        guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
             throw Refusal(.ruaUserNotFound, because: whyNoGuest(entity, partner))
         }
         return try openSession(of: guest, device: device, call, &state)
@@ -54,11 +54,11 @@ extension Rezolve {
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)
         var guest = RUAUser(
-            id: state.users.nextID, customer: customer, username: entity, password: nil, firstName: nil, lastName: nil,
+            id: state.users.nextNumber(upTo: RUAUser.largestID), customer: customer, username: entity, password: nil, firstName: nil, lastName: nil,
             email: "", phone: "", created: call.moment)
         guest.isGuest = true
-        state.register(customer)
-        state.store(guest)
+        state.store(customer)
+        state.users.store(guest)
         return guest
     }
 }

@@ -3,9 +3,9 @@ import JSON
 
 /// An entry of a customer's phone book.
 struct RezolvePhone: Sendable, Hashable {
-    let id: String
-    var name: String
-    var phone: String
+    var id = ""
+    var name = ""
+    var phone = ""
 
     var json: JSON { ["id": .string(id), "name": .string(name), "phone": .string(phone)] }
 }

@@ -10,7 +10,7 @@ struct RezolveProfile: Sendable, Hashable {
     var email = ""
     var timeZone = "GMT"
     var allowsMarketing = false
-    var updated: Moment
+    var updated = Moment(unixSeconds: 0)
 }
 
 /// The profile. Source: observed, vendor QA tests; the members are the union of those and of the documented object.

@@ -29,7 +29,7 @@ extension Rezolve {
             entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
             partnerEntityID: token.partnerEntityID,
             email: email ?? "", created: call.moment)
-        state.register(customer)
+        state.store(customer)
         return answer(customer.entityID, of: partner)
     }
 

@@ -34,8 +34,8 @@ extension Rezolve {
         let user = RUAUser(
             id: id, customer: customer, username: username, password: password, firstName: firstName,
             lastName: lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
-        state.register(customer)
-        state.store(user)
+        state.store(customer)
+        state.users.store(user)
         return .json(user.answer(to: "rua.register", call.switches), status: .created)
     }
 
@@ -56,7 +56,7 @@ extension Rezolve {
                 because: "the code is \(call.parameters["code"]); expected \(confirmationCode), which it always is")
         }
         user.isConfirmed = true
-        state.store(user)
+        state.users.store(user)
         return .json(user.json)
     }
 
@@ -121,7 +121,7 @@ extension Rezolve {
             throw Refusal(.ruaWrongPassword, because: user.wrongPassword)
         }
         user.password = new
-        state.store(user)
+        state.users.store(user)
         return .json([:])
     }
 
@@ -129,7 +129,7 @@ extension Rezolve {
     static func logOut(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         var user = try call.sessionUser(in: state)
         user.logOut(on: try call.session(in: state).device)
-        state.store(user)
+        state.users.store(user)
         return .json([:])
     }
 }
@@ -155,7 +155,7 @@ extension Rezolve {
         let token = try sessionToken(for: customer, of: partner, device: device, at: call.moment)
         var user = user
         user.logIn(on: device)
-        state.store(user)
+        state.users.store(user)
         return .respond(withToken("Bearer \(token)", user.answer(to: call.route.id, call.switches)))
     }
 
@@ -199,7 +199,7 @@ extension Call<Rezolve> {
             throw Refusal(
                 .ruaTokenInvalid, because: "the token names nobody; expected the rezolve_entity_id of a customer")
         }
-        return (customer, state.user(entity: customer.entityID), partner, token.deviceID)
+        return (customer, state.users.user(entity: customer.entityID), partner, token.deviceID)
     }
 
     /// The user of RUA whom an authorized session token names.

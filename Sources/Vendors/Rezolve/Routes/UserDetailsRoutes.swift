@@ -25,7 +25,7 @@ extension Rezolve {
         user.email = email ?? user.email
         user.phone = phone ?? user.phone
         user.updated = call.moment
-        state.rename(user)
+        state.users.store(user)
         return .json(user.json)
     }
 }

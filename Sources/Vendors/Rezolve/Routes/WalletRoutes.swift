@@ -10,19 +10,19 @@ import Tokens
 
 /// A payment card of a customer; its number is never kept.
 struct RezolveCard: Sendable, Hashable {
-    var id: String
-    var type: String
-    var brand: String
+    var id = ""
+    var type = ""
+    var brand = ""
     /// The first six digits of the number.
-    var pan6: String
+    var pan6 = ""
     /// The last four digits of the number.
-    var pan4: String
-    var shortName: String
-    var nameOnCard: String
+    var pan4 = ""
+    var shortName = ""
+    var nameOnCard = ""
     /// As given, `MMYY` usually; `nil` where null was sent.
     var validFrom: String?
-    var expiresOn: String
-    var addressID: String
+    var expiresOn = ""
+    var addressID = ""
 
     var json: JSON {
         [

@@ -3,18 +3,18 @@ import JSON
 
 /// A user of RUA, the sample sign-in server; it stands for one customer.
 struct RUAUser: Sendable {
-    let id: Int
+    private(set) var id: Int
     /// The customer the user stands for.
-    let entityID: String
-    let partnerID: String
-    let username: String
+    private(set) var entityID: String
+    private(set) var partnerID: String
+    private(set) var username: String
     /// `nil` for guests, who have none.
     var password: String?
     var firstName: String?
     var lastName: String?
     var email: String
     var phone: String
-    let created: Moment
+    private(set) var created: Moment
     /// When the details changed last.
     var updated: Moment
     var isGuest = false
@@ -80,4 +80,123 @@ struct RUAUser: Sendable {
 
     /// RUA leaves the zone out; the time is UTC.
     private static func timestamp(_ moment: Moment) -> JSON { .string(String(moment.rfc3339.dropLast())) }
+}
+
+// MARK: - As a record
+
+extension RUAUser: KeyedRecord {
+    /// What a user is known by: the customer, or what it signs in with; unique per partner.
+    struct Name: Hashable, Sendable {
+        enum Kind: Hashable, Sendable {
+            case customer
+            case username
+            case email
+            case phone
+        }
+
+        let partnerID: String
+        let kind: Kind
+        @ExactText var text: String
+
+        init(_ kind: Kind, _ text: String, of partnerID: String) {
+            (self.partnerID, self.kind) = (partnerID, kind)
+            _text = ExactText(text)
+        }
+
+        /// The customer that a user stands for, whose id no other partner has.
+        static func customer(_ entityID: String) -> Name { Name(.customer, entityID, of: "") }
+    }
+
+    var key: Int { id }
+    var secretText: String? { password }
+    static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
+
+    /// Nobody is known by an empty text.
+    var names: [Name] {
+        var names = [Name.customer(entityID)]
+        if !username.isEmpty { names.append(Name(.username, username, of: partnerID)) }
+        if !email.isEmpty { names.append(Name(.email, email, of: partnerID)) }
+        if !phone.isEmpty { names.append(Name(.phone, phone, of: partnerID)) }
+        return names
+    }
+
+    func clash(over name: Name?) -> String {
+        guard let name, name.kind != .customer else {
+            return "another user has the id \(id) or stands for the same customer"
+        }
+        return "another user of partner \(partnerID) signs in with “\(name.text)” too"
+    }
+
+    mutating func keepSecrets(of known: RUAUser) {
+        let isSamePerson =
+            entityID.hasSameBytes(as: known.entityID) && partnerID == known.partnerID
+            && username.hasSameBytes(as: known.username)
+        if password == nil, !isGuest, isSamePerson { password = known.password }
+    }
+}
+
+extension RUAUser: CodedRecord {
+    /// The largest id that may be imported: ids go on from the largest one of the fixtures.
+    static let largestID = 2_000_000_000
+    private static let largestFixtureID = 1_000_000_000
+
+    init() {
+        self.init(
+            id: 0, customer: RezolveCustomer(), username: "", password: nil, firstName: nil, lastName: nil, email: "",
+            phone: "", created: Moment(unixSeconds: 0))
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("customer", &entityID)
+        coder.member("username", &username)
+        coder.member("email", &email, or: "")
+        coder.member("phone", &phone, or: "")
+        coder.member("created", &created, or: created)
+        coder.member("guest", &isGuest, or: false)
+        coder.member("confirmed", &isConfirmed, or: false)
+        let devices = coder.written { loggedOutDevices.map(JSON.string) }
+        coder.list("logged_out_devices", devices, atMost: Self.maximumLoggedOutDevices) {
+            (node) throws(FixtureProblem) in logOut(on: try node.string())
+        }
+        var changed = updated == created ? nil : updated
+        coder.member("updated", &changed)
+        updated = changed ?? created
+        coder.member("first_name", &firstName)
+        coder.member("last_name", &lastName)
+        coder.member("times_logged_in", &timesLoggedIn, in: 0...Self.mostLogins)
+        coder.secret("password", &password)
+        if coder.extent == nil { coder.check(password != nil || isGuest, or: "member “password” is missing") }
+        let largest = coder.extent == nil ? Self.largestFixtureID : Self.largestID
+        coder.check((1...largest).contains(id), or: "user id \(id) is not between 1 and \(largest)")
+    }
+}
+
+extension RecordTable<RUAUser> {
+    /// Reads whom a user stands for, before the user itself.
+    static func preparation(_ customers: RecordTable<RezolveCustomer>) -> Preparation {
+        { (user, entry) throws(FixtureProblem) in
+            let entity = try entry.required("customer").string()
+            guard let customer = customers[entity] else {
+                throw entry.node.problem("the customer \(entity) is unknown")
+            }
+            user = RUAUser(
+                id: 0, customer: customer, username: "", password: nil, firstName: nil, lastName: nil, email: "",
+                phone: "", created: customer.created)
+        }
+    }
+
+    /// The user that stands for a customer.
+    func user(entity: String) -> RUAUser? { self[named: .customer(entity)] }
+
+    /// The user of a partner with that username.
+    func user(of partner: String, username: String) -> RUAUser? {
+        self[named: RUAUser.Name(.username, username, of: partner)]
+    }
+
+    /// The user of a partner with that email; nobody has an empty one.
+    func user(of partner: String, email: String) -> RUAUser? { self[named: RUAUser.Name(.email, email, of: partner)] }
+
+    /// The user of a partner with that phone; nobody has an empty one.
+    func user(of partner: String, phone: String) -> RUAUser? { self[named: RUAUser.Name(.phone, phone, of: partner)] }
 }

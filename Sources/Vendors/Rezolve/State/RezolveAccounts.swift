@@ -52,6 +52,14 @@ struct RezolveAccounts: Sendable {
     func partner(id: String) -> RezolvePartner? { partners.first { $0.id.hasSameBytes(as: id) } }
 }
 
+extension [RezolvePartner] {
+    /// What is wrong with a customer of whom these are the partners.
+    func complaint(about customer: RezolveCustomer) -> String? {
+        contains { $0.id == customer.partnerID }
+            ? nil : "customer \(customer.entityID) has the unknown partner \(customer.partnerID)"
+    }
+}
+
 // MARK: - accounts.yaml
 
 extension RezolveAccounts {
@@ -71,10 +79,12 @@ extension RezolveAccounts {
             }
             partners.append(partner)
         }
-        let records = try RezolveRecords(document, of: partners, from: .accounts(fixtures))
         self.partners = partners
-        customers = records.customers
-        users = records.users
+        customers = try RecordTable.list(
+            try document.required("customers"), .fixture(fixtures), complaint: partners.complaint(about:))
+        users = try RecordTable.list(
+            try document.required("users"), .fixture(fixtures),
+            prepare: RecordTable.preparation(RecordTable(fixtures: customers)))
     }
 }
 

@@ -40,7 +40,7 @@ extension Rezolve {
         guard !entity.isEmpty, entity != RezolveToken.noEntity, state.customers[entity] == nil else {
             throw ActionRefusal("entity “\(entity)” is taken, or cannot be an entity id")
         }
-        state.register(
+        state.store(
             RezolveCustomer(
                 entityID: entity, partnerID: partner.id, partnerEntityID: partnerEntityID,
                 email: try call.text("email") ?? "", created: call.moment))
@@ -59,11 +59,11 @@ extension Rezolve {
         _ call: ActionCall<Rezolve>, _ state: inout RezolveState
     ) throws(ActionRefusal) -> JSON {
         let entity = try existingEntity(call, state)
-        guard var user = state.user(entity: entity) else {
+        guard var user = state.users.user(entity: entity) else {
             throw ActionRefusal("customer \(entity) has no user at RUA")
         }
         user.logOut(on: try call.text("device_id") ?? call.vendor.accounts.sampleDeviceID)
-        state.store(user)
+        state.users.store(user)
         return ["id": JSON(user.id), "username": .string(user.username)]
     }
 
@@ -72,7 +72,7 @@ extension Rezolve {
     ) throws(ActionRefusal) -> String {
         let entity = try call.required("entity")
         guard state.customers[entity] != nil else {
-            let hint = Nearest.hint(to: entity, among: state.customers.keys.sorted().prefix(20).map(\.self))
+            let hint = Nearest.hint(to: entity, among: state.customers.keys.sorted().prefix(20).map(\.text))
             throw ActionRefusal("no customer has the entity id \(entity)\(hint)")
         }
         return entity

@@ -1,28 +1,25 @@
 import Emulation
+import JSON
+import Tokens
 
 /// A user of a partner as Rezolve knows it: the entity that tokens name, with profile, books and wallet.
 struct RezolveCustomer: Sendable {
     /// The id that Rezolve gave out at registration.
-    let entityID: String
+    private(set) var entityID: String
     /// The partner the customer belongs to.
-    let partnerID: String
+    private(set) var partnerID: String
     /// The id the partner knows the customer by; unique per partner.
-    let partnerEntityID: String
+    private(set) var partnerEntityID: String
     /// When the customer registered.
-    let created: Moment
+    private(set) var created: Moment
     /// The pair whose public half encrypts card numbers.
     var keyPair = DeferredKeyPair()
     /// Whether the fixtures hold that pair, so that it need not be kept.
-    var hasKeyFile = false
+    private(set) var hasKeyFile = false
     var profile: RezolveProfile
     var phones: [RezolvePhone] = []
     var addresses: [RezolveAddress] = []
     var cards: [RezolveCard] = []
-
-    /// Whom the partner knows the customer as.
-    var partnerUser: RezolveState.PartnerUser {
-        RezolveState.PartnerUser(partnerID: partnerID, partnerEntityID: partnerEntityID)
-    }
 
     /// ours: a bound of each book and of the wallet, so that a client in a loop cannot fill the machine.
     private static let maximumEntries = 1000
@@ -44,5 +41,157 @@ struct RezolveCustomer: Sendable {
         self.partnerEntityID = partnerEntityID
         self.created = created
         profile = RezolveProfile(email: email, updated: created)
+    }
+}
+
+// MARK: - As a record
+
+extension RezolveCustomer: KeyedRecord {
+    /// A user of a partner, as the partner numbers its users.
+    struct PartnerUser: Hashable, Sendable {
+        let partnerID: String
+        @ExactText var partnerEntityID: String
+    }
+
+    var key: ExactText { ExactText(entityID) }
+    var names: [PartnerUser] { [PartnerUser(partnerID: partnerID, partnerEntityID: partnerEntityID)] }
+
+    func clash(over name: PartnerUser?) -> String {
+        "another customer is \(entityID) or \(partnerEntityID) of the partner"
+    }
+
+    /// The key pair is none of what a request changes.
+    func isSame(as other: RezolveCustomer) -> Bool { isExported(like: other, .whole) }
+
+    mutating func keepSecrets(of known: RezolveCustomer) {
+        // A pair that is there already stays the one that is waited for, and that the fixtures name.
+        if let own = keyPair.made, own.publicPEM != known.keyPair.made?.publicPEM { return }
+        (keyPair, hasKeyFile) = (known.keyPair, known.hasKeyFile)
+    }
+}
+
+extension RezolveCustomer: CodedRecord {
+    init() { self.init(entityID: "", partnerID: "", partnerEntityID: "", created: Moment(unixSeconds: 0)) }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("entity", &entityID)
+        coder.member("partner", &partnerID)
+        coder.member("partner_entity_id", &partnerEntityID)
+        coder.member("created", &created)
+        coder.record("profile", &profile, or: RezolveProfile(updated: created))
+        coder.list("phones", &phones)
+        let phoneIDs = Set(phones.map { ExactText($0.id) })
+        coder.list("addresses", &addresses) { address in
+            address.phoneID.isEmpty || phoneIDs.contains(ExactText(address.phoneID))
+                ? nil : "address \(address.id) has the unknown phone \(address.phoneID)"
+        }
+        let addressIDs = Set(addresses.map { ExactText($0.id) })
+        coder.list("cards", &cards) { card in
+            addressIDs.contains(ExactText(card.addressID))
+                ? nil : "card \(card.id) has the unknown address \(card.addressID)"
+        }
+        codeKeyPair(&coder)
+        coder.check(
+            !entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” can be no entity id")
+        coder.check(
+            [phones.map(\.id), addresses.map(\.id), cards.map(\.id)].allSatisfy {
+                Set($0.map { ExactText($0) }).count == $0.count
+            }, or: "two records of customer \(entityID) have the same id")
+    }
+
+    /// In the fixtures the pair is a file beside them, in an export it stands itself, or nowhere.
+    private mutating func codeKeyPair(_ coder: inout RecordCoder) {
+        switch coder.form {
+        case .fixture(let fixtures):
+            coder.member("key_pair", &keyPair, or: keyPair, write: { _ in nil }) { (node) throws(FixtureProblem) in
+                let file = try fixtures.file(named: node)
+                do throws(KeyError) {
+                    return DeferredKeyPair(try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)))
+                } catch {
+                    throw FixtureProblem(file: file.path, message: "is no private key in PEM: \(error)")
+                }
+            }
+            hasKeyFile = keyPair.made != nil
+        case .export(let extent):
+            let isShown = extent == .changes
+            coder.member(
+                "private_key", &keyPair, or: keyPair,
+                write: { isShown ? ($0.made?.privatePEM).map(JSON.string) : nil }, read: DeferredKeyPair.read)
+        }
+    }
+}
+
+/// A pair that was made for a customer of the fixtures, which give it none.
+struct RezolveKeyPair: CodedRecord {
+    var entityID = ""
+    var keyPair = DeferredKeyPair()
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("entity", &entityID)
+        coder.member(
+            "private_key", &keyPair, or: nil, write: { JSON($0.made?.privatePEM) }, read: DeferredKeyPair.read)
+    }
+}
+
+extension DeferredKeyPair {
+    /// The private key in PEM that stands there.
+    fileprivate static func read(_ node: FixtureNode) throws(FixtureProblem) -> DeferredKeyPair {
+        let text = try node.string()
+        do throws(KeyError) {
+            return DeferredKeyPair(try SigningKey.pem(text))
+        } catch {
+            throw node.problem("is no private key in PEM: \(error)")
+        }
+    }
+}
+
+extension RezolveProfile: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("title", &title, or: "")
+        coder.member("name", &name, or: "")
+        coder.member("first_name", &firstName, or: "")
+        coder.member("last_name", &lastName, or: "")
+        coder.member("email", &email, or: "")
+        coder.member("timezone", &timeZone, or: "GMT")
+        coder.member("use_data_for_marketing", &allowsMarketing, or: false)
+        coder.member("updated", &updated, or: updated)
+    }
+}
+
+extension RezolvePhone: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("name", &name)
+        coder.member("phone", &phone)
+    }
+}
+
+extension RezolveAddress: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("short_name", &shortName, or: "")
+        coder.member("full_name", &fullName, or: "")
+        coder.member("line_1", &line1, or: "")
+        coder.member("line_2", &line2, or: "")
+        coder.member("city", &city, or: "")
+        coder.member("state", &state, or: "")
+        coder.member("zip", &zip, or: "")
+        coder.member("country", &country, or: "")
+        coder.member("phone_id", &phoneID, or: "")
+    }
+}
+
+extension RezolveCard: CodedRecord {
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("id", &id)
+        coder.member("type", &type)
+        coder.member("brand", &brand)
+        coder.member("pan6", &pan6)
+        coder.member("pan4", &pan4)
+        coder.member("short_name", &shortName)
+        coder.member("name_on_card", &nameOnCard)
+        coder.member("valid_from", &validFrom)
+        coder.member("expires_on", &expiresOn)
+        coder.member("address_id", &addressID)
     }
 }

@@ -75,7 +75,7 @@ extension Rezolve {
         _ token: RezolveToken, _ customer: RezolveCustomer, _ call: inout RezolveCall, _ state: RezolveState,
         isRenewal: Bool
     ) {
-        let user = state.user(entity: customer.entityID)
+        let user = state.users.user(entity: customer.entityID)
         // Whoever was registered by core has no user here, and yet the seed's flow renews by a ping.
         call.findings.add(
             Finding(

@@ -100,7 +100,7 @@ extension Rezolve {
 
     private func firstCustomer(of partner: RezolvePartner, in state: RezolveState) -> RezolveCustomer? {
         accounts.customers.first { $0.partnerID == partner.id }
-            ?? state.customers.values.filter { $0.partnerID == partner.id }.min { $0.entityID < $1.entityID }
+            ?? state.customers.all.filter { $0.partnerID == partner.id }.min { $0.entityID < $1.entityID }
     }
 
     private func apply(
@@ -113,7 +113,7 @@ extension Rezolve {
             algorithm = .hs256
         case "other-user":
             let named = draft.claims["partner_entity_id"]?.string
-            let other = setting.state.customers.values
+            let other = setting.state.customers.all
                 .filter { $0.partnerID == partner.id && named.map($0.partnerEntityID.hasSameBytes) != true }
                 .min { $0.entityID < $1.entityID }
             draft.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
@@ -136,7 +136,7 @@ extension Rezolve {
 
     var secretTexts: [String] { accounts.partners.compactMap(\.authKey?.text) + accounts.users.compactMap(\.password) }
 
-    func secrets(in state: RezolveState) -> SecretLedger { state.users.passwords }
+    func secrets(in state: RezolveState) -> SecretLedger { state.users.secrets }
 
     var samples: [SampleCredential] {
         accounts.partners.map {

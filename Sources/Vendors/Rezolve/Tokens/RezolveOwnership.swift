@@ -44,7 +44,7 @@ struct RezolveOwnership {
 
     /// A logged-out session's token counts as expired when switch `logout-revokes-core` says so (ours).
     private func judgeRevocation(of customer: RezolveCustomer?, _ findings: inout Findings<RezolveFailure>) {
-        guard switches.logoutRevokesCore == .yes, let user = customer.flatMap({ state.user(entity: $0.entityID) })
+        guard switches.logoutRevokesCore == .yes, let user = customer.flatMap({ state.users.user(entity: $0.entityID) })
         else { return }
         findings.add(
             Finding(

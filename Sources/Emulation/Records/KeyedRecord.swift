@@ -1,0 +1,75 @@
+/// A record of which a ``RecordTable`` has one for each key.
+package protocol KeyedRecord: Sendable {
+    associatedtype Key: Hashable & Sendable
+    /// What else a record is found by; no two have the same.
+    associatedtype Name: Hashable & Sendable = Never
+    /// What records have in common that are looked for together.
+    associatedtype Group: Hashable & Sendable = Never
+
+    /// What the record is called by, for good.
+    var key: Key { get }
+    /// What else it is found by just now.
+    var names: [Name] { get }
+    /// With whom it is looked for, for good.
+    var group: Group? { get }
+    /// An estimate of the memory that it takes, in bytes, which must be at hand.
+    var memory: Int { get }
+    /// What of it nobody may see.
+    var secretText: String? { get }
+
+    /// The number in a key that numbers are given out for; 0 for keys of another kind.
+    static func number(of key: Key) -> Int
+    /// Which of two keys is listed first; `nil` where records are listed in the order in which they came.
+    static var keyOrder: ((Key, Key) -> Bool)? { get }
+
+    /// Whether nothing that is exported differs.
+    func isSame(as other: Self) -> Bool
+    /// Takes over what an export leaves out from the record that had the same key before.
+    mutating func keepSecrets(of known: Self)
+    /// What to say of a record whose key or, if it is given, whose name another one of a list has.
+    func clash(over name: Name?) -> String
+}
+
+extension KeyedRecord where Name == Never {
+    @inlinable package var names: [Never] { [] }
+}
+
+extension KeyedRecord where Group == Never {
+    @inlinable package var group: Never? { nil }
+}
+
+extension KeyedRecord where Key == Int {
+    @inlinable package static func number(of key: Int) -> Int { key }
+}
+
+extension KeyedRecord {
+    @inlinable package var memory: Int { 0 }
+    @inlinable package var secretText: String? { nil }
+    @inlinable package static func number(of key: Key) -> Int { 0 }
+    package static var keyOrder: ((Key, Key) -> Bool)? { nil }
+    package mutating func keepSecrets(of known: Self) {}
+    package func clash(over name: Name?) -> String { "another one is called \(key)" }
+}
+
+extension KeyedRecord where Self: CodedRecord {
+    package func isSame(as other: Self) -> Bool { isExported(like: other, .changes) }
+}
+
+extension KeyedRecord where Self: CodedRecord & Equatable {
+    package func isSame(as other: Self) -> Bool { self == other }
+}
+
+/// How much of a table may be kept besides what the fixtures give, and what makes room.
+package struct RecordBound: Sendable {
+    /// The most records.
+    let count: Int
+    /// The most bytes of all, those of the fixtures among them.
+    let bytes: Int
+    /// Which part of the records goes at once: taking single ones each time would cost as much for each.
+    let share: Int?
+
+    /// - Parameter share: which part of the records goes at once; `nil` for no more than have to.
+    package init(count: Int, bytes: Int = .max, share: Int? = 100) {
+        (self.count, self.bytes, self.share) = (count, bytes, share)
+    }
+}

@@ -1,0 +1,287 @@
+package import JSON
+
+/// Records by their keys: those of the fixtures, which all sandboxes share, and over them what requests made, changed or
+/// removed.
+///
+/// The fixtures' records are never copied, and a table that nobody changed holds nothing of its own. Copying a table costs
+/// one reference; the next change of either copy then copies what requests made, and no record of the fixtures.
+package struct RecordTable<Record: KeyedRecord>: Sendable {
+    package typealias Key = Record.Key
+
+    /// What the fixtures give.
+    @usableFromInline
+    final class Base: Sendable {
+        @usableFromInline let records: [Key: Record]
+        @usableFromInline let order: [Key]
+        @usableFromInline let names: [Record.Name: Key]
+        @usableFromInline let untouched: Overlay
+
+        init(_ list: [Record], lastNumber: Int) {
+            var (records, names): ([Key: Record], [Record.Name: Key]) = ([:], [:])
+            var untouched = Overlay()
+            untouched.lastNumber = lastNumber
+            for record in list {
+                records[record.key] = record
+                for name in record.names { names[name] = record.key }
+                untouched.byteCount += record.memory
+                if let secret = record.secretText { untouched.secrets.add(secret) }
+                untouched.lastNumber = max(untouched.lastNumber, Record.number(of: record.key))
+            }
+            let keys = list.map(\.key)
+            order = Record.keyOrder.map { keys.sorted(by: $0) } ?? keys
+            (self.records, self.names, self.untouched) = (records, names, untouched)
+        }
+    }
+
+    /// What requests made, changed or removed.
+    @usableFromInline
+    struct Overlay: Sendable {
+        @usableFromInline var records: [Key: Record] = [:]
+        /// Keys of the fixtures whose records are gone, or came again later.
+        @usableFromInline var hidden: Set<Key> = []
+        /// The names of ``records``; those that the fixtures give count where none of these has the key.
+        @usableFromInline var names: [Record.Name: Key] = [:]
+        @usableFromInline var groups: [Record.Group: ArrivalOrder<Key>] = [:]
+        /// Keys of those that do not stand in the place of a record of the fixtures, in the order in which they came.
+        @usableFromInline var added = ArrivalOrder<Key>()
+        @usableFromInline var byteCount = 0
+        @usableFromInline var secrets = SecretLedger()
+        @usableFromInline var lastNumber = 0
+
+        @usableFromInline init() {}
+    }
+
+    @usableFromInline let base: Base
+    /// None or one: it is copied as one reference, and changed in place while nobody shares it.
+    @usableFromInline var overlay: [Overlay] = []
+
+    /// A table of what the fixtures give, in their order; groups are of what requests made alone.
+    ///
+    /// - Parameter lastNumber: the number behind which numbers are given out, where the fixtures have no larger one.
+    package init(fixtures records: [Record] = [], lastNumber: Int = 0) {
+        base = Base(records, lastNumber: lastNumber)
+    }
+
+    // MARK: - Finding
+
+    /// The record of that key.
+    @inlinable
+    package subscript(key: Key) -> Record? {
+        guard !overlay.isEmpty else { return base.records[key] }
+        if let record = overlay[0].records[key] { return record }
+        return overlay[0].hidden.contains(key) ? nil : base.records[key]
+    }
+
+    /// The key of the record of that name.
+    @inlinable
+    package func key(named name: Record.Name) -> Key? {
+        guard !overlay.isEmpty else { return base.names[name] }
+        if let key = overlay[0].names[name] { return key }
+        guard let key = base.names[name], overlay[0].records.index(forKey: key) == nil,
+            !overlay[0].hidden.contains(key)
+        else { return nil }
+        return key
+    }
+
+    /// The record of that name.
+    @inlinable
+    package subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
+
+    /// The records of a group, in the order in which they came.
+    package func records(in group: Record.Group) -> [Record] {
+        overlay.isEmpty ? [] : (overlay[0].groups[group] ?? ArrivalOrder()).compactMap { self[$0] }
+    }
+
+    /// How many records of a group there are.
+    package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
+
+    /// How many there are.
+    package var count: Int {
+        base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
+    }
+
+    /// Keys of those that do not stand in the place of a record of the fixtures, the oldest first.
+    package var added: ArrivalOrder<Key> { overlay.isEmpty ? ArrivalOrder() : overlay[0].added }
+
+    /// An estimate of the memory that all records take.
+    @inlinable
+    package var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
+
+    /// What the records have, or had, that nobody may see.
+    package var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
+
+    /// The largest number that was given out.
+    package var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
+
+    /// All keys: those of the fixtures in their places, then in the order in which they came, unless keys have an order.
+    package var keys: [Key] {
+        guard let overlay = overlay.first else { return base.order }
+        let kept = overlay.hidden.isEmpty ? base.order : base.order.filter { !overlay.hidden.contains($0) }
+        return Self.ordered(kept + overlay.added)
+    }
+
+    /// All records, in the order of ``keys``.
+    package var all: [Record] { keys.compactMap { self[$0] } }
+
+    private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
+
+    // MARK: - What requests made
+
+    /// The records that the fixtures do not give, or give otherwise.
+    package var changed: [Record] {
+        guard let overlay = overlay.first else { return [] }
+        let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
+        return Self.ordered(kept + overlay.added).compactMap { key in
+            guard let record = overlay.records[key] else { return nil }
+            return base.records[key].map { record.isSame(as: $0) } == true ? nil : record
+        }
+    }
+
+    /// The keys of the fixtures' records that are gone.
+    package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
+
+    /// Whether the fixtures give a record of that key.
+    package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
+
+    /// The fixtures' records alone, with nothing that requests made.
+    package var untouched: RecordTable {
+        var table = self
+        table.overlay = []
+        return table
+    }
+
+    /// Lays what requests made of another table over this one, as if they had met these fixtures.
+    package mutating func take(changesOf other: RecordTable) {
+        for key in other.removed { remove(key) }
+        for record in other.changed { put(record) }
+        count(from: other.lastNumber)
+    }
+}
+
+// MARK: - Changing
+
+extension RecordTable {
+    @inlinable
+    mutating func touch() { if overlay.isEmpty { overlay.append(base.untouched) } }
+
+    /// Stores a record: in its place, or behind all others.
+    @inlinable
+    package mutating func store(_ record: Record) {
+        let key = record.key
+        let old = self[key]
+        touch()
+        if let secret = record.secretText, old?.secretText != secret { overlay[0].secrets.add(secret) }
+        overlay[0].byteCount += record.memory - (old?.memory ?? 0)
+        if let before = overlay[0].records.updateValue(record, forKey: key) { forgetNames(of: before) }
+        for name in record.names { overlay[0].names[name] = key }
+        overlay[0].lastNumber = max(overlay[0].lastNumber, Record.number(of: key))
+        guard old == nil else { return }
+        overlay[0].added.append(key)
+        if let group = record.group { overlay[0].groups[group, default: ArrivalOrder()].append(key) }
+    }
+
+    /// Puts a record in the place of all that have its key or one of its names; one that the fixtures give too takes the
+    /// place that it has there.
+    package mutating func put(_ record: Record) {
+        let key = record.key
+        for name in record.names { if let other = self.key(named: name), other != key { remove(other) } }
+        if self[key] == nil, isOfFixtures(key) {
+            touch()
+            overlay[0].hidden.remove(key)
+            overlay[0].byteCount += base.records[key]?.memory ?? 0
+        }
+        store(record)
+    }
+
+    /// Changes a record in place, whose names and secrets stay.
+    ///
+    /// - Returns: `nil` when there is none.
+    @inlinable @discardableResult
+    package mutating func change<Value>(_ key: Key, _ body: (inout Record) -> Value) -> Value? {
+        if overlay.isEmpty || overlay[0].records.index(forKey: key) == nil {
+            guard let record = self[key] else { return nil }
+            store(record)
+        }
+        guard let index = overlay[0].records.index(forKey: key) else { return nil }
+        let before = overlay[0].records.values[index].memory
+        // In place: a copy would have the change copy all that the record holds.
+        let value = body(&overlay[0].records.values[index])
+        overlay[0].byteCount += overlay[0].records.values[index].memory - before
+        return value
+    }
+
+    /// Removes a record.
+    ///
+    /// - Returns: what it was.
+    @discardableResult
+    package mutating func remove(_ key: Key) -> Record? {
+        guard let old = self[key] else { return nil }
+        touch()
+        if overlay[0].records.removeValue(forKey: key) != nil { forgetNames(of: old) }
+        if isOfFixtures(key) { overlay[0].hidden.insert(key) }
+        overlay[0].byteCount -= old.memory
+        overlay[0].added.remove(key)
+        if let group = old.group {
+            overlay[0].groups[group]?.remove(key)
+            if overlay[0].groups[group]?.isEmpty == true { overlay[0].groups[group] = nil }
+        }
+        return old
+    }
+
+    @inlinable
+    mutating func forgetNames(of record: Record) {
+        for name in record.names where overlay[0].names[name] == record.key { overlay[0].names[name] = nil }
+    }
+
+    /// Removes all records, those of the fixtures too.
+    package mutating func removeAll() {
+        var nothing = Overlay()
+        nothing.hidden = Set(base.order)
+        (nothing.secrets, nothing.lastNumber) = (base.untouched.secrets, base.untouched.lastNumber)
+        overlay = [nothing]
+    }
+
+    /// Whether a bound leaves room for all records.
+    package func fits(_ bound: RecordBound) -> Bool {
+        overlay.isEmpty
+            || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
+    }
+
+    /// Keeps within a bound: the oldest records go that the fixtures do not give.
+    ///
+    /// - Parameter spared: who stays in any case.
+    /// - Returns: those that went.
+    package mutating func shrink(to bound: RecordBound, sparing spared: Key? = nil) -> [Record] {
+        guard !fits(bound) else { return [] }
+        let least = bound.share.map { max(1, overlay[0].added.count / $0) } ?? 0
+        var gone: [Record] = []
+        for key in added where key != spared {
+            if gone.count >= least, fits(bound) { break }
+            if let record = remove(key) { gone.append(record) }
+        }
+        return gone
+    }
+
+    /// Has numbers count on from there, if they have not come so far.
+    package mutating func count(from number: Int) {
+        guard number > lastNumber else { return }
+        touch()
+        overlay[0].lastNumber = number
+    }
+}
+
+extension RecordTable where Key == Int {
+    /// The next number that nobody has.
+    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int {
+        Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }
+    }
+}
+
+extension RecordTable where Key == ExactText {
+    /// The record of that key.
+    @inlinable
+    package subscript(text: String) -> Record? { self[ExactText(text)] }
+
+    /// Removes the record of that key.
+    package mutating func remove(_ text: String) { remove(ExactText(text)) }
+}

@@ -1,0 +1,51 @@
+package import JSON
+
+/// A value that a member of a record can have.
+package protocol RecordValue {
+    /// Reads the value that stands there.
+    static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
+    /// The value as ``read(_:)`` reads it.
+    var written: JSON { get }
+}
+
+extension String: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> String { try node.string() }
+    package var written: JSON { .string(self) }
+}
+
+extension ExactText: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> ExactText { ExactText(try node.string()) }
+    package var written: JSON { json }
+}
+
+extension Int: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Int { try node.int() }
+    package var written: JSON { JSON(self) }
+}
+
+extension Double: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Double { try node.number() }
+    package var written: JSON { .number(JSONNumber(self)) }
+}
+
+extension Bool: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Bool { try node.bool() }
+    package var written: JSON { .bool(self) }
+}
+
+extension Moment: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Moment { try node.moment() }
+    /// The Unix seconds, to be read back as the same moment.
+    package var written: JSON { .number(JSONNumber(unixSeconds)) }
+}
+
+/// What a client sent, kept as it came.
+extension JSON: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> JSON { try node.verbatim() }
+    package var written: JSON { self }
+}
+
+extension RecordValue where Self: RawRepresentable<String> & CaseIterable {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self { try node.choice(of: Self.self) }
+    package var written: JSON { .string(rawValue) }
+}

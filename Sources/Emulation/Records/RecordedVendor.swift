@@ -1,0 +1,29 @@
+package import JSON
+
+/// A vendor that describes its state once, by records; export and import follow from that.
+package protocol RecordedVendor: Vendor {
+    /// Names the members of the state in the order in which they are exported; what is read is laid over the state.
+    func code(_ state: inout State, _ coder: inout RecordCoder)
+}
+
+extension RecordedVendor {
+    package func export(_ state: State, _ extent: StateExtent) -> JSON? {
+        var coder = RecordCoder(writing: extent)
+        var state = state
+        code(&state, &coder)
+        return extent == .whole || coder.hasChanges ? .object(coder.object) : nil
+    }
+
+    package func state(
+        importing node: FixtureNode, _ extent: StateExtent, over current: State
+    ) throws(FixtureProblem) -> State {
+        var lister = RecordCoder(listing: .export(extent))
+        var state = initialState
+        code(&state, &lister)
+        var coder = RecordCoder(reading: try node.mapping(lister.names), .export(extent))
+        state = current
+        code(&state, &coder)
+        if let problem = coder.problem { throw problem }
+        return state
+    }
+}

@@ -1,0 +1,71 @@
+import Emulation
+import JSON
+
+/// A customer as it stands in `accounts.yaml`, and with its number in exports.
+struct BloomreachCustomerRecord: CodedRecord {
+    var number: Int?
+    var ids: [BloomreachID] = []
+    var cookies: [String] = []
+    var properties = JSONObject()
+    var events: [BloomreachEvent] = []
+    var forgottenEvents = 0
+    /// The first id that the fixtures gave the customer; `nil` for one that calls made.
+    var name: BloomreachID?
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("number", &number, in: 0...Ordinal.largest)
+        coder.member("ids", &ids, or: [], write: { BloomreachIDs(hard: $0).json }, read: BloomreachID.list)
+        coder.check(
+            ids.count <= BloomreachIDs.maximum, or: "a customer has at most \(BloomreachIDs.maximum) hard ids")
+        coder.member("cookies", &cookies, or: [], write: { .array($0.map(JSON.string)) }) {
+            (node) throws(FixtureProblem) in
+            var cookies: [String] = []
+            for value in try node.elements(atMost: BloomreachCustomer.maximumCookies) { cookies.append(try value.id()) }
+            return cookies
+        }
+        coder.object("properties", &properties)
+        coder.list("events", &events)
+        coder.member("forgotten_events", &forgottenEvents, or: 0, write: { $0 > 0 ? JSON($0) : JSON?.none }) {
+            (node) throws(FixtureProblem) in try node.forgottenCount()
+        }
+        coder.member("of", &name, or: .some(nil), write: { $0?.json }) { (node) throws(FixtureProblem) in
+            try BloomreachID.list(node).first
+        }
+    }
+}
+
+extension RecordCoder {
+    /// An object as a client sent it; empty where it is absent.
+    mutating func object(_ name: String, _ value: inout JSONObject) {
+        member(name, &value, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in try node.jsonObject() }
+    }
+}
+
+extension BloomreachID {
+    /// Reads ids by their names.
+    static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {
+        var ids: [BloomreachID] = []
+        for (name, value) in try node.members() { ids.append(BloomreachID(name: name, value: try value.id())) }
+        return ids
+    }
+}
+
+extension FixtureNode {
+    /// A number that could be a customer's or an event's.
+    func ordinal() throws(FixtureProblem) -> Int {
+        try int(in: 0...Ordinal.largest)
+    }
+
+    /// The value of an id: a text that is not empty.
+    fileprivate func id() throws(FixtureProblem) -> String {
+        let text = try string()
+        guard !text.isEmpty else { throw problem("an id is a string that is not empty") }
+        return text
+    }
+
+    /// The object here, as a client sent it.
+    func jsonObject() throws(FixtureProblem) -> JSONObject {
+        guard let object = try verbatim().object else { throw problem("expected a mapping") }
+        return object
+    }
+}

@@ -1,0 +1,142 @@
+import Emulation
+import JSON
+
+/// State as JSON. Customers have the members that they have in `accounts.yaml`, and those that only calls change.
+extension Bloomreach: RecordedVendor {
+    func code(_ state: inout BloomreachState, _ coder: inout RecordCoder) {
+        let (extent, current) = (coder.extent ?? .changes, state)
+        let projects = coder.written { exported(current, extent) }
+        if extent == .whole, coder.isReading { state.projects = [:] }
+        var seen: Set<String> = []
+        coder.list("projects", of: BloomreachProjectRecord.self, projects, isRequired: true) { project in
+            guard accounts.project(project.token) != nil else {
+                let hint = Nearest.hint(to: project.token, among: accounts.projects.map(\.token))
+                return "no project has the token \(project.token)\(hint)"
+            }
+            if !seen.insert(project.token).inserted { return "project \(project.token) stands there twice" }
+            return state.take(project, extent, over: initialState)
+        }
+        let start = extent == .changes ? initialState : nil
+        let content = coder.isReading ? nil : state.exportContent(since: start)
+        coder.note(isChanged: content != nil)
+        var nothing: Void = ()
+        coder.member("content", &nothing, or: .some(()), write: { content ?? .null }) { _ in }
+        coder.reading { (mapping) throws(FixtureProblem) in
+            try state.importContent(mapping["content"], over: extent == .changes ? current : nil)
+        }
+    }
+
+    private func exported(_ state: BloomreachState, _ extent: StateExtent) -> [JSON] {
+        accounts.projects.compactMap { project in
+            let records = state.projects[project.token] ?? BloomreachRecords()
+            guard extent == .changes else {
+                return BloomreachProjectRecord(project.token, records, changes: nil).json(extent)
+            }
+            let start = initialState.customers(of: project)
+            let changes = BloomreachChanges(of: records.customers, since: start)
+            if changes.isEmpty(since: start), records.isQuiet { return nil }
+            return BloomreachProjectRecord(project.token, records, changes: changes).json(extent)
+        }
+    }
+
+    func adopt(_ state: BloomreachState, startedFrom old: Bloomreach) -> BloomreachState {
+        var adopted = initialState
+        for project in accounts.projects {
+            guard let records = state.projects[project.token] else { continue }
+            let changes = BloomreachChanges(of: records.customers, since: old.initialState.customers(of: project))
+            var fresh = records
+            fresh.customers = initialState.customers(of: project).with(changes)
+            adopted.projects[project.token] = fresh
+        }
+        adopted.adoptContent(of: state, from: old.initialState, to: initialState)
+        return adopted
+    }
+}
+
+extension BloomreachState {
+    /// Takes over a project of an import.
+    ///
+    /// - Returns: why it cannot be taken.
+    fileprivate mutating func take(
+        _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
+    ) -> String? {
+        let start = initial.projects[project.token]?.customers ?? BloomreachCustomers()
+        let changes = project.changes(since: start)
+        var records = project.records
+        records.customers =
+            extent == .whole ? changes.whole(start) : projects[project.token, default: .init()].customers.with(changes)
+        guard records.customers.isWithinBounds else {
+            return "the customers of \(project.token) are more than \(BloomreachCustomers.capacity), or take more than "
+                + "\(BloomreachCustomers.maximumBytes) bytes"
+        }
+        projects[project.token] = records
+        return nil
+    }
+}
+
+/// What an export says of a project.
+private struct BloomreachProjectRecord: CodedRecord {
+    private(set) var token = ""
+    /// All that is there; when it is read, the customers are those of the list alone.
+    private(set) var records = BloomreachRecords()
+    /// Which customers are listed.
+    private var changes = BloomreachChanges()
+    private var forgotten = BloomreachForgotten()
+
+    init() {}
+
+    /// - Parameter changes: what differs from the fixtures; `nil` for everything.
+    init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
+        (self.token, self.records, forgotten) = (token, records, records.forgotten)
+        self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomers())
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("token", &token)
+        let listed = coder.written {
+            changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
+        }
+        coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
+            var number = 0
+            if let complaint = records.customers.add(record, as: &number) { return complaint }
+            if let customer = records.customers[number] {
+                changes.customers.append(BloomreachChanges.Changed(customer: customer, name: record.name))
+            }
+            return nil
+        }
+        let isPart = coder.extent == .changes
+        coder.member(
+            "removed", &changes.removed, or: [], write: { isPart ? .array($0.map(\.json)) : JSON?.none }
+        ) { (node) throws(FixtureProblem) in
+            var removed: [BloomreachID] = []
+            try node.forEachRecord { (node) throws(FixtureProblem) in removed += try BloomreachID.list(node) }
+            return removed
+        }
+        let clicks = coder.written { records.clicks.map(\.json) }
+        coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachLatest.maximumCount) {
+            records.add(click: $0.type, TrackedEntry(properties: $0.properties, timestamp: $0.timestamp))
+            return nil
+        }
+        let checks = coder.written { records.selfChecks }
+        coder.list("self_checks", checks, atMost: BloomreachLatest.maximumCount) { (node) throws(FixtureProblem) in
+            records.add(selfCheck: .object(try node.jsonObject()))
+        }
+        coder.member("last_number", &changes.lastNumber, or: 0, in: 0...Ordinal.largest)
+        coder.member("last_sequence", &changes.lastSequence, or: 0, in: 0...Ordinal.largest)
+        coder.member("forgotten", &forgotten, or: forgotten, write: { $0.isEmpty ? JSON?.none : $0.json }) {
+            (node) throws(FixtureProblem) in try BloomreachForgotten(node)
+        }
+        if coder.isReading { records.count(forgotten) }
+    }
+
+    /// What was read, as changes of what the fixtures give.
+    func changes(since start: BloomreachCustomers) -> BloomreachChanges {
+        let customers = records.customers
+        var changes = changes
+        changes.customers.sort { $0.customer.number < $1.customer.number }
+        (changes.types, changes.forgotten) = (customers.eventTypes, forgotten)
+        changes.lastNumber = max(customers.lastNumber, changes.lastNumber, start.lastNumber)
+        changes.lastSequence = max(customers.lastSequence, changes.lastSequence)
+        return changes
+    }
+}

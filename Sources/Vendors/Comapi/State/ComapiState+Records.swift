@@ -1,0 +1,89 @@
+import Emulation
+import JSON
+import Tokens
+
+/// State as JSON; the fixtures give none, so that what requests changed is all there is.
+extension Comapi: RecordedVendor {
+    var initialState: ComapiState { ComapiState() }
+
+    func code(_ state: inout ComapiState, _ coder: inout RecordCoder) {
+        if coder.isReading { state = ComapiState(rememberedFrom: state) }
+        coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)
+        // What is put into a sandbox by hand changes nothing about whose tokens are good there.
+        coder.member("adopts_earlier_sessions", &state.adoptsEarlierSessions, or: state.adoptsEarlierSessions)
+        coder.member("mint_mark", &state.mintMark, or: state.mintMark)
+        var challenges = state.challenges.all
+        coder.list("challenges", &challenges, atMost: ComapiChallenges.capacity)
+        if coder.isReading { for one in challenges { state.challenges.add(one, at: Moment(unixSeconds: 0)) } }
+        coder.table("sessions", &state.sessions.table, isRequired: false, atMost: ComapiSessions.capacity)
+        let ended = coder.written { state.sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] } }
+        coder.list("ended_sessions", ended, atMost: ComapiSessions.endedCapacity) { (node) throws(FixtureProblem) in
+            let entry = try node.mapping("id", "space")
+            let space = ComapiID(try entry.required("space").string())
+            state.sessions.noteEnd(of: ComapiSessionID(try entry.required("id").string(), in: space))
+        }
+        var spaces = coder.isReading ? [] : state.spaces.values.sorted { $0.id < $1.id }
+        coder.list("spaces", &spaces) { state.add($0) }
+        var contents = state.contents.all
+        coder.list("contents", &contents, atMost: ComapiContents.capacity)
+        if coder.isReading { for content in contents { state.contents.add(content) } }
+    }
+
+    /// A reset ends the sessions of earlier starts too, and what was minted before it.
+    ///
+    /// The new mark follows from the old one: with a seed, the same calls yield the same tokens.
+    func state(afterResetting old: ComapiState) -> ComapiState {
+        var state = ComapiState()
+        state.adoptsEarlierSessions = false
+        state.mintMark = "reset-\((old.mintMark.split(separator: "-").last.flatMap { Int($0) } ?? 0) &+ 1)"
+        return state
+    }
+}
+
+extension ComapiState {
+    /// A state without records, which knows whose tokens are good.
+    fileprivate init(rememberedFrom old: ComapiState) {
+        (adoptsEarlierSessions, mintMark) = (old.adoptsEarlierSessions, old.mintMark)
+    }
+
+    /// Adds a space of an import.
+    ///
+    /// - Returns: why it cannot be added.
+    fileprivate mutating func add(_ space: ComapiSpaceState) -> String? {
+        if spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
+        let old = self
+        self[space.id] = space
+        let (profiles, conversations) = (space.profiles.all, space.conversations.all)
+        count(
+            bytes: profiles.reduce(0) { $0 + $1.byteCount }
+                + conversations.reduce(0) { $0 + $1.byteCount + $1.log.byteCount },
+            records: profiles.count + conversations.count)
+        do throws(ComapiRefusal) {
+            try checkRoom(bytes: 0)
+        } catch {
+            self = old
+            return error.reason ?? "there is no room for it"
+        }
+        return nil
+    }
+}
+
+extension RecordCoder {
+    /// A moment: Unix seconds, or an RFC 3339 date.
+    ///
+    /// The seconds may lie beyond what a clock shows: so may the end of a session, which its token says.
+    mutating func instant(_ name: String, _ value: inout Moment, or standard: Moment? = nil) {
+        member(name, &value, or: standard, write: { $0.written }, read: Self.instant)
+    }
+
+    /// A moment that may be absent.
+    mutating func instant(_ name: String, _ value: inout Moment?) {
+        member(name, &value, or: .some(nil), write: { $0?.written }, read: Self.instant)
+    }
+
+    private static func instant(_ node: FixtureNode) throws(FixtureProblem) -> Moment {
+        guard let text = try node.verbatim().string else { return try node.keptMoment() }
+        guard let moment = Moment(text: text) else { throw node.problem("“\(text)” is no moment") }
+        return moment
+    }
+}

@@ -1,0 +1,172 @@
+import Emulation
+import JSON
+import Tokens
+
+/// State as JSON. Records have the members that they have in `accounts.yaml`, and those that only requests change.
+///
+/// Fetched keys are left out: they are asked for again where they are needed.
+extension IMS: RecordedVendor {
+    func code(_ state: inout IMSState, _ coder: inout RecordCoder) {
+        let (extent, current) = (coder.extent ?? .changes, state)
+        if coder.isReading, extent == .whole { state.forgetAllButUsers() }
+        let issuers = coder.table("issuers", &state.issuers, write: { issuer, _ in issuer.record.json }) {
+            (node, _) throws(FixtureProblem) in try IMSIssuer.list(node, accounts.fixtures)
+        }
+        if extent == .whole { state.issuers.arrange(issuers) }
+        coder.table("users", &state.users, within: IMSUsers.bound)
+        coder.list("trips", coder.written { state.trips.all.map(\.record) }) { (node) throws(FixtureProblem) in
+            let trip = try IMSTrip.record(node)
+            guard state.trips.hasRoom(for: trip) else {
+                throw node.problem(
+                    "a sandbox keeps at most \(IMSTrips.mostOfUser) trips of a user, and \(IMSTrips.byteCapacity) bytes "
+                        + "of all")
+            }
+            state.trips.add(trip)
+        }
+        let invitations = coder.written { state.invitations.all.map(\.json) }
+        coder.list("invitations", invitations, atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
+            state.invitations.add(try IMSInvitation.record(node))
+        }
+        var uses = coder.isReading ? [] : state.tokenUses.all
+        coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
+        if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
+        let keys = coder.written { state.devKeys.values.sorted { $0.name < $1.name }.map { $0.export(extent) } }
+        coder.list("dev_keys", keys) { (node) throws(FixtureProblem) in
+            state.store(try self.keys(node, extent, current))
+        }
+        codeNumbers(&state, &coder)
+        if extent == .changes { codeRemovals(&state, &coder) } else { state.checkOwners(&coder) }
+        if coder.isReading { state.forgetStrays() }
+    }
+
+    private func codeNumbers(_ state: inout IMSState, _ coder: inout RecordCoder) {
+        let range = 0...IMSUsers.numbers.upperBound
+        coder.lastNumber("last_user", &state.users) { (node) throws(FixtureProblem) in try node.int(in: range) }
+        var last = state.invitations.lastNumber
+        coder.note(isChanged: last != 0)
+        coder.member("last_invitation", &last, or: 0, in: range)
+        state.invitations.count(from: last)
+    }
+
+    private func codeRemovals(_ state: inout IMSState, _ coder: inout RecordCoder) {
+        var order = coder.isReading ? [] : state.issuers.ownOrder
+        coder.member("issuer_order", &order, or: [], write: { $0.isEmpty ? JSON?.none : .array($0.map(\.json)) }) {
+            (node) throws(FixtureProblem) in
+            var order: [ExactText] = []
+            try node.forEachRecord { (node) throws(FixtureProblem) in order.append(ExactText(try node.string())) }
+            return order
+        }
+        coder.removals("removed_issuers", &state.issuers, isRequired: false)
+        coder.removals("removed_users", &state.users, isRequired: false)
+        if coder.isReading, !order.isEmpty { state.issuers.arrange(order) }
+    }
+
+    func adopt(_ state: IMSState, startedFrom old: IMS) -> IMSState {
+        var adopted = state
+        (adopted.issuers, adopted.users) = (initialState.issuers, initialState.users)
+        adopted.issuers.take(changesOf: state.issuers)
+        if !state.issuers.ownOrder.isEmpty { adopted.issuers.arrange(state.issuers.keys) }
+        // Keys that were fetched stay where the issuer stayed as it was.
+        for issuer in state.issuers.all where issuer.remote != nil {
+            if adopted.issuers.named(issuer.record.name)?.isSame(as: issuer) == true { adopted.issuers.store(issuer) }
+        }
+        adopted.users.take(changesOf: state.users)
+        adopted.forgetStrays()
+        return adopted
+    }
+
+    /// Keys of a dev issuer, whose private parts come from the export, from what the sandbox has, or from the fixtures.
+    private func keys(
+        _ node: FixtureNode, _ extent: StateExtent, _ current: IMSState
+    ) throws(FixtureProblem) -> IssuerKeys {
+        let name = try node.mapping("issuer", "broken", "fetches", "keys").required("issuer")
+        let text = try name.string()
+        let known: IssuerKeys?
+        do {
+            known = try devKeys(of: text, in: current)
+        } catch {
+            throw name.problem(error.description)
+        }
+        guard let known else {
+            let hint = Nearest.hint(to: text, among: accounts.devIssuers.map(\.name))
+            throw name.problem("no dev issuer is called \(text)\(hint)")
+        }
+        return try known.imported(from: node, extent)
+    }
+}
+
+extension IMSState {
+    /// Forgets what the fixtures give nothing of, before it is read as a whole.
+    fileprivate mutating func forgetAllButUsers() {
+        (trips, invitations, tokenUses, devKeys) = (IMSTrips(), IMSInvitations(), IMSTokenUses(), [:])
+    }
+
+    /// Refuses trips and invitations of users who are not listed: with nobody to ask for them they would be dropped.
+    fileprivate func checkOwners(_ coder: inout RecordCoder) {
+        if let trip = trips.all.first(where: { users[$0.user] == nil }) {
+            coder.check(false, or: "trips: no user \(IMSUser.id(trip.user)) is listed, whose trip \(trip.id) is")
+        }
+        if let invitation = invitations.all.first(where: { users[$0.user] == nil }) {
+            let (user, number) = (IMSUser.id(invitation.user), invitation.number)
+            coder.check(false, or: "invitations: no user \(user) is listed, who sent inv-\(number)")
+        }
+    }
+}
+
+// MARK: - Records
+
+extension IMSTrip {
+    fileprivate var record: JSON {
+        var record = fullJSON.object ?? [:]
+        record["point_count"] = nil
+        if vehicleID == nil { record["vehicle_id"] = nil }
+        record["received_at"] = received.written
+        record["user"] = .string(IMSUser.id(user))
+        return .object(record)
+    }
+
+    fileprivate static func record(_ node: FixtureNode) throws(FixtureProblem) -> IMSTrip {
+        let entry = try node.mapping(
+            "trip_id", "started_at", "ended_at", "distance_meters", "vehicle_id", "points", "received_at", "user")
+        let received = try entry.required("received_at").moment()
+        let user = try entry.required("user").userNumber()
+        return try node.read { (body) throws(IMSRefusal) in try IMSTrip(body, of: user, received: received) }
+    }
+}
+
+extension IMSInvitation {
+    fileprivate static func record(_ node: FixtureNode) throws(FixtureProblem) -> IMSInvitation {
+        let entry = try node.mapping(
+            "kind", "name", "email", "phone", "account_ids", "vehicle_ids", "invitation_id", "from_user_id", "status",
+            "created_at")
+        let id = try entry.required("invitation_id")
+        let text = try id.string()
+        guard text.hasPrefix("inv-"), let number = Int(text.dropFirst(4)), IMSUsers.numbers.contains(number) else {
+            throw id.problem("is no id of the form inv-1")
+        }
+        let user = try entry.required("from_user_id").userNumber()
+        let created = try entry.required("created_at").moment()
+        return try node.read { (body) throws(IMSRefusal) in
+            try IMSInvitation(body, number: number, user: user, created: created)
+        }
+    }
+}
+
+extension FixtureNode {
+    /// Reads what stands here as the content of the request that made it.
+    fileprivate func read<Value>(
+        _ read: (IMSBody) throws(IMSRefusal) -> Value
+    ) throws(FixtureProblem) -> Value {
+        let body = IMSBody(try verbatim().object ?? [:])
+        do throws(IMSRefusal) {
+            return try read(body)
+        } catch {
+            throw problem(error.reason ?? error.failure.rawValue)
+        }
+    }
+
+    fileprivate func userNumber() throws(FixtureProblem) -> Int {
+        guard let number = IMSUser.number(try string()) else { throw problem("is no id of the form usr-1") }
+        return number
+    }
+}

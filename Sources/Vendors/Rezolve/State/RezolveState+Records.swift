@@ -1,0 +1,71 @@
+import Emulation
+import JSON
+
+/// State as JSON. Records have the members that they have in `accounts.yaml`, and those that only requests change.
+extension Rezolve: RecordedVendor {
+    func code(_ state: inout RezolveState, _ coder: inout RecordCoder) {
+        let isPart = coder.extent == .changes
+        let complaint = accounts.partners.complaint(about:)
+        var (owners, pairs) = (state.owners, state.madeKeyPairs)
+        // Read first, as it stands in no whole state: what is given for changes and is none is told by it.
+        let readsOwners = isPart && coder.isReading
+        if readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
+        coder.table("customers", &state.customers, within: RezolveState.bound, complaint: complaint)
+        if isPart, !readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
+        if coder.isReading { state.add(owners: owners) }
+        coder.table("users", &state.users, prepare: RecordTable.preparation(state.customers))
+        if isPart {
+            coder.list("key_pairs", &pairs, isRequired: true)
+            coder.removals("removed_customers", &state.customers)
+            coder.removals("removed_users", &state.users)
+        }
+        coder.lastNumber("last_user_id", &state.users, isRequired: isPart) { (node) throws(FixtureProblem) in
+            let (id, largest) = (try node.int(), RUAUser.largestID)
+            guard (0...largest).contains(id) else {
+                throw node.problem("user id \(id) is not between 0 and \(largest)")
+            }
+            return id
+        }
+        if coder.isReading { state.settle(pairs) }
+    }
+
+    func adopt(_ state: RezolveState, startedFrom old: Rezolve) -> RezolveState {
+        var adopted = initialState
+        adopted.customers.take(changesOf: state.customers)
+        adopted.add(owners: state.owners)
+        adopted.users.take(changesOf: state.users)
+        adopted.settle(state.madeKeyPairs)
+        return adopted
+    }
+}
+
+extension RezolveState {
+    /// Customers of whom nothing changed but their user, for the case that other fixtures do not have them.
+    fileprivate var owners: [RezolveCustomer] {
+        let listed = Set(customers.changed.map(\.key))
+        return users.changed.compactMap { listed.contains(ExactText($0.entityID)) ? nil : customers[$0.entityID] }
+    }
+
+    /// Pairs that were made for unchanged customers, whom the fixtures give none.
+    fileprivate var madeKeyPairs: [RezolveKeyPair] {
+        customers.untouched.all.compactMap { fixture in
+            guard let customer = customers[fixture.key], !customer.hasKeyFile, customer.keyPair.made != nil,
+                customer.isSame(as: fixture)
+            else { return nil }
+            return RezolveKeyPair(entityID: customer.entityID, keyPair: customer.keyPair)
+        }
+    }
+
+    /// Adds those customers who are not there.
+    fileprivate mutating func add(owners: [RezolveCustomer]) {
+        for owner in owners where customers[owner.key] == nil { customers.put(owner) }
+    }
+
+    /// Gives unchanged customers their pairs, and forgets users whose customers are gone.
+    fileprivate mutating func settle(_ pairs: [RezolveKeyPair]) {
+        for pair in pairs where customers[pair.entityID]?.hasKeyFile == false {
+            customers.change(ExactText(pair.entityID)) { $0.keyPair = pair.keyPair }
+        }
+        for user in users.all where customers[user.entityID] == nil { users.remove(user.id) }
+    }
+}
