@@ -25,6 +25,17 @@ public enum PercentEncoding {
         return bytes
     }
 
+    /// A query's text as names and values, in order: split at `&`, cut at the first `=`, then decoded.
+    ///
+    /// A part with a broken escape stays as it was sent.
+    public static func items(of text: Substring) -> [(name: String, value: String)] {
+        text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(decode($0) ?? $0) }
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+    }
+
     private static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -36,10 +47,11 @@ public enum PercentEncoding {
 }
 
 extension Request {
-    /// The query as names and values, in order: split at `&`, cut at the first `=`, then decoded; `+` stays `+`.
-    ///
-    /// A part with a broken escape stays as it was sent.
-    public var queryItems: [(name: String, value: String)] { query.map { Self.items(of: $0) } ?? [] }
+    /// The query as ``PercentEncoding/items(of:)``; `+` stays `+`.
+    public var queryItems: [(name: String, value: String)] { query.map { PercentEncoding.items(of: $0) } ?? [] }
+
+    /// The first value of that name in the query; `nil` when there is none.
+    public func queryValue(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
     /// The content as names and values when it is a form (`application/x-www-form-urlencoded`), in which `+` stands for a
     /// blank; otherwise, and when it is not UTF-8, empty.
@@ -48,14 +60,6 @@ extension Request {
         guard type == "application/x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) else {
             return []
         }
-        return Self.items(of: text.replacing("+", with: " ")[...])
-    }
-
-    private static func items(of text: Substring) -> [(name: String, value: String)] {
-        text.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { String(PercentEncoding.decode($0) ?? $0) }
-            return (parts[0], parts.count > 1 ? parts[1] : "")
-        }
+        return PercentEncoding.items(of: text.replacing("+", with: " ")[...])
     }
 }

@@ -11,23 +11,45 @@ public protocol FieldDialect: Sendable {
     static func refusal(of problems: [FieldProblem]) -> FieldRefusal
 }
 
+extension FieldDialect {
+    /// The refusal of one field, by a rule of the vendor's own.
+    ///
+    /// - Parameter reason: what was found and what would be right, behind the field's name.
+    public static func refusal(_ name: String, _ reason: String, inQuery isInQuery: Bool = false) -> FieldRefusal {
+        refusal(of: [FieldProblem(path: name, kind: .other(reason), isInQuery: isInQuery)])
+    }
+}
+
 /// How fields are read.
 public struct FieldPolicy: Sendable {
-    /// Whether reading goes on behind the first problem.
-    public var tellsAll = false
-    /// Whether a member that is null counts as absent.
-    public var nullIsAbsent = false
-    /// Whether a required text or list that is empty counts as absent.
-    public var emptyIsAbsent = false
-    /// Whether a number counts as its digits, as where a command line cannot tell it from a text.
-    public var readsNumbersAsTexts = false
-    /// The longest text in Unicode scalars, where nothing else is said.
-    public var longestText = Int.max
-    /// What stands before and behind the index of an element in its path.
-    public var indexSigns = ("[", "]")
+    let tellsAll: Bool
+    let nullIsAbsent: Bool
+    let emptyIsAbsent: Bool
+    let readsNumbersAsTexts: Bool
+    let textLengths: ClosedRange<Int>
+    let indexSigns: (before: String, behind: String)
 
-    /// The policy of most: the first problem is told, and null is a value.
-    public init() {}
+    /// A policy of these parts.
+    ///
+    /// - Parameters:
+    ///   - tellsAll: whether reading goes on behind the first problem.
+    ///   - nullIsAbsent: whether a member that is null counts as absent.
+    ///   - emptyIsAbsent: whether a required text or list that is empty counts as absent.
+    ///   - readsNumbersAsTexts: whether a number counts as its digits, as where a command line cannot tell it from a text.
+    ///   - textLengths: how many characters a required text must have, and how many Unicode scalars any may have.
+    ///   - indexSigns: what stands around the index of an element in its path.
+    public init(
+        tellsAll: Bool = false, nullIsAbsent: Bool = false, emptyIsAbsent: Bool = false,
+        readsNumbersAsTexts: Bool = false, textLengths: ClosedRange<Int> = 0...Int.max,
+        indexSigns: (before: String, behind: String) = ("[", "]")
+    ) {
+        self.tellsAll = tellsAll
+        self.nullIsAbsent = nullIsAbsent
+        self.emptyIsAbsent = emptyIsAbsent
+        self.readsNumbersAsTexts = readsNumbersAsTexts
+        self.textLengths = textLengths
+        self.indexSigns = indexSigns
+    }
 }
 
 /// The fields of a request: the members of a JSON object, or the items of a query.
@@ -35,10 +57,14 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     /// The members; items of a query are texts.
     public let object: JSONObject
     @usableFromInline let isQuery: Bool
+    @usableFromInline let path: String
 
     /// Members that did not come as a body of their own.
-    public init(_ object: JSONObject) {
+    ///
+    /// - Parameter path: where the object stands in one.
+    public init(_ object: JSONObject, at path: String = "") {
         self.object = object
+        self.path = path
         isQuery = false
     }
 
@@ -68,13 +94,14 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     public init(queryOf request: Request) {
         object = JSONObject(request.queryItems.map { ($0.name, .string($0.value)) })
         isQuery = true
+        path = ""
     }
 
     /// What `read` makes of the fields; where it finds a problem, nothing that it gives is used.
     @inlinable public func read<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Dialect.FieldRefusal) -> Value {
-        var reader = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery)
+        var reader = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path)
         let value = read(&reader)
         guard reader.problems.isEmpty else { throw Dialect.refusal(of: reader.problems) }
         return value

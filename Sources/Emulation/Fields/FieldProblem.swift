@@ -25,7 +25,7 @@ public struct FieldProblem: Error, Hashable {
         /// A text has more characters.
         case tooLong(maximum: Int)
         /// No field has that name; these are known.
-        case unknown(known: [String])
+        case unknown(String, known: [String])
         /// A rule of the vendor's own; the text says what was found and what would be right.
         case other(String)
     }

@@ -17,13 +17,8 @@ public struct FieldReader: Sendable {
     private let base: String
     private let index: Int?
 
-    /// A reader of that object's members.
-    public init(_ object: JSONObject, _ policy: FieldPolicy, isQuery: Bool = false) {
-        self.init(object, policy, isQuery: isQuery, at: "", index: nil)
-    }
-
     @usableFromInline init(
-        _ object: JSONObject, _ policy: FieldPolicy, isQuery: Bool = false, at base: String, index: Int?
+        _ object: JSONObject, _ policy: FieldPolicy, isQuery: Bool = false, at base: String = "", index: Int? = nil
     ) {
         (self.object, self.policy, self.isQuery, self.base, self.index) = (object, policy, isQuery, base, index)
     }
@@ -31,7 +26,7 @@ public struct FieldReader: Sendable {
     // MARK: Values
 
     /// A text that must be there.
-    public mutating func text(_ name: String, atLeast minimum: Int = 0, atMost maximum: Int? = nil) -> String {
+    public mutating func text(_ name: String, atLeast minimum: Int? = nil, atMost maximum: Int? = nil) -> String {
         optionalText(name, isRequired: true, atLeast: minimum, atMost: maximum) ?? ""
     }
 
@@ -42,11 +37,11 @@ public struct FieldReader: Sendable {
     ///   - otherName: a spelling that counts when there is no field of that name.
     ///   - isRequired: whether its absence is a problem.
     ///   - acceptsNull: whether `null` is no problem; it satisfies a requirement.
-    ///   - minimum: the fewest characters.
-    ///   - maximum: the most Unicode scalars; those of the policy.
+    ///   - minimum: the fewest characters; for a required text those of the policy.
+    ///   - maximum: the most Unicode scalars; in a body those of the policy.
     public mutating func optionalText(
         _ name: String, or otherName: String? = nil, isRequired: Bool = false, acceptsNull: Bool = false,
-        atLeast minimum: Int = 0, atMost maximum: Int? = nil
+        atLeast minimum: Int? = nil, atMost maximum: Int? = nil
     ) -> String? {
         let expected = "a string"
         guard let value = member(name, or: otherName, isRequired, expected) else { return nil }
@@ -55,7 +50,7 @@ public struct FieldReader: Sendable {
             report(name, .wrongType, expected: expected, found: value)
             return nil
         }
-        if let fault = fault(of: text, isRequired, minimum, maximum ?? policy.longestText) {
+        if let fault = fault(of: text, isRequired, minimum, maximum) {
             report(name, fault, expected: expected, found: value)
             return nil
         }
@@ -63,8 +58,10 @@ public struct FieldReader: Sendable {
     }
 
     private func fault(
-        of text: String, _ isRequired: Bool, _ minimum: Int, _ maximum: Int
+        of text: String, _ isRequired: Bool, _ minimum: Int?, _ maximum: Int?
     ) -> FieldProblem.Kind? {
+        let minimum = minimum ?? (isRequired ? policy.textLengths.lowerBound : 0)
+        let maximum = maximum ?? (isQuery ? .max : policy.textLengths.upperBound)
         if isRequired, policy.emptyIsAbsent, text.utf8.isEmpty { return .missing }
         // Counting characters takes long; whether there is one the bytes tell, and a text has never more scalars than bytes.
         let isLongEnough = minimum <= 1 ? text.utf8.count >= minimum : text.prefix(minimum).count == minimum
@@ -98,7 +95,7 @@ public struct FieldReader: Sendable {
     public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self, isRequired: Bool = false
     ) -> Choice? {
-        guard let text = optionalText(name, isRequired: isRequired) else { return nil }
+        guard let text = optionalText(name, isRequired: isRequired, atLeast: 0) else { return nil }
         guard let choice = Choice(rawValue: text) else {
             report(name, .noChoice(Choice.allCases.map(\.rawValue)), found: .string(text))
             return nil
@@ -108,13 +105,13 @@ public struct FieldReader: Sendable {
 
     /// A time that `read` takes from a text; a number that could be one is told as that.
     public mutating func time<Time>(
-        _ name: String, isRequired: Bool = false, atLeast minimum: Int = 0, _ read: (String) -> Time?
+        _ name: String, isRequired: Bool = false, _ read: (String) -> Time?
     ) -> Time? {
         if let value = object[name], value.number != nil {
             report(name, .noTime, expected: "a string", found: value)
             return nil
         }
-        guard let text = optionalText(name, isRequired: isRequired, atLeast: minimum) else { return nil }
+        guard let text = optionalText(name, isRequired: isRequired) else { return nil }
         guard let time = read(text) else {
             report(name, .noTime, found: .string(text))
             return nil
@@ -157,6 +154,9 @@ public struct FieldReader: Sendable {
         return value
     }
 
+    /// Whether there is a member that is null.
+    public func isNull(_ name: String) -> Bool { object[name]?.isNull == true }
+
     // MARK: Objects in it
 
     /// What `read` makes of an object; `nil` when it is absent or wrong.
@@ -164,7 +164,7 @@ public struct FieldReader: Sendable {
         _ name: String, isRequired: Bool = false, _ read: (inout FieldReader) -> Value
     ) -> Value? {
         guard let object = object(name, isRequired: isRequired) else { return nil }
-        var reader = FieldReader(object, policy, at: path(to: name), index: nil)
+        var reader = FieldReader(object, policy, at: path(to: name))
         let value = read(&reader)
         take(reader.problems)
         return value
@@ -195,7 +195,7 @@ public struct FieldReader: Sendable {
     /// Refuses members of other names.
     public mutating func refuseUnknown(_ known: [String]) {
         let unknown = object.first { member in !known.contains { $0.hasSameBytes(as: member.name) } }
-        if let unknown { report(unknown.name, .unknown(known: known), found: unknown.value) }
+        if let unknown { report(unknown.name, .unknown(unknown.name, known: known), found: unknown.value) }
     }
 
     /// Notes what is wrong with a field by a rule of the vendor's own.
@@ -214,7 +214,7 @@ public struct FieldReader: Sendable {
 
     /// Notes that an element of a list has another type.
     @usableFromInline mutating func note(_ element: JSON, at index: Int, of list: String, expected: String) {
-        let path = list + policy.indexSigns.0 + String(index) + policy.indexSigns.1
+        let path = list + policy.indexSigns.before + String(index) + policy.indexSigns.behind
         add(FieldProblem(path: path, kind: .wrongType, expected: expected, found: element, list: list))
     }
 
@@ -240,7 +240,7 @@ public struct FieldReader: Sendable {
 
     /// The path of a member.
     @usableFromInline func path(to name: String) -> String {
-        let place = index.map { base + policy.indexSigns.0 + String($0) + policy.indexSigns.1 } ?? base
+        let place = index.map { base + policy.indexSigns.before + String($0) + policy.indexSigns.behind } ?? base
         return place.isEmpty ? name : "\(place).\(name)"
     }
 

@@ -180,7 +180,8 @@ extension IMSTrip {
         let received = try entry.required("received_at").moment()
         let user = try entry.required("user").userNumber()
         do {
-            return (user, try IMSTrip(IMSBody(try node.verbatim().object ?? [:]), received: received))
+            let body = IMSBody(try node.verbatim().object ?? [:])
+            return (user, try body.read { IMSTrip(&$0, received: received) })
         } catch let refusal as IMSRefusal {
             throw node.problem(refusal.reason ?? refusal.failure.rawValue)
         } catch {
@@ -202,8 +203,9 @@ extension IMSInvitation {
         let user = try entry.required("from_user_id").userNumber()
         let created = try entry.required("created_at").moment()
         do {
-            return try IMSInvitation(
-                IMSBody(try node.verbatim().object ?? [:]), number: number, user: user, created: created)
+            return try IMSBody(try node.verbatim().object ?? [:]).read {
+                IMSInvitation(&$0, number: number, user: user, created: created)
+            }
         } catch let refusal as IMSRefusal {
             throw node.problem(refusal.reason ?? refusal.failure.rawValue)
         } catch {

@@ -2,11 +2,7 @@ import Emulation
 import JSON
 
 extension Rezolve: FieldDialect {
-    static var fieldPolicy: FieldPolicy {
-        var policy = FieldPolicy()
-        policy.tellsAll = true
-        return policy
-    }
+    static let fieldPolicy = FieldPolicy(tellsAll: true)
 
     /// Absent members decide first, then wrong types, then short texts.
     static func refusal(of problems: [FieldProblem]) -> RezolveRefusal {
@@ -47,7 +43,7 @@ extension Rezolve: FieldDialect {
 
 /// How RUA reads bodies: it has one failure for all that is wrong.
 enum RUA: FieldDialect {
-    static var fieldPolicy: FieldPolicy { Rezolve.fieldPolicy }
+    static let fieldPolicy = Rezolve.fieldPolicy
 
     static func refusal(of problems: [FieldProblem]) -> RezolveRefusal {
         Refusal(.ruaBodyInvalid, because: problems[0].reason() ?? problems.reason)
