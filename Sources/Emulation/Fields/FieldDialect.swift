@@ -18,6 +18,11 @@ extension FieldDialect {
     public static func refusal(_ name: String, _ reason: String, inQuery isInQuery: Bool = false) -> FieldRefusal {
         refusal(of: [FieldProblem(path: name, kind: .other(reason), isInQuery: isInQuery)])
     }
+
+    /// The refusal of one field that is not there.
+    public static func missing(_ name: String, expected: String = "") -> FieldRefusal {
+        refusal(of: [FieldProblem(path: name, kind: .missing, expected: expected)])
+    }
 }
 
 /// How fields are read.
@@ -69,20 +74,23 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     }
 
     /// The content of a request, which must be a JSON object.
-    public init(bodyOf request: Request) throws(Dialect.FieldRefusal) {
-        self.init(try Self.content(of: request, "an object", \.object))
+    public init(
+        bodyOf request: Request, maximumDepth: Int = JSON.defaultMaximumDepth
+    ) throws(Dialect.FieldRefusal) {
+        self.init(try Self.content(of: request, maximumDepth, "an object", \.object))
     }
 
     /// The content of a request, which must be a JSON array; its elements are read by ``FieldReader/elements``.
     public init(listOf request: Request) throws(Dialect.FieldRefusal) {
-        self.init([FieldReader.elements: .array(try Self.content(of: request, "an array", \.array))])
+        let elements = try Self.content(of: request, JSON.defaultMaximumDepth, "an array", \.array)
+        self.init([FieldReader.elements: .array(elements)])
     }
 
     private static func content<Value>(
-        of request: Request, _ expected: String, _ read: (JSON) -> Value?
+        of request: Request, _ maximumDepth: Int, _ expected: String, _ read: (JSON) -> Value?
     ) throws(Dialect.FieldRefusal) -> Value {
         do throws(FieldProblem) {
-            let value = try request.json()
+            let value = try request.json(maximumDepth: maximumDepth)
             if let content = read(value) { return content }
             throw FieldProblem(path: "", kind: .otherContent, expected: expected, found: value)
         } catch {
@@ -101,10 +109,18 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
     @inlinable public func read<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Dialect.FieldRefusal) -> Value {
+        let (value, refusal) = outcome(read)
+        if let refusal { throw refusal }
+        return value
+    }
+
+    /// What `read` makes of the fields, and the refusal that they lead to; for those who judge what is left, too.
+    @inlinable public func outcome<Value>(
+        _ read: (inout FieldReader) -> Value
+    ) -> (value: Value, refusal: Dialect.FieldRefusal?) {
         var reader = FieldReader(object, Dialect.fieldPolicy, isQuery: isQuery, at: path)
         let value = read(&reader)
-        guard reader.problems.isEmpty else { throw Dialect.refusal(of: reader.problems) }
-        return value
+        return (value, reader.problems.isEmpty ? nil : Dialect.refusal(of: reader.problems))
     }
 }
 
@@ -128,6 +144,13 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
         _ read: (inout FieldReader) -> Value
     ) throws(Refusal<V.Failure>) -> Value {
         try body().read(read)
+    }
+
+    /// What `read` makes of the content, which must be a JSON array; it reads ``FieldReader/elements``.
+    @inlinable public func list<Value>(
+        _ read: (inout FieldReader) -> Value
+    ) throws(Refusal<V.Failure>) -> Value {
+        try Fields<V>(listOf: request).read(read)
     }
 
     /// The items of the query.

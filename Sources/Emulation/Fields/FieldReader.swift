@@ -170,24 +170,36 @@ public struct FieldReader: Sendable {
         return value
     }
 
-    /// What `read` makes of each object of a list.
+    /// What `read` makes of each object of a list; where all problems are told, those of elements that are none come first.
     @inlinable public mutating func objects<Value>(
         _ name: String, isRequired: Bool = false, _ read: (inout FieldReader) -> Value
     ) -> [Value] {
         guard let list = list(name, isRequired: isRequired) else { return [] }
         let path = path(to: name)
+        noteOthers(in: list, of: path)
         var values: [Value] = []
         for (index, element) in list.enumerated() {
-            guard let object = element.object else {
-                note(element, at: index, of: path, expected: "an object")
-                continue
-            }
-            var reader = FieldReader(object, policy, at: path, index: index)
+            guard var reader = reader(of: element, at: index, of: path) else { continue }
             values.append(read(&reader))
             take(reader.problems)
             if isOver { break }
         }
         return values
+    }
+
+    /// Notes elements that are no objects, where all problems are told.
+    @usableFromInline mutating func noteOthers(in list: [JSON], of path: String) {
+        guard policy.tellsAll else { return }
+        for (index, element) in list.enumerated() where element.object == nil {
+            note(element, at: index, of: path, expected: "an object")
+        }
+    }
+
+    /// A reader of an element of a list; `nil` when it is no object, which is noted unless it was before.
+    @usableFromInline mutating func reader(of element: JSON, at index: Int, of path: String) -> FieldReader? {
+        if let object = element.object { return FieldReader(object, policy, at: path, index: index) }
+        if !policy.tellsAll { note(element, at: index, of: path, expected: "an object") }
+        return nil
     }
 
     // MARK: Problems

@@ -51,11 +51,11 @@ extension ComapiConversation {
 
 extension ComapiRights {
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
-        let members = try node.mapping(Flag.allCases.map(\.rawValue)).members
-        var object = JSONObject()
-        for (name, value) in members { object.append(name, .bool(try value.bool())) }
-        var faults = ComapiFaults()
-        self.init(ComapiMembers(object), &faults)
+        var refused: [Flag] = []
+        for (name, value) in try node.mapping(Flag.allCases.map(\.rawValue)).members where try !value.bool() {
+            if let flag = Flag(rawValue: name) { refused.append(flag) }
+        }
+        self.init(refused: refused)
     }
 }
 
