@@ -56,6 +56,13 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
+    /// The first member of that name, unless it is null.
+    public func present(_ name: String) -> JSON? {
+        // No closure with nil in it: that would be a null.
+        guard let value = self[name], !value.isNull else { return nil }
+        return value
+    }
+
     /// Appends a member even if the name already occurs.
     public mutating func append(_ name: String, _ value: JSON) {
         members.append(Member(name: name, value: value))

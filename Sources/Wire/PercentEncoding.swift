@@ -25,6 +25,17 @@ public enum PercentEncoding {
         return bytes
     }
 
+    /// A query's text as names and values, in order: split at `&`, cut at the first `=`, then decoded.
+    ///
+    /// A part with a broken escape stays as it was sent.
+    public static func items(of text: Substring) -> [(name: String, value: String)] {
+        text.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { String(decode($0) ?? $0) }
+            return (parts[0], parts.count > 1 ? parts[1] : "")
+        }
+    }
+
     private static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -39,7 +50,10 @@ extension Request {
     /// The query's names and values in order: split at `&`, then at the first `=`, then decoded; `+` stays `+`.
     ///
     /// A part with a malformed escape stays as sent.
-    public var queryItems: [(name: String, value: String)] { query.map { Self.items(of: $0) } ?? [] }
+    public var queryItems: [(name: String, value: String)] { query.map { PercentEncoding.items(of: $0) } ?? [] }
+
+    /// The first value of that name in the query; `nil` when there is none.
+    public func queryValue(_ name: String) -> String? { queryItems.first { $0.name == name }?.value }
 
     /// The names and values of a form (`application/x-www-form-urlencoded`), where `+` means a space; empty for other
     /// types and when the content is not UTF-8.
@@ -48,14 +62,6 @@ extension Request {
         guard type == "application/x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) else {
             return []
         }
-        return Self.items(of: text.replacing("+", with: " ")[...])
-    }
-
-    private static func items(of text: Substring) -> [(name: String, value: String)] {
-        text.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-                .map { String(PercentEncoding.decode($0) ?? $0) }
-            return (parts[0], parts.count > 1 ? parts[1] : "")
-        }
+        return PercentEncoding.items(of: text.replacing("+", with: " ")[...])
     }
 }

@@ -30,9 +30,9 @@ struct EdgeTests {
 
     @Test("an issuer without any key has none that could be had, rather than expired ones")
     func emptyRing() throws {
-        let record = try IMSIssuerRecord(
-            IMSBody(["name": "bare", "issuer": "https://bare.test", "tenant": "demo"]),
-            source: IMSKeySource(kind: .publicKey, given: .null, url: nil), created: Moment(unixSeconds: 1))
+        let body = IMSBody(["name": "bare", "issuer": "https://bare.test", "tenant": "demo"])
+        let source = IMSKeySource(kind: .publicKey, given: .null, url: nil)
+        let record = try body.read { IMSIssuerRecord(&$0, source: source, created: Moment(unixSeconds: 1)) }
         var issuers = IMSIssuers()
         issuers.put(IMSIssuer(record, keys: []))
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
@@ -192,11 +192,10 @@ struct EdgeTests {
     func issuerBytes() throws {
         var issuers = IMSIssuers()
         func record(_ name: String) throws -> IMSIssuerRecord {
-            try IMSIssuerRecord(
-                IMSBody(["name": .string(name), "issuer": .string("https://\(name).test"), "tenant": "demo"]),
-                source: IMSKeySource(
-                    kind: .publicKey, given: .string(String(repeating: "x", count: 1 << 20)), url: nil),
-                created: Moment(unixSeconds: 1))
+            let source = IMSKeySource(
+                kind: .publicKey, given: .string(String(repeating: "x", count: 1 << 20)), url: nil)
+            return try IMSBody(["name": .string(name), "issuer": .string("https://\(name).test"), "tenant": "demo"])
+                .read { IMSIssuerRecord(&$0, source: source, created: Moment(unixSeconds: 1)) }
         }
         for number in 0..<31 { issuers.put(IMSIssuer(try record("i\(number)"), keys: [])) }
         #expect(try !issuers.hasRoom(for: record("more")))

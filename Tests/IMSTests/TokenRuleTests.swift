@@ -218,7 +218,7 @@ struct TokenRuleTests {
             ("2027-01-15T08:00:00Z", 1_800_000_000.0), ("2027-01-15t09:00:00.25+01:00", 1_800_000_000.25),
             ("2027-01-15T07:30:00-00:30", 1_800_000_000), ("2028-02-29T00:00:00z", 1_835_395_200),
         ])
-    func time(_ text: String, _ seconds: Double) { #expect(IMSTime(text)?.unixSeconds == seconds) }
+    func time(_ text: String, _ seconds: Double) { #expect(RFC3339Time(text)?.unixSeconds == seconds) }
 
     @Test(
         "what is no time is refused",
@@ -228,5 +228,5 @@ struct TokenRuleTests {
             "2027-01-15T08:60:00Z", "2027-01-15T08:00:60Z", "2027-01-15T08:00:00.Z", "2027-01-15T08:00:00+24:00",
             "2027-01-15T08:00:00+0100", "2027-01-15T08:00:00ZZ", "1800000000", "٢٠٢٧-01-15T08:00:00Z",
         ])
-    func noTime(_ text: String) { #expect(IMSTime(text) == nil) }
+    func noTime(_ text: String) { #expect(RFC3339Time(text) == nil) }
 }

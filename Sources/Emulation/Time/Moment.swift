@@ -34,7 +34,7 @@ extension Moment {
 
     /// Reads Unix seconds, fraction allowed, or an RFC 3339 date and time; `nil` for all else and for years after 9999.
     public init?(text: String) {
-        guard let seconds = Self.unixSeconds(text) ?? RFC3339.unixSeconds(text),
+        guard let seconds = Self.unixSeconds(text) ?? RFC3339Time(text)?.unixSeconds,
             Self.representable.contains(Moment(unixSeconds: seconds))
         else { return nil }
         unixSeconds = seconds

@@ -1,37 +1,91 @@
+public import JSON
 import Tokens
 
-/// Reading dates and times to the letter of RFC 3339 section 5.6.
+/// A date and time as somebody wrote it, to the letter of RFC 3339 section 5.6; leap seconds are none.
 ///
-/// The library's parser rolls a 30 February over into March and stops at the first byte that it does not know, so a
-/// mistyped moment would be taken for another one.
-enum RFC3339 {
-    /// The Unix seconds of a date and time with its offset; `nil` for anything else, leap seconds included.
-    static func unixSeconds(_ text: String) -> Double? {
-        let form = /([0-9]{4})-([0-9]{2})-([0-9]{2})[Tt]([0-9]{2}):([0-9]{2}):([0-9]{2}(?:\.[0-9]+)?)([Zz]|[+-].*)/
-        guard let parts = text.wholeMatch(of: form), let year = Int(parts.1), let month = Int(parts.2),
-            let day = Int(parts.3), let hour = Int(parts.4), let minute = Int(parts.5), let second = Double(parts.6),
-            (1...12).contains(month), day >= 1, day <= days(in: month, of: year), hour < 24, minute < 60, second < 60,
-            let offset = offsetSeconds(parts.7)
-        else { return nil }
-        return UnixTime.seconds(year: year, month: month, day: day, hour: hour, minute: minute, second: -offset)
-            + second
+/// Read by hand: the library's parser rolls a 30 February over into March and stops at the first byte that it does not
+/// know, and a regular expression takes a hundred times as long, of which some requests have thousands.
+public struct RFC3339Time: Sendable, Hashable {
+    /// The text.
+    public let text: String
+    /// Seconds since 1970-01-01T00:00:00Z.
+    public let unixSeconds: Double
+
+    /// 1970-01-01T00:00:00Z.
+    public static let epoch = RFC3339Time(text: "1970-01-01T00:00:00Z", unixSeconds: 0)
+
+    private init(text: String, unixSeconds: Double) {
+        (self.text, self.unixSeconds) = (text, unixSeconds)
     }
 
-    private static func offsetSeconds(_ text: Substring) -> Int? {
-        if text.count == 1 { return 0 }
-        guard let parts = text.wholeMatch(of: /[+-]([0-9]{2}):([0-9]{2})/), let hours = Int(parts.1),
-            let minutes = Int(parts.2), hours < 24, minutes < 60
+    /// Reads a text; `nil` for what is no date and time that exists.
+    public init?(_ text: String) {
+        var rest = Digits(Array(text.utf8)[...])
+        guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
+            let day = rest.number(2), rest.take("T") || rest.take("t"), let hour = rest.number(2), rest.take(":"),
+            let minute = rest.number(2), rest.take(":"), let second = rest.number(2), let fraction = rest.fraction(),
+            let offset = rest.offset(), rest.isEmpty, (1...12).contains(month), day >= 1,
+            day <= Self.days(in: month, of: year), hour < 24, minute < 60, second < 60
         else { return nil }
-        return (hours * 60 + minutes) * (text.hasPrefix("-") ? -60 : 60)
+        let whole = UnixTime.seconds(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second - offset)
+        self.init(text: text, unixSeconds: whole + fraction)
+    }
+
+    /// What is wrong with a value that is none, and what would be right.
+    public static func refusal(of value: JSON) -> String {
+        if let remark = NumericDate(value).dateRemark { return remark }
+        let shown = value.string.map { "“\($0.prefix(60))”" } ?? "a JSON \(value.typeName)"
+        return "is \(shown); expected an RFC 3339 text such as 2027-01-15T08:00:00Z"
     }
 
     private static func days(in month: Int, of year: Int) -> Int {
         switch month {
-        case 2: isLeap(year) ? 29 : 28
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
         case 4, 6, 9, 11: 30
         default: 31
         }
     }
+}
 
-    private static func isLeap(_ year: Int) -> Bool { year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) }
+/// Takes numbers and signs off the front of a text.
+private struct Digits {
+    private var rest: ArraySlice<UInt8>
+
+    init(_ text: ArraySlice<UInt8>) { rest = text }
+
+    var isEmpty: Bool { rest.isEmpty }
+
+    /// Whether that sign stood there.
+    mutating func take(_ sign: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: sign) else { return false }
+        rest.removeFirst()
+        return true
+    }
+
+    /// A number of exactly so many digits.
+    mutating func number(_ count: Int) -> Int? {
+        let digits = rest.prefix(count)
+        guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        rest = rest.dropFirst(count)
+        return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// A fraction of a second with its dot, or 0 without one.
+    mutating func fraction() -> Double? {
+        guard take(".") else { return 0 }
+        let digits = rest.prefix { (0x30...0x39).contains($0) }
+        rest = rest.dropFirst(digits.count)
+        return digits.isEmpty ? nil : Double("0." + String(decoding: digits, as: UTF8.self))
+    }
+
+    /// The offset from UTC in seconds.
+    mutating func offset() -> Int? {
+        if take("Z") || take("z") { return 0 }
+        let sign = take("-") ? -1 : take("+") ? 1 : 0
+        guard sign != 0, let hours = number(2), take(":"), let minutes = number(2), hours < 24, minutes < 60 else {
+            return nil
+        }
+        return sign * (hours * 60 + minutes) * 60
+    }
 }

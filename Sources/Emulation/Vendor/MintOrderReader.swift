@@ -33,14 +33,14 @@ public struct MintOrderReader {
         return int
     }
 
-    /// Sets the members of `header` and `claims` in a draft.
-    public func amend(_ draft: inout TokenDraft) {
+    /// Sets the members of `header` and `claims` in a draft; refuses those that are no objects, and members that were not
+    /// read.
+    ///
+    /// - Returns: the name of the defect that the token shall have.
+    public mutating func finish(_ draft: inout TokenDraft) throws(MintRefusal) -> String? {
         for member in members["header"]?.object ?? [:] { draft.header[member.name] = member.value }
         for member in members["claims"]?.object ?? [:] { draft.claims[member.name] = member.value }
-    }
-
-    /// Refuses members that were not read, and a `header` or `claims` that is no object.
-    public func finish() throws(MintRefusal) {
+        let defect = try string("defect")
         for name in ["header", "claims"] {
             if let value = members[name], value.object == nil {
                 throw MintRefusal("\(name) is a JSON \(value.typeName); expected an object")
@@ -50,6 +50,7 @@ public struct MintOrderReader {
             throw MintRefusal(
                 "a token of kind \(kind) has no member \(unknown)\(Nearest.hint(to: unknown, among: known.sorted()))")
         }
+        return defect
     }
 }
 

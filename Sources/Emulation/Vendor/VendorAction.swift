@@ -87,21 +87,26 @@ public struct ActionCall<V: Vendor>: Sendable {
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
 
-    /// A member as text; a number counts as its digits.
-    ///
-    /// - Throws: a refusal when it is there and something else.
-    public func text(_ name: String) throws(ActionRefusal) -> String? {
-        guard let value = members[name] else { return nil }
-        guard let text = value.string ?? value.number?.literal else {
-            throw ActionRefusal("\(name) is \(value.text); expected a string")
-        }
-        return text
+    /// What `read` makes of the members.
+    public func read<Value>(_ read: (inout FieldReader) -> Value) throws(ActionRefusal) -> Value {
+        try Fields<ActionFields>(members).read(read)
     }
 
+    /// A member as text; a number counts as its digits.
+    public func text(_ name: String) throws(ActionRefusal) -> String? { try read { $0.optionalText(name) } }
+
     /// A member as text that must be there.
-    public func required(_ name: String) throws(ActionRefusal) -> String {
-        guard let text = try text(name) else { throw ActionRefusal("member \(name) is missing") }
-        return text
+    public func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
+}
+
+/// How the members of an action are read.
+enum ActionFields: FieldDialect {
+    static let fieldPolicy = FieldPolicy(readsNumbersAsTexts: true)
+
+    static func refusal(of problems: [FieldProblem]) -> ActionRefusal {
+        let problem = problems[0]
+        if problem.kind == .missing { return ActionRefusal("member \(problem.path) is missing") }
+        return ActionRefusal("\(problem.path) is \(problem.found?.text ?? ""); expected \(problem.expected)")
     }
 }
 

@@ -26,24 +26,31 @@ extension ControlAPI {
     /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the moment that was named.
     @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
-        let isReleased = body["now"] == .null
-        let now = isReleased ? nil : try body["now"].map { value throws(ControlProblem) in try moment(value, call) }
-        let advance = try body["advance"].map { value throws(ControlProblem) in try duration(value, call) }
-        let freeze = try body["freeze"].map { value throws(ControlProblem) in
-            guard let freeze = value.bool else { throw call.invalid("freeze is \(value.text); expected true or false") }
-            return freeze
+        let isReleased = body.object["now"] == .null
+        let (now, advance, freeze) = try body.read { body in
+            (
+                isReleased ? nil : body.value("now", expecting: momentForm, Moment.init),
+                body.value("advance", expecting: "a duration such as “90s”, “31m” or “2h”") {
+                    $0.string.flatMap(Duration.init(text:))
+                },
+                body.value("freeze", expecting: "true or false", \.bool)
+            )
         }
         let clock = try call.sandbox.adjustClock { (clock) throws(ControlProblem) in
             var changed = clock
             if isReleased { changed.release() }
             if freeze == true { changed.freeze() }
             if let now { changed.set(to: now) }
-            if let advance, !changed.advance(by: advance) { throw outOfBounds(changed.now, body["advance"], call) }
+            if let advance, !changed.advance(by: advance) {
+                throw outOfBounds(changed.now, body.object["advance"], call)
+            }
             if freeze == false { changed.resume() }
             clock = changed
         }
         return .ready(.json(json(clock)))
     }
+
+    private static let momentForm = "Unix seconds, an RFC 3339 time, or null for the machine's time"
 
     /// Gives a sandbox with a seed the machine's time as well, until it is reset.
     @Sendable static func releaseClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -56,21 +63,6 @@ extension ControlAPI {
         return call.invalid(
             "advance is \(advance?.text ?? ""), the clock shows \(now.rfc3339), and it can show the years 1970 to 9999; expected a duration from -\(seconds.0)s to \(seconds.1)s"
         )
-    }
-
-    private static func moment(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Moment {
-        guard let moment = Moment(value) else {
-            throw call.invalid(
-                "now is \(value.text); expected Unix seconds, an RFC 3339 time, or null for the machine's time")
-        }
-        return moment
-    }
-
-    private static func duration(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Duration {
-        guard let duration = value.string.flatMap(Duration.init(text:)) else {
-            throw call.invalid("advance is \(value.text); expected a duration such as “90s”, “31m” or “2h”")
-        }
-        return duration
     }
 
     private static func json(_ clock: SandboxClock) -> JSON {

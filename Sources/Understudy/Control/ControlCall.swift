@@ -12,7 +12,7 @@ struct ControlCall {
     /// Every call that there is.
     let operations: [ControlOperation]
     /// The parameters of the query, each at most once and among those that the operation declares.
-    let query: [String: String]
+    let query: Fields<ControlFields>
 
     /// A call at its operation.
     ///
@@ -40,51 +40,37 @@ struct ControlCall {
 
     /// The content, which must be a JSON object without repeated members.
     func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {
-        guard !request.body.isEmpty else {
-            throw ControlProblem(.badRequest, "body-malformed", "The content is empty; expected a JSON object.")
-        }
-        let value: JSON
-        do {
-            value = try JSON.parse(request.body, maximumDepth: maximumDepth)
-        } catch {
-            throw ControlProblem(.badRequest, "body-malformed", "The content is not JSON: \(error).")
-        }
-        guard let object = value.object else {
-            throw ControlProblem(
-                .badRequest, "body-malformed", "The content is a JSON \(value.typeName), not an object.")
-        }
+        let object = try Fields<ControlFields>(bodyOf: request, maximumDepth: maximumDepth).object
         if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) stands there twice") }
         return object
     }
 
     /// The content, which must be a JSON object with no other members than these.
-    func body(_ allowed: String...) throws(ControlProblem) -> JSONObject {
+    func body(_ allowed: String...) throws(ControlProblem) -> Fields<ControlFields> {
         let object = try object()
         try check(object, allowed)
-        return object
+        return Fields(object)
     }
 
     /// Refuses members other than these.
     func check(_ object: JSONObject, _ allowed: [String]) throws(ControlProblem) {
-        if let unknown = object.first(where: { !allowed.contains($0.name) })?.name {
-            throw invalid("there is no member \(unknown)\(Nearest.hint(to: unknown, among: allowed))")
-        }
+        try Fields<ControlFields>(object).read { $0.refuseUnknown(allowed) }
     }
 
     private static func query(
         of request: Request, _ declared: [ControlOperation.Parameter]
-    ) throws(ControlProblem) -> [String: String] {
-        var values: [String: String] = [:]
-        for (name, value) in request.queryItems {
+    ) throws(ControlProblem) -> Fields<ControlFields> {
+        var names: Set<String> = []
+        for (name, _) in request.queryItems {
             guard declared.contains(where: { $0.name == name }) else {
                 let hint = Nearest.hint(to: name, among: declared.map(\.name))
                 throw .invalid("there is no query parameter \(name)\(hint)")
             }
-            guard values.updateValue(value, forKey: name) == nil else {
+            guard names.insert(name).inserted else {
                 throw .invalid("query parameter \(name) stands there twice")
             }
         }
-        return values
+        return Fields(queryOf: request)
     }
 
     /// The index of the vendor of that id.

@@ -38,31 +38,25 @@ extension ControlAPI {
 
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let filter = try filter(call)
-        let count = try number("count", call) ?? 1
+        let count = try call.query.read { $0.count("count") } ?? 1
         // Not on the loop: a journal may hold some megabytes.
         let wait = try wait(call) ?? .zero
         return .deferred { list(await call.sandbox.journal.entries(filter, atLeast: count, within: wait), call) }
     }
 
     private static func filter(_ call: ControlCall) throws(ControlProblem) -> JournalFilter {
-        let query = call.query
-        var filter = JournalFilter()
-        filter.vendor = query["vendor"]
-        filter.route = query["route"]
-        filter.failure = query["failure"]
-        filter.status = try number("status", call)
-        filter.after = try number("after", call)
-        if let since = query["since"] {
-            guard let moment = Moment(text: since) else {
-                throw call.invalid("since is “\(since)”; expected Unix seconds or an RFC 3339 time")
+        let filter = try call.query.read { query in
+            var filter = JournalFilter()
+            filter.vendor = query.optionalText("vendor")
+            filter.route = query.optionalText("route")
+            filter.failure = query.optionalText("failure")
+            filter.status = query.count("status")
+            filter.after = query.count("after")
+            filter.since = query.value("since", expecting: "Unix seconds or an RFC 3339 time") {
+                Moment(text: $0.string ?? "")
             }
-            filter.since = moment
-        }
-        if let unmatched = query["unmatched"] {
-            guard let isUnmatched = Bool(unmatched) else {
-                throw call.invalid("unmatched is “\(unmatched)”; expected true or false")
-            }
-            filter.isUnmatched = isUnmatched
+            filter.isUnmatched = query.value("unmatched", expecting: "true or false") { Bool($0.string ?? "") }
+            return filter
         }
         try checkNames(filter, call)
         return filter
@@ -70,11 +64,11 @@ extension ControlAPI {
 
     /// How long the call may wait; `nil` when it does not ask for that.
     static func wait(_ call: ControlCall) throws(ControlProblem) -> Duration? {
-        guard let wait = call.query["wait"] else { return nil }
-        guard let duration = Duration(text: wait), (.zero...longestWait).contains(duration) else {
-            throw call.invalid("wait is “\(wait)”; expected a duration up to 60s, such as 2s")
+        try call.query.read { query in
+            query.value("wait", expecting: "a duration up to 60s, such as 2s") {
+                Duration(text: $0.string ?? "").flatMap { (.zero...longestWait).contains($0) ? $0 : nil }
+            }
         }
-        return duration
     }
 
     /// A mistyped name would look as if nothing had happened.
@@ -89,16 +83,6 @@ extension ControlAPI {
             guard let name, !known.contains(name) else { continue }
             throw call.invalid("no \(kind) is called \(name)\(Nearest.hint(to: name, among: known))")
         }
-    }
-
-    private static func number(
-        _ name: String, _ call: ControlCall
-    ) throws(ControlProblem) -> Int? {
-        guard let text = call.query[name] else { return nil }
-        guard let number = Int(text), number >= 0 else {
-            throw call.invalid("\(name) is “\(text)”; expected a whole number")
-        }
-        return number
     }
 
     private static func list(_ entries: [JournalEntry], _ call: ControlCall) -> Response {
@@ -121,5 +105,12 @@ extension ControlAPI {
     @Sendable static func clearJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         call.sandbox.journal.clear()
         return .ready(.empty())
+    }
+}
+
+extension FieldReader {
+    /// A number from 0 in the query.
+    fileprivate mutating func count(_ name: String) -> Int? {
+        value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
     }
 }

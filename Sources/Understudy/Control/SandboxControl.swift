@@ -35,10 +35,11 @@ extension ControlAPI {
     @Sendable static func setSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let name = call.parameters["name"]
         guard SandboxName.isValid(name) else { throw SandboxSelection.invalid(name) }
-        guard let value = try call.body("ttl")["ttl"] else {
+        let body = try call.body("ttl")
+        guard body.object["ttl"] != nil else {
             throw call.invalid("member ttl is missing; expected a duration such as “10m”, or null")
         }
-        let duration = try timeToLive(value, call)
+        let duration = try body.read(timeToLive)
         if name == SandboxName.standard, duration != nil {
             throw call.invalid("the sandbox \(name) never expires; ttl can only be null")
         }
@@ -46,12 +47,13 @@ extension ControlAPI {
         return .ready(.json(json(sandbox, at: call.emulator.machine())))
     }
 
-    private static func timeToLive(_ value: JSON, _ call: ControlCall) throws(ControlProblem) -> Duration? {
-        if value.isNull { return nil }
-        guard let duration = value.string.flatMap(Duration.init(text:)), duration > .zero else {
-            throw call.invalid("ttl is \(value.text); expected a duration over 0 such as “90s”, “10m” or “2h”, or null")
-        }
-        return duration
+    private static func timeToLive(_ body: inout FieldReader) -> Duration? {
+        let form = "a duration over 0 such as “90s”, “10m” or “2h”, or null"
+        return body.isNull("ttl")
+            ? nil
+            : body.value("ttl", expecting: form) { value in
+                value.string.flatMap(Duration.init(text:)).flatMap { $0 > .zero ? $0 : nil }
+            }
     }
 
     @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {

@@ -30,7 +30,7 @@ extension ControlAPI {
 
     /// Activates the scenario that the content names, or those of the list in its member `scenarios`, the first one first.
     @Sendable static func setScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let body = try call.body("scenario", "state", "scenarios")
+        let body = try call.body("scenario", "state", "scenarios").object
         var chosen: [(scenario: Scenario, state: Int)] = []
         if let list = body["scenarios"] {
             guard let elements = list.array, body.count == 1 else {

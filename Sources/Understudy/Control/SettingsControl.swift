@@ -23,7 +23,7 @@ extension ControlAPI {
     /// A seed makes ids and times repeatable: another one than before starts the ids again and stops a clock that shows
     /// the machine's time. Taking it back leaves the clock where it stands.
     @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let body = try call.body("profile", "switches", "seed")
+        let body = try call.body("profile", "switches", "seed").object
         let settings = try call.sandbox.adjustSettings { (settings) throws(ControlProblem) in
             var changed = settings
             if let profile = body["profile"] { try setProfile(profile, &changed, call) }

@@ -56,7 +56,7 @@ extension ControlAPI {
 
     /// Says of a token what each vendor, or the one that is named, would answer.
     @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let body = try call.body("token", "vendor", "request")
+        let body = try call.body("token", "vendor", "request").object
         guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }
         let request = body["request"] ?? [:]
         guard let context = request.object else { throw call.invalid("request is \(request.text); expected an object") }

@@ -84,54 +84,54 @@ final class Rezolve: Vendor {
     private static let bookRoutes: [Route<Rezolve>] = [
         Route(
             "phonebook.list", .get(customer + "/phonebook"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(listPhones)),
+            handler: forCustomer(RezolvePhone.list)),
         Route(
             "phonebook.create", .post(customer + "/phonebook"), access: .customer, evidence: .observed,
             source: "QA tests",
-            handler: forCustomer(createPhone)),
+            handler: forCustomer(RezolvePhone.create)),
         Route(
             "phonebook.get", .get(customer + "/phonebook/{id}"), access: .customer, evidence: .ours, source: "ours",
-            handler: forCustomer(readPhone)),
+            handler: forCustomer(RezolvePhone.read)),
         Route(
             "phonebook.update", .put(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(updatePhone)),
+            source: "QA tests", handler: forCustomer(RezolvePhone.update)),
         Route(
             "phonebook.delete", .delete(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(deletePhone)),
+            source: "QA tests", handler: forCustomer(RezolvePhone.delete)),
         Route(
             "addressbook.list", .get(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "QA tests; the call: JWT page", handler: forCustomer(listAddresses)),
+            source: "QA tests; the call: JWT page", handler: forCustomer(RezolveAddress.list)),
         Route(
             "addressbook.create", .post(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(createAddress)),
+            source: "QA tests", handler: forCustomer(RezolveAddress.create)),
         Route(
             "addressbook.get", .get(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
-            source: "older docs: SDK call get", handler: forCustomer(readAddress)),
+            source: "older docs: SDK call get", handler: forCustomer(RezolveAddress.read)),
         Route(
             "addressbook.update", .put(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
-            source: "older docs: SDK call update", handler: forCustomer(updateAddress)),
+            source: "older docs: SDK call update", handler: forCustomer(RezolveAddress.update)),
         Route(
             "addressbook.delete", .delete(customer + "/addressbook/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(deleteAddress)),
+            source: "QA tests", handler: forCustomer(RezolveAddress.delete)),
     ]
 
     private static let walletRoutes: [Route<Rezolve>] = [
         Route(
             "wallet.list", .get(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(listCards)),
+            handler: forCustomer(RezolveCard.list)),
         Route(
             "wallet.create", .post(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
-            secrets: ["pan"], handler: forCustomer(createCard)),
+            secrets: ["pan"], handler: forCustomer(RezolveCard.create)),
         Route(
             "wallet.get", .get(customer + "/wallet/{id}"), access: .customer, evidence: .inferred,
-            source: "older docs: SDK call get", handler: forCustomer(readCard)),
+            source: "older docs: SDK call get", handler: forCustomer(RezolveCard.read)),
         Route(
             "wallet.update", .put(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
             source: "QA tests",
-            secrets: ["pan"], handler: forCustomer(updateCard)),
+            secrets: ["pan"], handler: forCustomer(RezolveCard.update)),
         Route(
             "wallet.delete", .delete(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
-            source: "QA tests", handler: forCustomer(deleteCard)),
+            source: "QA tests", handler: forCustomer(RezolveCard.delete)),
     ]
 
     private static let signInRoutes: [Route<Rezolve>] = [

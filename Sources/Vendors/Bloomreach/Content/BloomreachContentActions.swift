@@ -150,9 +150,10 @@ extension Bloomreach {
             let hint = Nearest.hint(to: category, among: categories)
             throw ActionRefusal("project \(key.project) has no consent category \(category)\(hint)")
         }
-        let text = call.members["value"]
-        guard let value = text?.bool ?? text?.string.flatMap(Bool.init) else {
-            throw ActionRefusal("value is \(text?.text ?? "not there"); expected true or false")
+        let value = try call.read { members in
+            members.value("value", isRequired: true, expecting: "true or false") {
+                $0.bool ?? $0.string.flatMap(Bool.init)
+            } ?? false
         }
         state.content.setConsent(value, to: category, of: key)
         return ["category": .string(category), "value": .bool(value)]

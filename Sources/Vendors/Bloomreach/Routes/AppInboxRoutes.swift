@@ -5,16 +5,19 @@ import Tokens
 /// The app inbox. Source: its paths and that a customer token opens it are documented (seed; reference page of the app
 /// inbox), bodies are observed in both SDKs; what makes a sync token stale is ours.
 extension Bloomreach {
+    /// The application of apps that do not say which they are, as those of older SDKs.
+    private static let usualApplication = "default-application"
+
     /// Answers with the messages of a customer, or with those that changed since a sync token was given out.
     ///
     /// Somebody unknown, or without a hard id, has no messages and gets no token (ours), so the SDK goes on fetching all.
     static func fetchInbox(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let application = try body.application()
-        let token = try body.text("sync_token") ?? ""
+        let (body, ids) = try call.customerBody()
+        let (application, token) = try body.read {
+            ($0.optionalText("application_id") ?? "", $0.optionalText("sync_token") ?? "")
+        }
         let owner = try call.bind(ids)
         guard let customer = state.inboxOwner(owner, in: try call.project()) else {
             return .json(["success": true, "messages": []])
@@ -22,7 +25,8 @@ extension Bloomreach {
         let inbox = state.content.inbox(of: customer)
         let stamp = try call.stamp(after: token, of: inbox, customer.number)
         let start = state.content.begin(at: call.moment)
-        let messages = inbox.listed(for: application, at: call.moment, since: start, above: stamp)
+        let messages = inbox.listed(
+            for: application.isEmpty ? usualApplication : application, at: call.moment, since: start, above: stamp)
         return .json([
             "success": true, "messages": .array(messages.map { $0.json(since: start) }),
             "sync_token": .string(inbox.token(for: customer.number).text),
@@ -35,14 +39,15 @@ extension Bloomreach {
     static func markInboxRead(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let messages = try body.requiredTexts("message_ids")
-        // ours: no inbox has more messages, and the SDKs send a list of one.
-        guard (1...Inbox.capacity).contains(messages.count) else {
-            throw .invalidField("message_ids", because: "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
+        let (body, ids) = try call.customerBody()
+        let (messages, token) = try body.read { body in
+            let messages = body.texts("message_ids", isRequired: true) ?? []
+            // ours: no inbox has more messages, and the SDKs send a list of one.
+            if !(1...Inbox.capacity).contains(messages.count) {
+                body.refuse("message_ids", "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
+            }
+            return (messages, body.text("sync_token"))
         }
-        let token = try body.requiredText("sync_token")
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
             throw Refusal(
@@ -89,14 +94,6 @@ extension Call<Bloomreach> {
             throw Refusal(failure, because: "sync_token: found \(text.shown); expected \(expected). \(position.note)")
         }
         return if case .current(let stamp) = position { stamp } else { 0 }
-    }
-}
-
-extension JSONObject {
-    /// The application that asks; apps of older SDKs do not say.
-    fileprivate func application() throws(BloomreachRefusal) -> String {
-        let application = try text("application_id") ?? ""
-        return application.isEmpty ? "default-application" : application
     }
 }
 

@@ -15,11 +15,11 @@ extension Bloomreach {
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
         let body: JSON
-        do {
-            body = try JSON.parse(call.request.body)
+        do throws(FieldProblem) {
+            body = try call.request.json()
         } catch {
-            throw Refusal(
-                .batchInvalidJSON, because: "the body is not JSON: \(error); expected a JSON object with commands")
+            let reason = error.reason(expected: "a JSON object with commands", whenEmpty: nil)
+            throw Refusal(.batchInvalidJSON, because: reason)
         }
         guard let commands = body["commands"]?.array, !commands.isEmpty else {
             throw Refusal(.batchNoCommands, because: whyNoCommands(body))
@@ -111,13 +111,13 @@ extension Bloomreach {
     }
 
     /// What the call itself would have as its body, and as long as that may be (ours).
-    private static func data(of command: JSON) throws(BloomreachRefusal) -> JSONObject {
-        let data = try (command.object ?? [:]).object("data")
+    private static func data(of command: JSON) throws(BloomreachRefusal) -> Fields<Bloomreach> {
+        let data = try Fields<Bloomreach>(command.object ?? [:]).read { $0.object("data") ?? [:] }
         let length = JSON.object(data).bytes.count
         guard length <= bodyLimit else {
             throw Refusal(.bodyTooLarge, because: "a command has \(length) bytes; expected at most \(bodyLimit)")
         }
-        return data
+        return Fields(data)
     }
 
     /// What the call itself would have answered, in the place of its result.

@@ -22,11 +22,13 @@ extension Bloomreach {
     static func personalBlocks(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let asked = try body.requiredTexts("content_block_ids")
-        guard asked.count <= maximumBlocks else {
-            throw .invalidField("content_block_ids", because: "\(asked.count) ids; expected at most \(maximumBlocks)")
+        let (body, ids) = try call.customerBody()
+        let asked = try body.read { body in
+            let asked = body.texts("content_block_ids", isRequired: true) ?? []
+            if asked.count > maximumBlocks {
+                body.refuse("content_block_ids", "\(asked.count) ids; expected at most \(maximumBlocks)")
+            }
+            return asked
         }
         let owner = try call.bind(ids)
         let project = try call.project()

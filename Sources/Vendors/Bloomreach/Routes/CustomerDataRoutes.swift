@@ -16,8 +16,7 @@ extension Bloomreach {
     static func readAttributes(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
+        let (body, ids) = try call.customerBody()
         let attributes = try attributes(of: body)
         let owner = try call.bind(ids)
         let customer = try state.customer(owner, of: call.project())
@@ -33,14 +32,14 @@ extension Bloomreach {
         return .json(["success": true, "results": .array(results)])
     }
 
-    private static func attributes(of body: JSONObject) throws(BloomreachRefusal) -> [BloomreachAttribute] {
-        let list = try body.requiredArray("attributes")
-        guard !list.isEmpty else {
-            throw .invalidField("attributes", because: "attributes is empty; expected at least one")
-        }
-        guard list.count <= maximumAttributes else {
-            throw .invalidField(
-                "attributes", because: "\(list.count) attributes; expected at most \(maximumAttributes)")
+    private static func attributes(of body: Fields<Bloomreach>) throws(BloomreachRefusal) -> [BloomreachAttribute] {
+        let list = try body.read { body in
+            let list = body.list("attributes", isRequired: true) ?? []
+            if list.isEmpty { body.refuse("attributes", "attributes is empty; expected at least one") }
+            if list.count > maximumAttributes {
+                body.refuse("attributes", "\(list.count) attributes; expected at most \(maximumAttributes)")
+            }
+            return list
         }
         var attributes: [BloomreachAttribute] = []
         for (index, value) in list.enumerated() {
@@ -78,7 +77,7 @@ extension Bloomreach {
     static func exportCustomer(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let customer = try namedCustomer(try call.bodyObject(), call, state)
+        let customer = try namedCustomer(call, state)
         let customers = try state.customers(of: call.project())
         return .json([
             "success": true, "ids": customer.idsJSON, "properties": .object(customer.properties),
@@ -90,9 +89,8 @@ extension Bloomreach {
     static func readEvents(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let types = Set(try body.requiredTexts("event_types").map(ExactText.init))
+        let (body, ids) = try call.customerBody()
+        let types = try body.read { Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init)) }
         let customers = try state.customers(of: call.project())
         guard let customer = customers.customer(ids) else { throw unknownCustomer(ids) }
         let events = customers.events(of: customer).filter { types.contains(ExactText($0.type)) }
@@ -103,10 +101,10 @@ extension Bloomreach {
     static func exportCustomers(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let format = try body.text("format") ?? "native_json"
-        guard format == "native_json" else {
-            throw .invalidField("format", because: "format is \(format.shown); expected native_json")
+        try call.body { body in
+            if let format = body.optionalText("format"), format != "native_json" {
+                body.refuse("format", "format is \(format.shown); expected native_json")
+            }
         }
         let customers = try state.customers(of: call.project()).all
         let ids = idNames(of: customers)
@@ -152,15 +150,15 @@ extension Bloomreach {
     static func anonymizeCustomer(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let customer = try namedCustomer(try call.bodyObject(), call, state)
+        let customer = try namedCustomer(call, state)
         state.anonymize(customer.number, in: try call.project().token)
         return .json(["success": true])
     }
 
     private static func namedCustomer(
-        _ body: JSONObject, _ call: BloomreachCall, _ state: BloomreachState
+        _ call: BloomreachCall, _ state: BloomreachState
     ) throws(BloomreachRefusal) -> BloomreachCustomer {
-        let ids = try call.customerIDs(of: body)
+        let ids = try call.customerBody().ids
         guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
         return customer
     }

@@ -11,17 +11,17 @@ extension Bloomreach {
     static func inAppMessages(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let devices = ["ios", "android"]
-        if let device = try body.text("device"), !devices.contains(device) {
-            throw .invalidField("device", because: "device is \(device.shown), not ios or android")
+        let (body, ids) = try call.customerBody()
+        try body.read { body in
+            if let device = body.optionalText("device"), !["ios", "android"].contains(device) {
+                body.refuse("device", "device is \(device.shown), not ios or android")
+            }
         }
         let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
         // ours: a client that does not say so is one of those that cannot read rich payloads.
-        let compatibility = BloomreachQuery(call.request)["compatibility"].flatMap { Int($0) } ?? 0
+        let compatibility = call.request.queryValue("compatibility").flatMap { Int($0) } ?? 0
         let messages = call.vendor.content[project.token].inAppMessages.filter { message in
             message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
         }

@@ -3,29 +3,21 @@ import JSON
 
 /// Recommended items. Source: observed, both SDKs; which items come in which order is ours.
 extension Bloomreach {
-    /// The number of items that the vendor's pages name as the usual one.
-    private static let usualSize = 10
-
     /// The call of a stream, which takes the place of the attributes of a project.
     static func recommendations(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let engine = try body.requiredText("engine_id")
-        let fillsWithRandom = try body.bool("fill_with_random") ?? false
-        let size = try body.count("size") ?? usualSize
-        _ = try body.object("items")
-        _ = try body.bool("no_track")
-        let order = BloomreachRecommendationOrder(
-            engine: engine, fillsWithRandom: fillsWithRandom, size: size,
-            whitelist: try body.whitelist("catalog_attributes_whitelist"))
+        let (body, ids) = try call.customerBody()
+        let order = try body.read {
+            BloomreachRecommendationOrder(
+                &$0, engine: "engine_id", random: "fill_with_random", whitelist: "catalog_attributes_whitelist")
+        }
         let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.customer(owner, of: project)?.number
         guard let items = call.vendor.content[project.token].recommendations.items(order, for: customer) else {
             let known = Nearest.known(call.vendor.content[project.token].recommendations.engines.lazy.map(\.id))
-            throw .invalidField("engine_id", because: "the project has no engine \(engine.shown)\(known)")
+            throw .invalidField("engine_id", because: "the project has no engine \(order.engine.shown)\(known)")
         }
         // A string, not a list: so the SDKs have it.
         return .json(["data": .array(items), "errors": "[]", "success": true])
@@ -59,13 +51,5 @@ extension RecommendationEngine {
     fileprivate func recommendationID(for customer: Int?) -> String {
         let one = StableHash("\(id)\n\(customer ?? 0)".utf8).hex
         return one + StableHash(one.utf8).hex.prefix(8)
-    }
-}
-
-extension JSONObject {
-    /// A list of names; `nil` when it is absent or null.
-    fileprivate func whitelist(_ name: String) throws(BloomreachRefusal) -> [String]? {
-        guard let value = self[name], !value.isNull else { return nil }
-        return try requiredTexts(name)
     }
 }

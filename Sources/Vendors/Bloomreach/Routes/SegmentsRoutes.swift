@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Wire
 
 /// The segments that a customer is in. Source: observed, both SDKs; the only answer of the vendor without `success`.
 extension Bloomreach {
@@ -7,8 +8,8 @@ extension Bloomreach {
     static func segments(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        guard let cookie = BloomreachQuery(call.request).cookie, !cookie.isEmpty else {
-            throw .missingField(BloomreachID.cookie, expected: "the cookie of a customer in the query")
+        guard let cookie = cookie(call.request), !cookie.isEmpty else {
+            throw missing(BloomreachID.cookie, expected: "the cookie of a customer in the query")
         }
         let project = try call.project()
         let ids = BloomreachIDs(cookie: cookie, hard: [])
@@ -17,6 +18,14 @@ extension Bloomreach {
         guard let customer else { return .json([:]) }
         let key = BloomreachCustomerKey(project: project.token, number: customer.number)
         return .json(state.content.segments(of: key).json)
+    }
+
+    /// The cookie of the query. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
+    private static func cookie(_ request: Request) -> String? {
+        let doubled = "?cookie="
+        return request.queryValue("cookie").map {
+            $0.hasPrefix(doubled) ? String($0.dropFirst(doubled.count)) : $0
+        }
     }
 }
 

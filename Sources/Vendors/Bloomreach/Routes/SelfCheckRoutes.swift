@@ -8,15 +8,14 @@ extension Bloomreach {
     static func sendSelfCheck(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body)
-        let push = try body.requiredText("push_notification_id")
-        let platform = try body.requiredText("platform")
-        guard ["ios", "android", "huawei"].contains(platform) else {
-            throw .invalidField(
-                "platform", because: "platform is \(platform.shown); expected ios, android or huawei")
+        let (body, ids) = try call.customerBody()
+        let (push, platform, application) = try body.read { body in
+            let (push, platform) = (body.text("push_notification_id"), body.text("platform"))
+            if !["ios", "android", "huawei"].contains(platform) {
+                body.refuse("platform", "platform is \(platform.shown); expected ios, android or huawei")
+            }
+            return (push, platform, body.optionalText("application_id"))
         }
-        let application = try body.text("application_id")
         let owner = try call.bind(ids)
         let check: JSON = [
             "customer_ids": owner.json, "push_notification_id": .string(push), "platform": .string(platform),

@@ -13,14 +13,14 @@ extension Bloomreach {
     static func trackCustomer(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        try updateCustomer(try call.bodyObject(), &call, &state)
+        try updateCustomer(try call.body(), &call, &state)
         return accepted
     }
 
     static func trackEvent(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        try addEvent(try call.bodyObject(), &call, &state)
+        try addEvent(try call.body(), &call, &state)
         return accepted
     }
 
@@ -28,13 +28,9 @@ extension Bloomreach {
     static func trackClick(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let ids = try call.customerIDs(of: body, isRequired: false)
-        let entry = try TrackedEntry(body, at: call.moment)
-        call.noteTime(entry)
-        let type = try body.text("event_type").flatMap { $0.isEmpty ? nil : $0 } ?? "campaign_click"
-        try checkLength(ofType: type)
-        let url = try body.requiredText("url")
+        let (body, ids) = try call.customerBody(isRequired: false)
+        let entry = try call.entry(of: body)
+        let (type, url) = try body.read { ($0.eventType() ?? "campaign_click", $0.text("url")) }
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, isWrite: true)
         var properties = entry.properties
@@ -51,11 +47,10 @@ extension Bloomreach {
 
     /// Changes properties of a customer, who is made, found or merged by the ids.
     static func updateCustomer(
-        _ body: JSONObject, _ call: inout BloomreachCall, _ state: inout BloomreachState
+        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) {
         let ids = try call.customerIDs(of: body)
-        let entry = try TrackedEntry(body, at: call.moment)
-        call.noteTime(entry)
+        let entry = try call.entry(of: body)
         if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
             throw Refusal(
                 .streamEmptyUpdate, because: "there is only a cookie, and no property; expected a hard id or a property"
@@ -68,17 +63,15 @@ extension Bloomreach {
 
     /// Adds an event to those of a customer, who is made, found or merged by the ids.
     static func addEvent(
-        _ body: JSONObject, _ call: inout BloomreachCall, _ state: inout BloomreachState
+        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) {
         let ids = try call.customerIDs(of: body)
-        let entry = try TrackedEntry(body, at: call.moment)
-        call.noteTime(entry)
-        guard let type = try body.text("event_type"), !type.isEmpty else {
-            let found = body["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
+        let entry = try call.entry(of: body)
+        guard let type = try body.read({ $0.eventType() }) else {
+            let found = body.object["event_type"].map { "event_type is \($0.isNull ? "null" : "empty")" }
             throw Refusal(
                 .missingEventType, because: "\(found ?? "there is no event_type"); expected the type of the event")
         }
-        try checkLength(ofType: type)
         try call.checkPermission(toTrack: type)
         let owner = try call.bind(ids, isWrite: true)
         call.note(try state.store(entry, type, of: owner, in: try call.project().token))
@@ -99,15 +92,6 @@ extension Bloomreach {
         let key = BloomreachCustomerKey(project: project.token, number: customer.number)
         state.content.setConsent(event.isGiven(at: call.moment), to: event.category, of: key)
     }
-
-    /// ours: a bound of what is kept once for all events of a type.
-    private static func checkLength(ofType type: String) throws(BloomreachRefusal) {
-        guard type.utf8.count <= BloomreachEventTypes.longest else {
-            throw .invalidField(
-                "event_type",
-                because: "event_type has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
-        }
-    }
 }
 
 /// What all tracked bodies have.
@@ -121,21 +105,23 @@ struct TrackedEntry {
         self.timestamp = timestamp
     }
 
-    init(_ body: JSONObject, at moment: Moment) throws(BloomreachRefusal) {
-        properties = try body.object("properties")
-        timestamp = try body.timestamp(at: moment)
+    init(_ body: inout FieldReader, at moment: Moment) {
+        properties = body.object("properties") ?? [:]
+        timestamp = body.timestamp(at: moment)
     }
 }
 
 extension BloomreachCall {
-    /// Remarks on a tracked time that looks like milliseconds, though it is taken.
-    mutating func noteTime(_ entry: TrackedEntry) {
+    /// What a body tracks; a time that looks like milliseconds is taken, and remarked on.
+    fileprivate mutating func entry(of body: Fields<Bloomreach>) throws(BloomreachRefusal) -> TrackedEntry {
+        let entry = try body.read { TrackedEntry(&$0, at: moment) }
         let value = JSON.number(JSONNumber(entry.timestamp))
-        guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return }
+        guard let remark = NumericDate(value).millisecondsRemark(on: "timestamp") else { return entry }
         findings.note(
             Finding(
                 "milliseconds-timestamp", .noted, expected: .text("seconds"), found: .json(value), note: remark,
                 source: "reference page on adding events"))
+        return entry
     }
 }
 

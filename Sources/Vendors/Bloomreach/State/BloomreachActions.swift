@@ -52,7 +52,7 @@ extension Bloomreach {
         _ call: ActionCall<Bloomreach>, _ state: inout BloomreachState
     ) throws(ActionRefusal) -> JSON {
         let (ids, project) = (try call.namedIDs(), try call.namedProject().token)
-        let properties = try call.objectMember("properties")
+        let properties = try call.read { $0.object("properties") ?? [:] }
         try call.storing { () throws(BloomreachRefusal) in try state.store(properties, of: ids, in: project) }
         return state.summary(of: ids, in: project)
     }
@@ -65,9 +65,9 @@ extension Bloomreach {
         guard !type.isEmpty, type.utf8.count <= BloomreachEventTypes.longest else {
             throw ActionRefusal("event_type must have 1 to \(BloomreachEventTypes.longest) bytes")
         }
-        let properties = try call.objectMember("properties")
+        let properties = try call.read { $0.object("properties") ?? [:] }
         try call.storing { () throws(BloomreachRefusal) in
-            let timestamp = try call.members.timestamp(at: call.moment)
+            let timestamp = try Fields<Bloomreach>(call.members).read { $0.timestamp(at: call.moment) }
             let entry = TrackedEntry(properties: properties, timestamp: timestamp)
             try state.store(entry, type, of: ids, in: project)
         }
@@ -171,13 +171,6 @@ extension ActionCall<Bloomreach> {
             throw ActionRefusal("nobody in project \(project.token) has one of the ids \(ids.json.text)\(advice)")
         }
         return (customer, project.token)
-    }
-
-    /// An object; empty when it is absent.
-    fileprivate func objectMember(_ name: String) throws(ActionRefusal) -> JSONObject {
-        guard let value = members[name] else { return [:] }
-        guard let object = value.object else { throw ActionRefusal("\(name) is \(value.text); expected an object") }
-        return object
     }
 
     /// Does what a call of the app would do, and says as an action why it cannot be done.

@@ -39,7 +39,7 @@ enum BloomreachAttribute: Sendable {
             case "property": text("property").map { .property($0) }
             case "id": text("id").map { .id($0) }
             case "consent": text("category").map { .consent(category: $0) }
-            case "recommendation": BloomreachRecommendationOrder(object).map { .recommendation($0) }
+            case "recommendation": BloomreachRecommendationOrder(attribute: object).map { .recommendation($0) }
             default: Computation(rawValue: type).flatMap { kind in text("id").map { .computed(kind, id: $0) } }
             }
         guard let attribute else { return nil }
@@ -50,38 +50,33 @@ enum BloomreachAttribute: Sendable {
 /// What a reader wants recommended.
 struct BloomreachRecommendationOrder: Sendable {
     /// The id of the engine.
-    var engine: String
+    let engine: String
     /// Whether other items fill up what the engine does not have.
-    var fillsWithRandom = false
-    /// The most items.
-    var size = 10
+    let fillsWithRandom: Bool
+    /// The most items; without it the number that the vendor's pages name as the usual one.
+    let size: Int
     /// The fields of the catalog that are wanted; `nil` for all.
-    var whitelist: [String]?
+    let whitelist: [String]?
 
-    init(engine: String, fillsWithRandom: Bool, size: Int, whitelist: [String]?) {
-        self.engine = engine
-        self.fillsWithRandom = fillsWithRandom
-        self.size = size
-        self.whitelist = whitelist
+    /// Reads an order whose members are spelled in one of two ways.
+    init(_ body: inout FieldReader, engine: String, random: String, whitelist: String) {
+        self.engine = body.text(engine)
+        fillsWithRandom = body.bool(random) ?? false
+        size =
+            body.value("size", expecting: "a whole number from 0") { value in
+                value.int.flatMap { $0 >= 0 ? $0 : nil }
+            } ?? 10
+        _ = body.object("items")
+        _ = body.bool("no_track")
+        self.whitelist = body.texts(whitelist)
     }
 
-    /// Reads an attribute; the mixed spelling is that of the clients.
-    fileprivate init?(_ object: JSONObject) {
-        guard let id = object["id"]?.string else { return nil }
-        engine = id
-        if let value = object.present("fillWithRandom") {
-            guard let bool = value.bool else { return nil }
-            fillsWithRandom = bool
+    /// Reads an attribute, `nil` when something is wrong with it; the mixed spelling is that of the clients.
+    fileprivate init?(attribute object: JSONObject) {
+        let (order, refusal) = Fields<Bloomreach>(object).outcome {
+            Self(&$0, engine: "id", random: "fillWithRandom", whitelist: "catalogAttributesWhitelist")
         }
-        if let value = object.present("size") {
-            guard let int = value.int, int >= 0 else { return nil }
-            size = int
-        }
-        if let value = object.present("no_track"), value.bool == nil { return nil }
-        if let value = object.present("items"), value.object == nil { return nil }
-        if let value = object.present("catalogAttributesWhitelist") {
-            guard let texts = value.array?.compactMap(\.string), texts.count == value.array?.count else { return nil }
-            whitelist = texts
-        }
+        if refusal != nil { return nil }
+        self = order
     }
 }

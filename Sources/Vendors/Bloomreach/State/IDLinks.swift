@@ -8,9 +8,8 @@ extension Bloomreach {
     static func linkIDs(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
-        guard let value = body["external_ids"], !value.isNull else {
-            throw .missingField("external_ids", in: body, expected: "an object of ids")
+        let value = try call.body {
+            $0.value("external_ids", isRequired: true, expecting: "an object of ids") { $0 } ?? .null
         }
         var ids = try call.ids(value, of: "external_ids")
         // A cookie among them is ignored: the path names it.

@@ -19,11 +19,11 @@ enum BloomreachAddress: Sendable {
         } else if !parameters["stream"].isEmpty {
             self = .stream(parameters["stream"])
         } else {
-            let query = BloomreachQuery(arrival.request)
+            let request = arrival.request
             let isSelfCheck = arrival.route.id == "selfcheck.send"
-            if isSelfCheck, let project = query["project_id"] {
+            if isSelfCheck, let project = request.queryValue("project_id") {
                 self = arrival.vendor.accounts.stream(project) == nil ? .project(project) : .stream(project)
-            } else if let stream = query["stream_id"] {
+            } else if let stream = request.queryValue("stream_id") {
                 self = .stream(stream)
             } else {
                 self = isSelfCheck ? .project("") : .stream("")
@@ -53,30 +53,5 @@ enum BloomreachAddress: Sendable {
                 default: false
                 }
             }
-    }
-}
-
-/// The parameters of a request's query, each decoded once.
-struct BloomreachQuery {
-    private let items: [(name: Substring, value: Substring)]
-
-    init(_ request: Request) {
-        let query = request.query ?? ""
-        items = query.split(separator: "&").map { item in
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            // What cannot be decoded stays as it was sent.
-            let value = parts.count > 1 ? parts[1] : ""
-            return (PercentEncoding.decode(parts[0]) ?? parts[0], PercentEncoding.decode(value) ?? value)
-        }
-    }
-
-    /// The first value of that name; `nil` when there is none.
-    subscript(name: String) -> String? { items.first { $0.name == name }.map { String($0.value) } }
-
-    /// The cookie. Android 3.13.0 to 4.0.0 wrote `?cookie=?cookie=ID` (observed), which means the id.
-    var cookie: String? {
-        guard let value = self["cookie"] else { return nil }
-        let doubled = "?cookie="
-        return value.hasPrefix(doubled) ? String(value.dropFirst(doubled.count)) : value
     }
 }

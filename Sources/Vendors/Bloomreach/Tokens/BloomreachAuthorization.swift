@@ -19,7 +19,7 @@ enum BloomreachAuthorization: Sendable {
     /// Reads a request. Scheme names compare without case, blanks around the value are trimmed (ours).
     init(_ request: Request) {
         guard let value = request.fields.bytes(of: .authorization) else {
-            let key = BloomreachQuery(request)["access_token"]
+            let key = request.queryValue("access_token")
             self = key.map { $0.isEmpty ? .malformed("an empty access_token") : .publicKey($0) } ?? .absent
             return
         }

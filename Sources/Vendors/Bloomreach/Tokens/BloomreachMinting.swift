@@ -39,9 +39,7 @@ extension Bloomreach {
             isStream
             ? .streamToken(key: signer.key, ids: ids, expiry: expiry)
             : .customerToken(key: signer.key, subject: ids, expiry: expiry)
-        reader.amend(&draft)
-        let name = try reader.string("defect")
-        try reader.finish()
+        let name = try reader.finish(&draft)
         let rules = isStream ? BloomreachTokenRules.streamToken : .customerToken
         guard let defect = BloomreachDefect(name, rules) else {
             return try MintedToken(

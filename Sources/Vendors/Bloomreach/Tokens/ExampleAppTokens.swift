@@ -13,11 +13,13 @@ extension Bloomreach {
     static func mintForExampleApp(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
-        let body = try call.bodyObject()
+        let body = try call.body()
         let project = try orderedProject(body, call.vendor)
-        let keyID = try body.requiredText("kid")
-        guard let subject = body["sub"], !subject.isNull else {
-            throw .missingField("sub", in: body, expected: "the ids of a customer")
+        let (keyID, subject) = try body.read {
+            (
+                $0.text("kid"),
+                $0.value("sub", isRequired: true, expecting: "the ids of a customer") { $0 } ?? .null
+            )
         }
         guard let key = project.privateKey(keyID) else {
             let known = Nearest.known(project.privateKeys.lazy.map(\.id))
@@ -28,7 +30,10 @@ extension Bloomreach {
                 .mintBadSubject,
                 because: "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
         }
-        let expiry = try expiry(of: body, at: call.moment)
+        let expiry =
+            try body.read { body in
+                body.value("exp", expecting: "a number") { $0.number?.double.isFinite == true ? $0 : nil }
+            } ?? JSON((call.moment + tokenLifetime).wholeSeconds)
         let draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
         let token: String
         do {
@@ -44,9 +49,9 @@ extension Bloomreach {
     }
 
     private static func orderedProject(
-        _ body: JSONObject, _ vendor: Bloomreach
+        _ body: Fields<Bloomreach>, _ vendor: Bloomreach
     ) throws(BloomreachRefusal) -> BloomreachProject {
-        let token = try body.text("project_id") ?? ""
+        let token = try body.read { $0.optionalText("project_id") } ?? ""
         guard BloomreachAddress.isWellFormed(token) else {
             throw Refusal(.invalidProjectID, because: "project_id is \(token.shown); expected a project token")
         }
@@ -57,13 +62,5 @@ extension Bloomreach {
             )
         }
         return project
-    }
-
-    private static func expiry(of body: JSONObject, at moment: Moment) throws(BloomreachRefusal) -> JSON {
-        guard let value = body["exp"], !value.isNull else { return JSON((moment + tokenLifetime).wholeSeconds) }
-        guard value.number?.double.isFinite == true else {
-            throw .invalidField("exp", because: "exp is \(value.text.prefix(100)), not a number")
-        }
-        return value
     }
 }

@@ -13,58 +13,39 @@ struct ComapiConversationDraft {
     private let about: String?
     private let isPublic: Bool?
     private let rights: [ComapiRole: ComapiRights]?
-    private(set) var participants: [ComapiParticipant] = []
+    let participants: [ComapiParticipant]
 
     /// Reads the members of a body; those that are absent stay as they are.
-    init(_ body: ComapiMembers, for purpose: Purpose) throws(ComapiRefusal) {
-        var faults = ComapiFaults()
+    init(_ body: inout FieldReader, for purpose: Purpose) {
         switch purpose {
-        case .creation: id = ComapiID(body.text("id", isRequired: true, &faults) ?? "")
+        case .creation: id = ComapiID(body.text("id"))
         case .update(let current):
             id = current
             if let value = body.object["id"], value.string.map({ ComapiID($0) != current }) ?? true {
-                faults.invalid(
+                body.refuse(
                     "id", "is \(value.text.prefix(100)), not \(JSON.string(current.text).text), and never changes")
             }
         }
-        name = body.text("name", &faults)
-        about = body.text("description", &faults)
-        isPublic = body.bool("isPublic", &faults)
-        rights = Self.rights(body, &faults)
-        if case .creation = purpose {
-            participants = Self.participants(body.objects("participants", &faults) ?? [], &faults)
+        name = body.optionalText("name")
+        about = body.optionalText("description")
+        isPublic = body.bool("isPublic")
+        rights = body.nested("roles", Self.rights)
+        guard case .creation = purpose else {
+            participants = []
+            return
         }
+        participants = ComapiParticipant.list("participants", in: &body)
         if participants.count > Self.mostAtFirst {
-            faults.invalid(
+            body.refuse(
                 "participants",
                 "names \(participants.count); at most \(Self.mostAtFirst) at first, others can be added later")
         }
-        try faults.check()
     }
 
-    private static func rights(_ body: ComapiMembers, _ faults: inout ComapiFaults) -> [ComapiRole: ComapiRights]? {
-        guard let roles = body.object("roles", &faults) else { return nil }
+    private static func rights(_ roles: inout FieldReader) -> [ComapiRole: ComapiRights] {
         var rights: [ComapiRole: ComapiRights] = [:]
-        for role in ComapiRole.allCases {
-            guard let members = roles.object(role.rawValue, &faults) else { continue }
-            rights[role] = ComapiRights(members, &faults)
-        }
+        for role in ComapiRole.allCases { rights[role] = roles.nested(role.rawValue) { ComapiRights(&$0) } }
         return rights
-    }
-
-    /// Reads participants: an id each, and a role that may be left out.
-    static func participants(_ list: [ComapiMembers], _ faults: inout ComapiFaults) -> [ComapiParticipant] {
-        var participants: [ComapiParticipant] = []
-        for members in list {
-            let id = members.text("id", isRequired: true, &faults)
-            let name = members.text("role", &faults)
-            let role = name.flatMap { ComapiRole(named: $0) }
-            if let name, role == nil {
-                faults.invalid(members.name("role"), "is “\(name.prefix(40))”; expected owner, participant or member")
-            }
-            if let id { participants.append(ComapiParticipant(id: ComapiID(id), role: role ?? .participant)) }
-        }
-        return participants
     }
 
     /// ours: each of them is told to all of them.
@@ -85,5 +66,30 @@ struct ComapiConversationDraft {
         if let about { conversation.about = about }
         if let isPublic { conversation.isPublic = isPublic }
         if let rights { conversation.rights = rights }
+    }
+}
+
+extension ComapiRights {
+    /// Reads the flags of a role.
+    fileprivate init(_ role: inout FieldReader) {
+        self.init(refused: Flag.allCases.filter { role.bool($0.rawValue) == false })
+    }
+}
+
+extension ComapiParticipant {
+    /// Reads participants: an id each, and a role that may be left out.
+    static func list(_ name: String, in body: inout FieldReader) -> [ComapiParticipant] {
+        body.objects(name) { ComapiParticipant(&$0) }.compactMap(\.self)
+    }
+
+    private init?(_ body: inout FieldReader) {
+        let id = body.optionalText("id", isRequired: true)
+        let name = body.optionalText("role")
+        let role = name.flatMap { ComapiRole(named: $0) }
+        if let name, role == nil {
+            body.report("role", .noChoice(["owner", "participant", "member"]), found: .string(name))
+        }
+        guard let id else { return nil }
+        self.init(id: ComapiID(id), role: role ?? .participant)
     }
 }

@@ -56,13 +56,12 @@ struct ComapiUpload: Sendable {
     private init(bytes: [UInt8], name: String?, type: String) throws(ComapiRefusal) {
         // What is sent back in a field must be able to stand in one.
         guard type.utf8.count <= 255, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
-            throw ComapiFaults.invalid(
-                "type",
-                because: "is “\(type.prefix(40))”; expected a content type of at most 255 printable ASCII characters")
+            throw Comapi.refusal(
+                "type", "is “\(type.prefix(40))”; expected a content type of at most 255 printable ASCII characters")
         }
         guard (name?.utf8.count ?? 0) <= 1024 else {
-            throw ComapiFaults.invalid(
-                "name", because: "has \(name?.utf8.count ?? 0) bytes; at most 1024 are allowed")
+            throw Comapi.refusal(
+                "name", "has \(name?.utf8.count ?? 0) bytes; at most 1024 are allowed")
         }
         self.bytes = bytes
         self.name = name
@@ -75,8 +74,8 @@ struct ComapiUpload: Sendable {
             let data = object["data"]?.string, let own = object["type"]?.string
         else { return nil }
         guard let bytes = Base64URL.decodeLeniently(data.utf8) else {
-            throw ComapiFaults.invalid(
-                "data", because: "is a text of \(data.utf8.count) bytes that is not base64; expected base64")
+            throw Comapi.refusal(
+                "data", "is a text of \(data.utf8.count) bytes that is not base64; expected base64")
         }
         try self.init(bytes: bytes, name: object["name"]?.string ?? fieldName, type: own)
     }
@@ -92,7 +91,7 @@ struct ComapiUpload: Sendable {
                 ["faults": [["paramName": "body", "message": "is not valid"]]],
                 because: "the form is broken: \(error); expected one to the letter of RFC 7578")
         }
-        guard let part = form.parts.first(where: { $0.name == "file" }) else { throw ComapiFaults.missing("file") }
+        guard let part = form.parts.first(where: { $0.name == "file" }) else { throw Comapi.missing("file") }
         try self.init(bytes: part.bytes, name: part.fileName, type: part.type ?? "")
     }
 }

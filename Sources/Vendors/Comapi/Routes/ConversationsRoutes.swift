@@ -8,7 +8,7 @@ extension Comapi {
     static func createConversation(
         _ call: inout ComapiCall, _ state: inout ComapiState
     ) throws(ComapiRefusal) -> Reply {
-        let draft = try ComapiConversationDraft(try call.bodyObject(), for: .creation)
+        let draft = try call.body { ComapiConversationDraft(&$0, for: .creation) }
         let space = call.space.id
         let old = state[space].conversations[draft.id]
         if let old, old.deleted == nil {
@@ -46,19 +46,18 @@ extension Comapi {
         }
     }
 
+    /// Whose conversations are listed: the caller's, or all that are public.
+    private enum Scope: String, CaseIterable { case participant, `public` }
+
     static func listConversations(
         _ call: inout ComapiCall, _ state: inout ComapiState
     ) throws(ComapiRefusal) -> Reply {
-        let query = call.request.queryItems
-        var faults = ComapiFaults()
-        let scope = query.first { $0.name == "scope" }?.value ?? "participant"
-        if scope != "participant", scope != "public" {
-            faults.invalid("scope", "is “\(scope.prefix(40))”; expected participant or public")
+        let (scope, profileID) = try call.query.read {
+            ($0.choice("scope", of: Scope.self) ?? .participant, $0.optionalText("profileId"))
         }
-        try faults.check()
         let living = state[call.space.id].conversations.all.filter { $0.deleted == nil }
-        if scope == "public" { return .json(.array(living.filter(\.isPublic).map(\.json))) }
-        let profile = query.first { $0.name == "profileId" }.map { ComapiID($0.value) } ?? call.caller.profileID
+        if scope == .public { return .json(.array(living.filter(\.isPublic).map(\.json))) }
+        let profile = profileID.map { ComapiID($0) } ?? call.caller.profileID
         guard profile == call.caller.profileID else {
             throw Refusal(
                 .foreignProfile,
@@ -81,7 +80,7 @@ extension Comapi {
         _ call: inout ComapiCall, _ state: inout ComapiState
     ) throws(ComapiRefusal) -> Reply {
         let id = ComapiID(call.parameters["conversation"])
-        let draft = try ComapiConversationDraft(try call.bodyObject(), for: .update(of: id))
+        let draft = try call.body { ComapiConversationDraft(&$0, for: .update(of: id)) }
         let old = try conversation(call, state)
         try old.checkOwner(call.caller.profileID)
         try call.checkPrecondition(old.etag)

@@ -6,7 +6,7 @@ import Wire
 /// Messages and events. Source: observed, all SDKs; numbering and limits are ours.
 extension Comapi {
     static func sendMessage(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
-        let draft = try ComapiMessageDraft(try call.bodyObject())
+        let draft = try call.body(ComapiMessageDraft.init)
         let id = try sendable(call, state)
         return .json(try state.send(draft, to: id, ComapiOccasion(call), &call.outbox).sentReceipt)
     }
@@ -50,16 +50,12 @@ extension Comapi {
     }
 
     private static func bounds(_ call: ComapiCall) throws(ComapiRefusal) -> (from: Int?, limit: Int) {
-        var faults = ComapiFaults()
-        let from = call.queryNumber("from", in: 0...Int.max, &faults)
-        let limit = call.queryNumber("limit", in: 1...1000, &faults)
-        try faults.check()
-        return (from, limit ?? 100)
+        try call.query.read { ($0.int("from", in: 0...Int.max), $0.int("limit", in: 1...1000) ?? 100) }
     }
 
     /// Notes how far messages have come with the caller; what changes nothing is skipped, and remarked.
     static func updateStatus(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
-        let updates = try ComapiStatusUpdate.read(try call.bodyArray(), at: call.moment)
+        let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
         let id = try joined(call, state)
         try state.checkRoom(bytes: updates.count * ComapiEventLog.eventBytes)
         var skipped = 0

@@ -15,16 +15,13 @@ extension Comapi {
     static func addParticipants(
         _ call: inout ComapiCall, _ state: inout ComapiState
     ) throws(ComapiRefusal) -> Reply {
-        var faults = ComapiFaults()
-        let members = ComapiMembers.objects(try call.bodyArray(), at: "", &faults)
-        let participants = ComapiConversationDraft.participants(members, &faults)
-        try faults.check()
+        let participants = try call.list { ComapiParticipant.list(FieldReader.elements, in: &$0) }
         let conversation = try conversation(call, state)
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
         let changes = Self.changes(by: participants, in: conversation)
         guard changes.count <= mostAtOnce else {
-            throw ComapiFaults.invalid(
-                "body", because: "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
+            throw refusal(
+                "body", "\(changes.count) newcomers and new roles are more than \(mostAtOnce) in one call")
         }
         let newcomers = Set(changes.map(\.id)).subtracting(conversation.participants.keys)
         try ComapiConversationDraft.checkCount(conversation.participants.count + newcomers.count)
@@ -75,7 +72,7 @@ extension Comapi {
             try conversation.check(.canRemoveParticipants, for: call.caller.profileID)
         }
         guard present.count <= mostAtOnce else {
-            throw ComapiFaults.invalid("id", because: "\(present.count) are more than \(mostAtOnce) in one call")
+            throw refusal("id", "\(present.count) are more than \(mostAtOnce) in one call")
         }
         let audience = conversation.audience(in: call.space.id)
         state[call.space.id].conversations.change(conversation.id) { $0.leave(Set(present.map(\.id))) }
@@ -91,19 +88,11 @@ extension Comapi {
         var ids = Set(
             call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
         if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
-            var faults = ComapiFaults()
-            for (index, element) in try call.bodyArray().enumerated() {
-                if let id = element.string {
-                    ids.insert(ComapiID(id))
-                } else {
-                    faults.invalid("[\(index)]", "is a JSON \(element.typeName), not a string")
-                }
-            }
-            try faults.check()
+            ids.formUnion(try call.list { $0.texts(FieldReader.elements) ?? [] }.map { ComapiID($0) })
             call.note(
                 "ids-in-body", "The ids stand in the body of a DELETE, as the iOS SDK sends them.", source: "iOS SDK")
         }
-        guard !ids.isEmpty else { throw ComapiFaults.missing("id") }
+        guard !ids.isEmpty else { throw missing("id") }
         return ids
     }
 

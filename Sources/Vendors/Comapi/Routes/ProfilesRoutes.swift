@@ -15,11 +15,11 @@ extension Comapi {
         let texts = [ComapiPath.encodedQuery(in: call.request.path), call.request.query.map(String.init)]
         let query = ComapiProfileQuery(texts.compactMap { $0 }.joined(separator: "&")[...])
         guard query.valueCount <= ComapiProfileQuery.capacity else {
-            throw ComapiFaults.invalid("query", because: "has more than \(ComapiProfileQuery.capacity) terms")
+            throw refusal("query", "has more than \(ComapiProfileQuery.capacity) terms")
         }
         guard query.longestValue <= ComapiProfileQuery.longestValue else {
-            throw ComapiFaults.invalid(
-                "query", because: "has a value of more than \(ComapiProfileQuery.longestValue) bytes")
+            throw refusal(
+                "query", "has a value of more than \(ComapiProfileQuery.longestValue) bytes")
         }
         let found = state[call.space.id].profiles.all.filter { query.matches($0.object) }
         return .json(.array(found.prefix(ComapiProfileQuery.rowLimit).map(\.json)))
@@ -74,15 +74,16 @@ extension Comapi {
 
     /// The members of a request that count: the id must be that of the path, and those of the server are ignored.
     private static func profileDraft(_ call: ComapiCall) throws(ComapiRefusal) -> JSONObject {
-        let body = try call.bodyObject()
-        var faults = ComapiFaults()
-        if let id = body.object["id"], id.string.map({ ComapiID($0) != ComapiID(call.parameters["profile"]) }) ?? true {
-            faults.invalid("id", "is \(id.text.prefix(100)), not that of the path, and never changes")
+        let own = ComapiID(call.parameters["profile"])
+        let members = try call.body { body in
+            if let id = body.object["id"], id.string.map({ ComapiID($0) != own }) ?? true {
+                body.refuse("id", "is \(id.text.prefix(100)), not that of the path, and never changes")
+            }
+            for name in ComapiProfile.textMembers { _ = body.optionalText(name) }
+            return body.object
         }
-        for name in ComapiProfile.textMembers { _ = body.text(name, &faults) }
-        try faults.check()
         var draft = JSONObject()
-        for member in body.object where member.name != "id" && !member.name.utf8.starts(with: "_".utf8) {
+        for member in members where member.name != "id" && !member.name.utf8.starts(with: "_".utf8) {
             draft[member.name] = member.value
         }
         return draft

@@ -7,23 +7,20 @@ enum ComapiRegistration {
     /// Reads a registration: exactly one of `fcm` and `apns`, complete.
     static func read(_ value: JSON) throws(ComapiRefusal) -> JSON {
         guard let object = value.object else {
-            throw ComapiFaults.invalid("push", because: "is a JSON \(value.typeName), not an object")
+            throw Comapi.refusal("push", "is a JSON \(value.typeName), not an object")
         }
-        let members = ComapiMembers(object)
-        let found = kinds.filter { members[$0.name] != nil }
-        guard found.count == 1, let kind = found.first, let registration = members[kind.name]?.object else {
-            throw ComapiFaults.invalid(
-                "push", because: "has \(found.count) of fcm and apns; expected exactly one, an object")
+        let found = kinds.filter { object.present($0.name) != nil }
+        guard found.count == 1, let kind = found.first, let registration = object[kind.name]?.object else {
+            throw Comapi.refusal("push", "has \(found.count) of fcm and apns; expected exactly one, an object")
         }
         var kept = JSONObject()
         for name in kind.members {
             guard let text = registration[name]?.string, !text.utf8.isEmpty, text.utf8.count <= 4096 else {
-                throw ComapiFaults.invalid(
-                    "push", because: "has no usable \(kind.name).\(name); expected a text of 1 to 4096 bytes")
+                throw Comapi.refusal("push", "has no usable \(kind.name).\(name); expected a text of 1 to 4096 bytes")
             }
             if name == "environment", text != "development", text != "production" {
-                throw ComapiFaults.invalid(
-                    "push", because: "has the environment \(text.prefix(40)); expected development or production")
+                throw Comapi.refusal(
+                    "push", "has the environment \(text.prefix(40)); expected development or production")
             }
             kept.append(name, .string(text))
         }
@@ -38,8 +35,7 @@ enum ComapiRegistration {
 
 extension Comapi {
     static func registerPush(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
-        let body = try call.bodyObject()
-        let registration = try ComapiRegistration.read(.object(body.object))
+        let registration = try ComapiRegistration.read(.object(try call.body().object))
         let session = try ownSession(call, state)
         state.sessions.register(registration, for: session.id)
         return .empty(.ok)
@@ -52,7 +48,7 @@ extension Comapi {
 
     /// A state that the app hands to Facebook's messenger: any fresh text. Source: observed, all SDKs; quoted is inferred.
     static func stateForFacebook(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
-        _ = try call.bodyObject()
+        _ = try call.body()
         return .json(.string(call.identifiers.uuid()))
     }
 }

@@ -20,7 +20,7 @@ extension Comapi {
     static func createSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
         guard let answer = call.credentials.answer else { throw Refusal(.malformedBody) }
         if let refusal = answer.refusal { throw refusal }
-        guard let members = answer.members, let id = answer.authenticationID, let user = answer.token?.userID,
+        guard let members = answer.body, let id = answer.authenticationID, let user = answer.token?.userID,
             let challenge = state.challenges[id]
         else { throw Refusal(.unknownAuthentication, because: "nobody was authorized; expected a token") }
         let started = Moment(unixSeconds: Double(call.moment.wholeSeconds))
@@ -42,17 +42,17 @@ extension Comapi {
 
     /// What the app tells about its device; a member of a wrong type is ignored, and remarked.
     private static func describeDevice(
-        _ members: ComapiMembers, _ session: inout ComapiSession, _ call: inout ComapiCall
+        _ members: JSONObject, _ session: inout ComapiSession, _ call: inout ComapiCall
     ) {
         for name in ComapiSession.deviceMembers {
-            guard let value = members[name] else { continue }
+            guard let value = members.present(name) else { continue }
             if value.string != nil, value.text.utf8.count <= 1000 {
                 session.device.append(name, value)
             } else {
                 call.note("ignored-member", "\(name) is no text of a possible length.")
             }
         }
-        guard let push = members["push"] else { return }
+        guard let push = members.present("push") else { return }
         do throws(ComapiRefusal) {
             session.registration = try ComapiRegistration.read(push)
         } catch {

@@ -124,7 +124,7 @@ extension Comapi {
         ]
         let isNew = state[occasion.space.id].conversations[id]?.participants[occasion.actor] == nil
         do throws(ComapiRefusal) {
-            let draft = try ComapiMessageDraft(ComapiMembers(["parts": [part]]))
+            let draft = try Fields<Comapi>(["parts": [part]]).read(ComapiMessageDraft.init)
             try state.checkRoom(bytes: 2000 + text.utf8.count)
             if isNew { join(id, occasion, &state, &outbox) }
             return try state.send(draft, to: id, occasion, &outbox).sentReceipt

@@ -16,14 +16,9 @@ enum ComapiRole: String, Sendable, CaseIterable, RecordValue {
 struct ComapiRights: Sendable, Hashable {
     enum Flag: String, CaseIterable { case canSend, canAddParticipants, canRemoveParticipants }
 
-    private var refused: Set<Flag> = []
+    private let refused: Set<Flag>
 
-    init() {}
-
-    /// Reads the flags of a role.
-    init(_ members: ComapiMembers, _ faults: inout ComapiFaults) {
-        for flag in Flag.allCases where members.bool(flag.rawValue, &faults) == false { refused.insert(flag) }
-    }
+    init(refused: [Flag] = []) { self.refused = Set(refused) }
 
     func allows(_ flag: Flag) -> Bool { !refused.contains(flag) }
 

@@ -37,13 +37,10 @@ struct ComapiProfileQuery: Sendable {
     private(set) var valueCount = 0
     private(set) var longestValue = 0
 
-    /// Reads the raw text behind the question mark: split at `&`, cut at the first `=`, then decoded; `+` stays `+`.
+    /// Reads the raw text behind the question mark; `+` stays `+`.
     init(_ text: Substring) {
         var (one, none): ([String: [String]], [String: [String]]) = ([:], [:])
-        for item in text.split(separator: "&") {
-            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let name = String(PercentEncoding.decode(parts[0]) ?? parts[0])
-            let value = parts.count > 1 ? String(PercentEncoding.decode(parts[1]) ?? parts[1]) : ""
+        for (name, value) in PercentEncoding.items(of: text) {
             valueCount += 1
             longestValue = max(longestValue, value.utf8.count)
             if name.hasSuffix("[]") {

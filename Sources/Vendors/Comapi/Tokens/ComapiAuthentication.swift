@@ -18,7 +18,7 @@ struct ComapiCredentials: Sendable {
 struct ComapiChallengeAnswer: Sendable {
     /// Why the body cannot be used.
     let refusal: ComapiRefusal?
-    let members: ComapiMembers?
+    let body: JSONObject?
     let authenticationID: String?
     /// `nil` when the body has none.
     let token: ComapiAppToken?
@@ -84,17 +84,20 @@ extension Comapi {
 
     /// Reads the body of `session.create` and judges the token in it.
     private func answer(_ arrival: ComapiArrival, of space: ComapiSpace) -> ComapiChallengeAnswer {
-        let members: ComapiMembers
+        let body: Fields<Comapi>
         do throws(ComapiRefusal) {
-            members = try ComapiMembers(body: arrival.request.body)
+            body = try Fields(bodyOf: arrival.request)
         } catch {
-            return ComapiChallengeAnswer(refusal: error, members: nil, authenticationID: nil, token: nil)
+            return ComapiChallengeAnswer(refusal: error, body: nil, authenticationID: nil, token: nil)
         }
-        var faults = ComapiFaults()
-        let id = members.text("authenticationId", isRequired: true, &faults)
-        let text = members.text("authenticationToken", isRequired: true, &faults)
+        let ((id, text), refusal) = body.outcome {
+            (
+                $0.optionalText("authenticationId", isRequired: true),
+                $0.optionalText("authenticationToken", isRequired: true)
+            )
+        }
         return ComapiChallengeAnswer(
-            refusal: faults.refusal, members: members, authenticationID: id,
+            refusal: refusal, body: body.object, authenticationID: id,
             token: text.map {
                 ComapiAppToken($0, of: space, among: accounts.spaces, arrival.switches, at: arrival.moment)
             })

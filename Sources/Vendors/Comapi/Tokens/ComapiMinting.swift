@@ -72,9 +72,7 @@ extension Comapi {
                 "aud": .string(space.audience), "iss": .string(space.issuer), "iat": JSON(now),
                 "exp": JSON(try Self.end(now, try reader.int("expires_in") ?? 86_400)),
             ])
-        reader.amend(&draft)
-        let defect = try reader.string("defect")
-        try reader.finish()
+        let defect = try reader.finish(&draft)
         guard let defect, Self.appDefects.contains(defect) else {
             return try MintedToken(
                 draft, key: space.sharedKey, algorithm: .hs256, defect: defect, at: setting.moment)
@@ -173,9 +171,7 @@ extension Comapi {
         let lifetime = try reader.int("expires_in")
         var claims = try sessionClaims(profile, sessionID, lifetime, of: space, in: setting)
         var draft = claims.draft
-        reader.amend(&draft)
-        let defect = try reader.string("defect")
-        try reader.finish()
+        let defect = try reader.finish(&draft)
         let key = sessionKeys.key(of: space, in: setting.sandbox)
         sessionKeys.noteIssue(in: setting.sandbox)
         guard let defect else { return try Self.minted(draft, key) }

@@ -5,10 +5,9 @@ import JSON
 /// is documented (site); the call and its distinct failures are ours.
 extension IMS {
     static func submitActivation(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        let body = try call.body()
-        let activationID = try body.requiredText("activation_id")
-        let code = try body.requiredText("activation_code")
-        let email = try body.requiredText("email")
+        let (activationID, code, email) = try call.body {
+            ($0.text("activation_id"), $0.text("activation_code"), $0.text("email"))
+        }
         let (tenant, subject) = try call.subject()
         guard var user = state.users.user(of: tenant, activationID: activationID) else {
             throw Refusal(

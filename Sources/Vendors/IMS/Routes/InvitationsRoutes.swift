@@ -6,8 +6,10 @@ extension IMS {
     static func sendInvitation(
         _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
     ) throws(IMSRefusal) -> Reply {
-        let invitation = try IMSInvitation(
-            try call.body(), number: state.invitations.nextNumber, user: user.number, created: call.moment)
+        let number = state.invitations.nextNumber
+        let invitation = try call.body {
+            IMSInvitation(&$0, number: number, user: user.number, created: call.moment)
+        }
         guard state.invitations.hasRoom(for: user.number) else {
             throw Refusal(
                 .bodyTooLarge,

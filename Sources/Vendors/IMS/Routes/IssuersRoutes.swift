@@ -25,7 +25,7 @@ extension IMS {
         let old = try issuer(call, state)
         let (record, reading) = try call.issuerRecord(created: old.record.created)
         guard record.name.hasSameBytes(as: old.record.name) else {
-            throw IMSBody([:]).refusal("name", "is \(record.name), but the path names \(old.record.name)")
+            throw Self.refusal("name", "is \(record.name), but the path names \(old.record.name)")
         }
         if let other = state.issuers.issuer(record.issuer), other !== old { throw exists("issuer", other) }
         try checkRoom(for: record, state)
@@ -122,12 +122,15 @@ extension Call<IMS> {
         created: Moment
     ) throws(IMSRefusal) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {
         let body = try body()
-        try body.refuseUnknown(IMSIssuerRecord.members)
+        let keys = try body.read { body in
+            body.refuseUnknown(IMSIssuerRecord.members)
+            return body.object("keys", isRequired: true) ?? [:]
+        }
         let accounts = vendor.accounts
         let switches = switches
         let reader = IMSKeyReader(
             fixtures: accounts.fixtures, obstacle: { $0.obstacle(switches, named: accounts.namedHosts) })
-        let reading = try reader.read(try body.requiredObject("keys"))
-        return (try IMSIssuerRecord(body, source: reading.source, created: created), reading)
+        let reading = try reader.read(keys)
+        return (try body.read { IMSIssuerRecord(&$0, source: reading.source, created: created) }, reading)
     }
 }

@@ -13,13 +13,15 @@ extension IMS {
     static func updateMe(
         _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
     ) throws(IMSRefusal) -> Reply {
-        let body = try call.body()
-        var user = user
-        user.firstName = try body.text("first_name") ?? user.firstName
-        user.lastName = try body.text("last_name") ?? user.lastName
-        user.phone = try body.text("phone") ?? user.phone
-        user.locale = try body.text("locale") ?? user.locale
-        state.users.store(user)
-        return .json(user.ownJSON)
+        let changed = try call.body { body in
+            var user = user
+            user.firstName = body.optionalText("first_name") ?? user.firstName
+            user.lastName = body.optionalText("last_name") ?? user.lastName
+            user.phone = body.optionalText("phone") ?? user.phone
+            user.locale = body.optionalText("locale") ?? user.locale
+            return user
+        }
+        state.users.store(changed)
+        return .json(changed.ownJSON)
     }
 }

@@ -8,7 +8,7 @@ extension IMS {
     static func uploadTrip(
         _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
     ) throws(IMSRefusal) -> Reply {
-        let trip = try IMSTrip(try call.body(), of: user.number, received: call.moment)
+        let trip = try call.body { IMSTrip(&$0, of: user.number, received: call.moment) }
         if let known = state.trips.trip(trip.id, of: user.number) {
             guard trip.hasSameContent(as: known) else {
                 throw Refusal(
@@ -34,7 +34,7 @@ extension IMS {
     static func listTrips(
         _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
     ) throws(IMSRefusal) -> Reply {
-        let page = try TripPage(call)
+        let page = try call.query.read(TripPage.init)
         let (trips, next) = page.trips(among: state.trips.trips(of: user.number))
         return .json(["trips": .array(trips.map(\.json)), "next_cursor": JSON(next)])
     }
@@ -74,31 +74,26 @@ private struct TripPage {
     /// Begin and number of the last trip of the page before.
     private let cursor: (began: Double, number: Int)?
 
-    init(_ call: IMSCall) throws(IMSRefusal) {
-        from = try Self.time("from", call)
-        to = try Self.time("to", call)
-        let text = call.query("limit")
-        // Digits only: `Int` reads signs too.
-        let isPlain = text?.utf8.allSatisfy { (0x30...0x39).contains($0) } ?? true
-        guard isPlain, let limit = text.map({ Int($0) }) ?? 20, (1...100).contains(limit) else {
-            throw call.refusal(ofQuery: "limit", "is “\(text ?? "")”; expected a number from 1 to 100")
-        }
-        self.limit = limit
-        cursor = try call.query("cursor").map { text throws(IMSRefusal) in
+    init(_ query: inout FieldReader) {
+        from = query.time("from", RFC3339Time.init)?.unixSeconds
+        to = query.time("to", RFC3339Time.init)?.unixSeconds
+        let numbers = 1...100
+        limit =
+            query.value("limit", expecting: "a number from 1 to 100") { value in
+                // Digits only: `Int` reads signs too.
+                value.string.flatMap { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int($0) : nil }
+                    .flatMap { numbers.contains($0) ? $0 : nil }
+            } ?? 20
+        cursor = query.optionalText("cursor").map { text in
             let parts = text.split(separator: "_").compactMap { Double($0) }
             guard parts.count == 2, parts.allSatisfy(\.isFinite), let number = Int(exactly: parts[1]),
                 Self.cursor(parts[0], number) == text
             else {
-                throw call.refusal(ofQuery: "cursor", "is none that an answer gave; expected a next_cursor")
+                query.refuse("cursor", "is none that an answer gave; expected a next_cursor")
+                return (0, 0)
             }
             return (parts[0], number)
         }
-    }
-
-    private static func time(_ name: String, _ call: IMSCall) throws(IMSRefusal) -> Double? {
-        guard let text = call.query(name) else { return nil }
-        guard let time = IMSTime(text) else { throw call.refusal(ofQuery: name, IMSTime.refusal(of: .string(text))) }
-        return time.unixSeconds
     }
 
     /// The page, and where the next one begins.

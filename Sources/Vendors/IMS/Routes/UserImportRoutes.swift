@@ -19,10 +19,10 @@ extension IMS {
 
     /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        guard let tenant = call.query("tenant") else {
-            throw call.refusal(ofQuery: "tenant", "was not sent; expected users/import?tenant=NAME")
+        guard let value = call.request.queryValue("tenant") else {
+            throw Self.refusal("tenant", "was not sent; expected users/import?tenant=NAME", inQuery: true)
         }
-        _ = try IMSBody(["tenant": .string(tenant)]).requiredName("tenant")
+        let tenant = try IMSBody(["tenant": .string(value)]).read { $0.name("tenant") }
         noteContentType(&call)
         let lines: [CSV.Line]
         do throws(CSV.Fault) {
@@ -82,10 +82,11 @@ extension IMS {
 
     private static func check(_ head: [String]) throws(IMSRefusal) {
         // Of more names than there are columns, one is unknown or there twice.
-        let row = IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) }))
-        try row.refuseUnknown(columns)
-        if let name = row.object.duplicateNames.first { throw row.refusal(name, "is there twice; expected once") }
-        guard head.contains("email") else { throw row.refusal("email", "is no column; expected one") }
+        try IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) })).read { row in
+            row.refuseUnknown(columns)
+            if let name = row.object.duplicateNames.first { row.refuse(name, "is there twice; expected once") }
+            if !head.contains("email") { row.refuse("email", "is no column; expected one") }
+        }
     }
 
     /// The enrollment of a row; empty fields count as absent ones.
@@ -98,12 +99,12 @@ extension IMS {
         var object = JSONObject()
         // A column that is there and empty is another mistake than one that is not there.
         if let index = head.firstIndex(of: "email"), fields[index].isEmpty {
-            throw IMSBody([:]).refusal("email", "is empty; expected an address with @")
+            throw Self.refusal("email", "is empty; expected an address with @")
         }
         for (name, field) in zip(head, fields) where !field.isEmpty {
             object.append(name, name == "activate" ? Self.bool(field) : .string(field))
         }
-        return try IMSEnrollment(IMSBody(object), tenant: tenant)
+        return try IMSBody(object).read { IMSEnrollment(&$0, tenant: tenant) }
     }
 
     private static func bool(_ field: String) -> JSON {

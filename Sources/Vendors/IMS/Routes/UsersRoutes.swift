@@ -4,10 +4,13 @@ import JSON
 /// Enrollment and the life of users. Source: the states are documented (site); the calls are ours.
 extension IMS {
     static func enrollUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        let body = try call.body()
-        try body.refuseUnknown(
-            ["tenant", "email", "enterprise_id", "activation_id", "first_name", "last_name", "activate"])
-        let user = try enroll(try IMSEnrollment(body, tenant: try body.requiredName("tenant")), call, &state)
+        let enrollment = try call.body { body in
+            body.refuseUnknown(
+                ["tenant", "email", "enterprise_id", "activation_id", "first_name", "last_name", "activate"])
+            let tenant = body.name("tenant")
+            return IMSEnrollment(&body, tenant: tenant)
+        }
+        let user = try enroll(enrollment, call, &state)
         return .json(user.operatorJSON, status: .created)
     }
 
@@ -39,14 +42,8 @@ extension IMS {
     }
 
     static func listUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        let tenant = call.query("tenant")
-        let wanted = try call.query("state").map { text throws(IMSRefusal) in
-            guard let state = IMSUser.State(rawValue: text) else {
-                throw call.refusal(
-                    ofQuery: "state",
-                    "is “\(text)”; expected one of \(IMSUser.State.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            return state
+        let (tenant, wanted) = try call.query.read {
+            ($0.optionalText("tenant"), $0.choice("state", of: IMSUser.State.self))
         }
         let users = state.users.all.filter {
             (tenant == nil || $0.tenant == tenant) && (wanted == nil || $0.state == wanted)
@@ -110,7 +107,7 @@ extension IMS {
 
     private static func user(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSUser {
         let name = call.parameters["id"]
-        guard let user = state.user(name, of: call.query("tenant")) else {
+        guard let user = state.user(name, of: call.request.queryValue("tenant")) else {
             throw Refusal(
                 .userNotFound,
                 because: "no user has the id or the enterprise id \(name); expected that of an imported user")
@@ -121,19 +118,17 @@ extension IMS {
 
 extension IMSEnrollment {
     /// Reads an enrollment.
-    ///
-    /// - Throws: ``IMSFailure/bodyInvalid``.
-    init(_ body: IMSBody, tenant: String) throws(IMSRefusal) {
+    init(_ body: inout FieldReader, tenant: String) {
         self.tenant = tenant
-        guard let email = try body.email("email") else {
-            throw body.object["email"] == nil
-                ? body.missing("email") : body.refusal("email", "is an empty text; expected an address with @")
+        email = body.email("email") ?? ""
+        if email.isEmpty {
+            if body.object["email"] == nil { body.report("email", .missing) }
+            body.refuse("email", "is an empty text; expected an address with @")
         }
-        self.email = email
-        enterpriseID = try body.text("enterprise_id", atLeast: 1)
-        activationID = try body.text("activation_id", atLeast: 1)
-        firstName = try body.text("first_name") ?? ""
-        lastName = try body.text("last_name") ?? ""
-        isActive = try body.bool("activate") ?? false
+        enterpriseID = body.optionalText("enterprise_id", atLeast: 1)
+        activationID = body.optionalText("activation_id", atLeast: 1)
+        firstName = body.optionalText("first_name") ?? ""
+        lastName = body.optionalText("last_name") ?? ""
+        isActive = body.bool("activate") ?? false
     }
 }

@@ -69,12 +69,12 @@ extension IMSIssuer {
         let record: IMSIssuerRecord
         do throws(IMSRefusal) {
             let reader = IMSKeyReader(fixtures: fixtures, obstacle: { _ in nil })
-            reading = try reader.read(try body.requiredObject("keys"))
+            reading = try reader.read(try body.read { $0.object("keys", isRequired: true) ?? [:] })
         } catch {
             throw keys.problem(error.reason ?? error.failure.rawValue)
         }
         do throws(IMSRefusal) {
-            record = try IMSIssuerRecord(body, source: reading.source, created: created)
+            record = try body.read { IMSIssuerRecord(&$0, source: reading.source, created: created) }
         } catch {
             throw node.problem(error.reason ?? error.failure.rawValue)
         }

@@ -45,7 +45,7 @@ extension IMS {
         members["tenant"] = nil
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
         do throws(IMSRefusal) {
-            let enrollment = try IMSEnrollment(IMSBody(members), tenant: tenant)
+            let enrollment = try IMSBody(members).read { IMSEnrollment(&$0, tenant: tenant) }
             try check(enrollment, state)
             return state.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
         } catch {

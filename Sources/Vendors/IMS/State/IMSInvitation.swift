@@ -24,32 +24,26 @@ struct IMSInvitation: Sendable, Hashable {
     let created: Moment
 
     /// Reads an invitation.
-    ///
-    /// - Throws: ``IMSFailure/bodyInvalid``.
-    init(_ body: IMSBody, number: Int, user: Int, created: Moment) throws(IMSRefusal) {
-        guard let kind = try body.choice("kind", of: Kind.self) else { throw body.missing("kind") }
-        self.kind = kind
-        name = try body.requiredText("name")
-        email = try body.email("email") ?? ""
-        phone = try body.text("phone") ?? ""
-        guard !email.isEmpty || !phone.isEmpty else {
-            throw body.refusal("email", "was not sent, and neither was phone; expected one of them")
+    init(_ body: inout FieldReader, number: Int, user: Int, created: Moment) {
+        kind = body.choice("kind", isRequired: true) ?? .account
+        name = body.text("name")
+        email = body.email("email") ?? ""
+        phone = body.optionalText("phone") ?? ""
+        if email.isEmpty, phone.isEmpty {
+            body.refuse("email", "was not sent, and neither was phone; expected one of them")
         }
-        sharedIDs = try Self.ids(kind.member, body)
+        sharedIDs = Self.ids(kind.member, &body)
         (self.number, self.user, self.created) = (number, user, created)
     }
 
-    private static func ids(_ name: String, _ body: IMSBody) throws(IMSRefusal) -> [String] {
-        let values = try body.array(name)
-        guard values.count <= mostShared else { throw body.refusal(name, "has more than \(mostShared) elements") }
-        var ids: [String] = []
-        for (index, value) in values.enumerated() {
-            guard let id = value.string, (1...IMSBody.longestText).contains(id.unicodeScalars.count) else {
-                throw body.refusal("\(name).\(index)", "is no string of 1 to \(IMSBody.longestText) characters")
-            }
-            ids.append(id)
+    private static func ids(_ name: String, _ body: inout FieldReader) -> [String] {
+        let values = body.list(name) ?? []
+        if values.count > mostShared { body.refuse(name, "has more than \(mostShared) elements") }
+        for (index, value) in values.prefix(mostShared).enumerated()
+        where !(1...IMSBody.longestText).contains(value.string?.unicodeScalars.count ?? 0) {
+            body.refuse("\(name).\(index)", "is no string of 1 to \(IMSBody.longestText) characters")
         }
-        return ids
+        return values.compactMap(\.string)
     }
 
     var json: JSON {

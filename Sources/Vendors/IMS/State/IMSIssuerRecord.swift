@@ -68,29 +68,30 @@ struct IMSIssuerRecord: Sendable, Hashable {
     ]
 
     /// Reads what a request says of an issuer; the source of its keys was read before.
-    ///
-    /// - Throws: ``IMSFailure/bodyInvalid``.
-    init(_ body: IMSBody, source: IMSKeySource, created: Moment) throws(IMSRefusal) {
-        name = try body.requiredName("name")
-        issuer = try body.requiredText("issuer")
-        tenant = try body.requiredName("tenant")
-        environment = try body.choice("environment", of: Environment.self) ?? .uat
-        preset = try body.choice("preset", of: Preset.self) ?? .standard
+    init(_ body: inout FieldReader, source: IMSKeySource, created: Moment) {
+        name = body.name("name")
+        issuer = body.text("issuer")
+        tenant = body.name("tenant")
+        environment = body.choice("environment") ?? .uat
+        preset = body.choice("preset") ?? .standard
         self.source = source
-        requiresKeyID = try body.bool("require_kid") ?? preset.requiresKeyID
-        requiresType = try body.bool("require_typ") ?? preset.requiresType
-        requiresTokenID = try body.bool("require_jti") ?? false
-        audience = try body.nullableText("audience", or: preset.audience(of: issuer))
-        tokenUse = try body.nullableText("token_use", or: preset.tokenUse)
+        requiresKeyID = body.bool("require_kid") ?? preset.requiresKeyID
+        requiresType = body.bool("require_typ") ?? preset.requiresType
+        requiresTokenID = body.bool("require_jti") ?? false
+        audience = body.nullableText("audience", or: preset.audience(of: issuer))
+        tokenUse = body.nullableText("token_use", or: preset.tokenUse)
         if preset == .firebase, audience == nil, body.object["audience"] == nil {
             // Without an audience tokens of every other project would pass.
-            throw body.refusal("audience", "was not sent, and the issuer does not end with one; expected it")
+            body.refuse("audience", "was not sent, and the issuer does not end with one; expected it")
         }
-        maximumLifetime = try body.lifetime("max_lifetime_seconds", in: 1...Self.century)
-        replay = try body.choice("replay", of: Replay.self) ?? .off
-        certificateDates = try body.choice("certificate_dates", of: CertificateDates.self) ?? .warn
-        expiryLeewaySeconds = try body.int("expiry_leeway_seconds", in: 0...600)
-        notBeforeLeewaySeconds = try body.int("not_before_leeway_seconds", in: 0...600)
+        let limit = "max_lifetime_seconds"
+        maximumLifetime =
+            body.isNull(limit)
+            ? .unlimited : body.int(limit, in: 1...Self.century).map(LifetimeRule.seconds) ?? .ofSwitch
+        replay = body.choice("replay") ?? .off
+        certificateDates = body.choice("certificate_dates") ?? .warn
+        expiryLeewaySeconds = body.int("expiry_leeway_seconds", in: 0...600)
+        notBeforeLeewaySeconds = body.int("not_before_leeway_seconds", in: 0...600)
         self.created = created
     }
 
@@ -104,19 +105,10 @@ struct IMSIssuerRecord: Sendable, Hashable {
     var needsTokenID: Bool { requiresTokenID || replay != .off }
 }
 
-extension IMSBody {
+extension FieldReader {
     /// A text, or `null` for none; the standard when there is no such member.
-    fileprivate func nullableText(_ name: String, or standard: String?) throws(IMSRefusal) -> String? {
-        guard let value = object[name] else { return standard }
-        return value.isNull ? nil : try text(name, atLeast: 1)
-    }
-
-    /// A number of seconds, `null` for no limit, or no such member where the switch decides.
-    fileprivate func lifetime(
-        _ name: String, in range: ClosedRange<Int>
-    ) throws(IMSRefusal) -> IMSIssuerRecord.LifetimeRule {
-        if object[name]?.isNull == true { return .unlimited }
-        return try int(name, in: range).map { .seconds($0) } ?? .ofSwitch
+    fileprivate mutating func nullableText(_ name: String, or standard: String?) -> String? {
+        isNull(name) ? nil : optionalText(name, atLeast: 1) ?? standard
     }
 }
 

@@ -4,8 +4,8 @@ import JSON
 /// A recorded trip of a user. Source: that the SDK submits trips is documented (site); the members are ours.
 struct IMSTrip: Sendable {
     let id: String
-    let started: IMSTime
-    let ended: IMSTime
+    let started: RFC3339Time
+    let ended: RFC3339Time
     /// As it was written.
     let distance: JSONNumber
     let vehicleID: String?
@@ -18,37 +18,27 @@ struct IMSTrip: Sendable {
     var number = 0
 
     /// Reads a trip.
-    ///
-    /// - Throws: ``IMSFailure/bodyInvalid``.
-    init(_ body: IMSBody, of user: Int, received: Moment) throws(IMSRefusal) {
-        id = try body.requiredText("trip_id", atMost: 64)
-        started = try body.requiredTime("started_at")
-        ended = try body.requiredTime("ended_at")
-        guard ended.unixSeconds >= started.unixSeconds else { throw body.refusal("ended_at", "lies before started_at") }
-        distance = try body.requiredNumber("distance_meters", in: 0...1e12)
-        vehicleID = try body.text("vehicle_id")
-        var points: [JSON] = []
-        for (index, value) in try body.array("points").enumerated() {
-            guard let object = value.object else { throw body.refusal("points.\(index)", "is no object") }
-            points.append(try Self.point(IMSBody(object, at: "points.\(index)")))
-        }
+    init(_ body: inout FieldReader, of user: Int, received: Moment) {
+        id = body.text("trip_id", atMost: 64)
+        started = body.time("started_at")
+        ended = body.time("ended_at")
+        if ended.unixSeconds < started.unixSeconds { body.refuse("ended_at", "lies before started_at") }
+        distance = body.number("distance_meters", in: 0...1e12, isRequired: true) ?? JSONNumber(0)
+        vehicleID = body.optionalText("vehicle_id")
+        let points = body.objects("points", Self.point)
         pointCount = points.count
         self.points = JSON.array(points).bytes
         self.received = received
         self.user = user
     }
 
-    /// A point with what is known of it; other members are ignored.
-    private static func point(_ body: IMSBody) throws(IMSRefusal) -> JSON {
-        var point: JSONObject = [
-            "at": .string(try body.requiredTime("at").text),
-            "lat": .number(try body.requiredNumber("lat", in: -90...90)),
-            "lon": .number(try body.requiredNumber("lon", in: -180...180)),
-        ]
-        // ours: a device does not always know its speed.
-        if body.object["speed_mps"] != nil {
-            point["speed_mps"] = .number(try body.requiredNumber("speed_mps", in: 0...1e6))
+    /// A point with what is known of it; other members are ignored. A device does not always know its speed (ours).
+    private static func point(_ body: inout FieldReader) -> JSON {
+        var point: JSONObject = ["at": .string(body.time("at").text)]
+        for (name, range) in [("lat", -90.0...90), ("lon", -180.0...180)] {
+            point.append(name, body.number(name, in: range, isRequired: true).map(JSON.number) ?? .null)
         }
+        point["speed_mps"] = body.number("speed_mps", in: 0...1e6).map(JSON.number)
         return .object(point)
     }
 

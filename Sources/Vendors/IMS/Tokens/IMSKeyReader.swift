@@ -26,24 +26,29 @@ struct IMSKeyReader {
     ///   ``IMSFailure/jwksURLNotAllowed``.
     func read(_ object: JSONObject) throws(IMSRefusal) -> Reading {
         let body = IMSBody(object, at: "keys")
-        _ = try body.requiredText("type")
-        guard let kind = try body.choice("type", of: IMSKeySource.Kind.self) else { throw body.missing("type") }
-        let isPEM = kind == .certificate || kind == .publicKey
-        try body.refuseUnknown(["type", kind.member] + (isPEM ? ["kid"] : []))
+        let kind = try body.read { body in
+            _ = body.text("type")
+            let kind = body.choice("type", of: IMSKeySource.Kind.self) ?? .keySet
+            let isPEM = kind == .certificate || kind == .publicKey
+            body.refuseUnknown(["type", kind.member] + (isPEM ? ["kid"] : []))
+            return kind
+        }
         if kind.fetchedForm != nil { return Reading(source: try remote(kind, body)) }
         var reader = PublishedKeysReader(form: kind.isCertified ? .certificates : .keySet, algorithm: .rs256)
         var (given, skipped): (JSONObject, [SkippedKey]) = (object, [])
         switch kind {
         case .certificate, .publicKey:
-            for key in try pem(try body.requiredText("pem", atMost: .max), id: try body.text("kid", atLeast: 1), kind) {
-                reader.take(key)
+            let (text, id) = try body.read {
+                ($0.text("pem", atMost: .max), $0.optionalText("kid", atLeast: 1))
             }
+            for key in try pem(text, id: id, kind) { reader.take(key) }
         case .keySet:
-            let set = JSON.object(try body.requiredObject("jwks"))
+            let set = JSON.object(try body.read { $0.object("jwks", isRequired: true) ?? [:] })
             try read(set, by: &reader)
             given["jwks"] = KeySet.withoutSecrets(set)
-        case .keySetFile: try read(try file(try body.requiredText("file"), body), by: &reader)
-        case .certificateMap: skipped = try read(try body.requiredObject("certs"), by: &reader)
+        case .keySetFile: try read(try file(try body.read { $0.text("file") }), by: &reader)
+        case .certificateMap:
+            skipped = try read(try body.read { $0.object("certs", isRequired: true) ?? [:] }, by: &reader)
         case .keySetURL, .certificateMapURL: break
         }
         skipped += reader.skipped
@@ -53,7 +58,7 @@ struct IMSKeyReader {
     }
 
     private func remote(_ kind: IMSKeySource.Kind, _ body: IMSBody) throws(IMSRefusal) -> IMSKeySource {
-        let text = try body.requiredText("url", atMost: 2048)
+        let text = try body.read { $0.text("url", atMost: 2048) }
         guard let url = IMSKeyURL(text) else {
             throw Refusal(.jwksURLNotAllowed, because: "“\(text)” is no URL of the kind https://HOST/PATH")
         }
@@ -144,7 +149,7 @@ struct IMSKeyReader {
         return skipped
     }
 
-    private func file(_ path: String, _ body: IMSBody) throws(IMSRefusal) -> JSON {
+    private func file(_ path: String) throws(IMSRefusal) -> JSON {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !path.utf8.contains(0) else {
             throw invalid("“\(path)” is no path inside of the fixture folder")

@@ -33,9 +33,7 @@ extension IMS {
         let signer = try reader.string("signed_by") ?? issuer.record.name
         let key = try signingKey(of: signer, in: setting.state)
         var draft = try draft(for: issuer, key, &reader, in: setting)
-        reader.amend(&draft)
-        let defect = try reader.string("defect")
-        try reader.finish()
+        let defect = try reader.finish(&draft)
         guard let own = defect.flatMap(OwnDefect.init) else {
             return try MintedToken(draft, key: key, algorithm: .rs256, defect: defect, at: setting.moment)
         }

@@ -25,104 +25,37 @@ struct RezolveAddress: Sendable, Hashable {
     }
 }
 
-/// The address book. Source: the call is documented (seed), shapes are observed in vendor QA tests, reading and
-/// replacing a single address follow from the SDK's calls.
-extension Rezolve {
-    static func listAddresses(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        .json(.array(customer.addresses.map(\.json)))
-    }
+extension RezolveAddress: RezolveEntry {
+    static let noun = "address"
+    static let unknown = RezolveFailure.addressNotFound
+    static var book: WritableKeyPath<RezolveCustomer, [RezolveAddress]> { \.addresses }
 
-    static func createAddress(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        let draft = try AddressDraft(call)
-        let phone = try draft.phone(of: customer)
-        try RezolveCustomer.checkRoom(for: customer.addresses.count)
-        let address = draft.address(id: call.identifiers.uuid(), phone: phone)
-        customer.addresses.append(address)
-        return .json(address.json, status: .created)
-    }
-
-    static func readAddress(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        .json(customer.addresses[try addressIndex(call, customer)].json)
-    }
-
-    /// Replaces the whole address; members that were left out become empty (ours).
-    static func updateAddress(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        let draft = try AddressDraft(call)
-        let index = try addressIndex(call, customer)
-        let phone = try draft.phone(of: customer)
-        customer.addresses[index] = draft.address(id: customer.addresses[index].id, phone: phone)
-        return .json(customer.addresses[index].json)
-    }
-
-    static func deleteAddress(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        let index = try addressIndex(call, customer)
-        let id = customer.addresses[index].id
-        if let card = customer.cards.first(where: { $0.addressID.hasSameBytes(as: id) }) {
-            throw Refusal(
-                .addressInUse,
-                because: "card \(card.id) refers to address \(id); expected an address that no card refers to")
+    /// A change replaces the whole address: members that are left out become empty (ours). The spellings without an
+    /// underscore are those of the vendor's older pages.
+    init(_ body: inout FieldReader, isNew: Bool, over old: RezolveAddress?, _ switches: RezolveSwitches) {
+        let isNeeded = switches.addressRequiredFields == .shop
+        func text(_ name: String, or other: String? = nil, isRequired: Bool) -> String {
+            body.optionalText(name, or: other, isRequired: isRequired) ?? ""
         }
-        customer.addresses.remove(at: index)
-        return .empty()
+        self.init(
+            id: "", shortName: text("short_name", isRequired: false), fullName: text("full_name", isRequired: false),
+            line1: text("line_1", or: "line1", isRequired: isNeeded),
+            line2: text("line_2", or: "line2", isRequired: false), city: text("city", isRequired: isNeeded),
+            state: text("state", isRequired: isNeeded), zip: text("zip", isRequired: isNeeded),
+            country: text("country", isRequired: isNeeded), phoneID: "")
+        _ = body.optionalText("country_alpha2", acceptsNull: true)
+        phoneID = body.optionalText("phone_id", or: "phone_book_id", acceptsNull: true) ?? ""
     }
 
-    private static func addressIndex(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Int {
-        let id = call.parameters["id"]
-        guard let index = customer.addresses.firstIndex(where: { $0.id.hasSameBytes(as: id) }) else {
-            let known = Nearest.known(customer.addresses.lazy.map(\.id))
-            throw Refusal(.addressNotFound, because: "no address of \(customer.entityID) has the id \(id)\(known)")
-        }
-        return index
-    }
-}
-
-/// What a client sends for an address.
-private struct AddressDraft {
-    private var texts: [String: String] = [:]
-    private let phoneID: String
-
-    init(_ call: RezolveCall) throws(RezolveRefusal) {
-        var reader = FieldReader(try call.bodyObject())
-        let shop = call.switches.addressRequiredFields == .shop
-        for (name, otherName, isRequiredByShop) in Self.members {
-            texts[name] = reader.string(name, or: otherName, isRequired: shop && isRequiredByShop)
-        }
-        _ = reader.string("country_alpha2", acceptsNull: true)
-        phoneID = reader.string("phone_id", or: "phone_book_id", acceptsNull: true) ?? ""
-        try call.refuse(reader.problems)
+    func check(_: JSONObject, _: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply? {
+        if !phoneID.isEmpty { try customer.place(of: RezolvePhone.self, phoneID, namedBy: "phone_id") }
+        return nil
     }
 
-    /// Name, other spelling (documented in the vendor's older pages), and whether the vendor's shop needs it.
-    private static let members: [(name: String, otherName: String, isRequiredByShop: Bool)] = [
-        ("short_name", "short_name", false), ("full_name", "full_name", false), ("line_1", "line1", true),
-        ("line_2", "line2", false), ("city", "city", true), ("state", "state", true), ("zip", "zip", true),
-        ("country", "country", true),
-    ]
-
-    /// The phone that the draft refers to; empty for none.
-    func phone(of customer: RezolveCustomer) throws(RezolveRefusal) -> String {
-        guard phoneID.isEmpty || customer.phones.contains(where: { $0.id.hasSameBytes(as: phoneID) }) else {
-            let known = Nearest.known(customer.phones.lazy.map(\.id))
-            throw Refusal(
-                .phoneNotFound, because: "phone_id \(phoneID.shown) names no phone of \(customer.entityID)\(known)")
-        }
-        return phoneID
-    }
-
-    func address(id: String, phone: String) -> RezolveAddress {
-        RezolveAddress(
-            id: id, shortName: texts["short_name"] ?? "", fullName: texts["full_name"] ?? "",
-            line1: texts["line_1"] ?? "", line2: texts["line_2"] ?? "", city: texts["city"] ?? "",
-            state: texts["state"] ?? "", zip: texts["zip"] ?? "", country: texts["country"] ?? "", phoneID: phone)
+    func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal) {
+        guard let card = customer.cards.first(where: { $0.addressID.hasSameBytes(as: id) }) else { return }
+        throw Refusal(
+            .addressInUse,
+            because: "card \(card.id) refers to address \(id); expected an address that no card refers to")
     }
 }

@@ -9,19 +9,14 @@ extension Rezolve {
     /// Creates a guest; an api key is all it takes, and a body may be absent.
     static func registerGuest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.maskedAPIKey) }
-        if !call.request.body.isEmpty { _ = try call.bodyObject() }
+        if !call.request.body.isEmpty { _ = try call.body() }
         return .json(createGuest(of: partner, call, &state).json)
     }
 
     /// Opens a session for a guest of the partner.
     static func logInGuest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.bodyObject())
-        let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
-        let entity = reader.string("entityId", isRequired: true)
-        try call.refuse(reader.problems)
-        guard let partner = call.credentials.partner, let device, let entity else {
-            throw Refusal(.maskedTokenMissing)
-        }
+        let (device, entity) = try call.body { ($0.text("deviceId", atLeast: 1), $0.text("entityId")) }
+        guard let partner = call.credentials.partner else { throw Refusal(.maskedTokenMissing) }
         guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
             throw Refusal(.maskedOtherUser, because: whyNoGuest(entity, partner))
         }
@@ -31,12 +26,9 @@ extension Rezolve {
     /// RUA's call for guests: without content it creates one, with content it logs one in.
     static func guest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
-        let object = call.request.body.isEmpty ? [:] : try call.signInBody()
-        if object.isEmpty { return .json(createGuest(of: partner, call, &state).json) }
-        var reader = FieldReader(object)
-        let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
-        let entity = reader.string("entityId", isRequired: true)
-        guard let device, let entity else { throw call.invalidBody(reader.problems) }
+        let body = call.request.body.isEmpty ? Fields([:]) : try call.signInBody()
+        if body.object.isEmpty { return .json(createGuest(of: partner, call, &state).json) }
+        let (device, entity) = try body.read { ($0.text("deviceId", atLeast: 1), $0.text("entityId")) }
         guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
             throw Refusal(.ruaUserNotFound, because: whyNoGuest(entity, partner))
         }

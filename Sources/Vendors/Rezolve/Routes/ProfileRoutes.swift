@@ -25,16 +25,15 @@ extension Rezolve {
     static func updateProfile(
         _ call: inout RezolveCall, _ customer: inout RezolveCustomer
     ) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.bodyObject())
         let old = customer.profile
-        let new = RezolveProfile(
-            title: reader.string("title") ?? old.title, name: reader.string("name") ?? old.name,
-            firstName: reader.string("first_name") ?? old.firstName,
-            lastName: reader.string("last_name") ?? old.lastName, email: reader.string("email") ?? old.email,
-            timeZone: reader.string("timezone") ?? old.timeZone,
-            allowsMarketing: reader.bool("use_data_for_marketing") ?? old.allowsMarketing, updated: call.moment)
-        try call.refuse(reader.problems)
-        customer.profile = new
+        customer.profile = try call.body {
+            RezolveProfile(
+                title: $0.optionalText("title") ?? old.title, name: $0.optionalText("name") ?? old.name,
+                firstName: $0.optionalText("first_name") ?? old.firstName,
+                lastName: $0.optionalText("last_name") ?? old.lastName, email: $0.optionalText("email") ?? old.email,
+                timeZone: $0.optionalText("timezone") ?? old.timeZone,
+                allowsMarketing: $0.bool("use_data_for_marketing") ?? old.allowsMarketing, updated: call.moment)
+        }
         return .json(profileJSON(of: customer, dates: call.switches.profileDates))
     }
 

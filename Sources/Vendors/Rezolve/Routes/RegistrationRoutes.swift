@@ -9,9 +9,7 @@ extension Rezolve {
     /// The pair is made when it is first asked for; nobody can tell the difference, and the caller need not wait for it.
     static func register(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         if call.credentials.isSampleRenewal { return try renewLikeSample(&call, &state) }
-        var reader = FieldReader(try call.bodyObject())
-        let email = reader.string("email", isRequired: true, minimumLength: 1)
-        try call.refuse(reader.problems)
+        let email = try call.body { $0.text("email", atLeast: 1) }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
             throw Refusal(.maskedTokenMissing)
         }
@@ -27,8 +25,7 @@ extension Rezolve {
         }
         let customer = RezolveCustomer(
             entityID: state.freshEntityID(call.identifiers), partnerID: partner.id,
-            partnerEntityID: token.partnerEntityID,
-            email: email ?? "", created: call.moment)
+            partnerEntityID: token.partnerEntityID, email: email, created: call.moment)
         state.store(customer)
         return answer(customer.entityID, of: partner)
     }

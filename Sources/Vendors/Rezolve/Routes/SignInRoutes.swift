@@ -12,15 +12,8 @@ extension Rezolve {
 
     static func registerUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
-        var reader = FieldReader(try call.signInBody())
-        let password = reader.string("password", isRequired: true, minimumLength: 1)
-        let phone = reader.string("phone")
-        let isNamedByPhone = phone?.isEmpty == false
-        let username = reader.string("username", isRequired: !isNamedByPhone, minimumLength: 1) ?? phone
-        let firstName = reader.string("firstName")
-        let lastName = reader.string("lastName")
-        let email = reader.string("email")
-        guard reader.problems.isEmpty, let username, let password else { throw call.invalidBody(reader.problems) }
+        let draft = try call.signInBody().read(UserDraft.init)
+        let (username, email, phone) = (draft.username, draft.email, draft.phone)
         let taken =
             state.users.user(of: partner.id, username: username)
             ?? email.flatMap { state.users.user(of: partner.id, email: $0) }
@@ -32,8 +25,8 @@ extension Rezolve {
             partnerEntityID: RezolveState.partnerEntityID(ofUser: id),
             email: email ?? "", created: call.moment)
         let user = RUAUser(
-            id: id, customer: customer, username: username, password: password, firstName: firstName,
-            lastName: lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
+            id: id, customer: customer, username: username, password: draft.password, firstName: draft.firstName,
+            lastName: draft.lastName, email: email ?? "", phone: phone ?? "", created: call.moment)
         state.store(customer)
         state.users.store(user)
         return .json(user.answer(to: "rua.register", call.switches), status: .created)
@@ -63,11 +56,9 @@ extension Rezolve {
     /// Signs a user in; an unconfirmed one too (observed).
     static func logIn(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
-        var reader = FieldReader(try call.signInBody())
-        let username = reader.string("username", isRequired: true)
-        let password = reader.string("password", isRequired: true)
-        let device = reader.string("deviceId", isRequired: true, minimumLength: 1)
-        guard let username, let password, let device else { throw call.invalidBody(reader.problems) }
+        let (username, password, device) = try call.signInBody().read {
+            ($0.text("username"), $0.text("password"), $0.text("deviceId", atLeast: 1))
+        }
         guard let user = state.users.user(of: partner.id, username: username) else {
             throw Refusal(
                 .ruaWrongCredentials,
@@ -95,8 +86,7 @@ extension Rezolve {
 
     /// Notes that the password was forgotten; no mail is sent.
     static func forgotPassword(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.signInBody())
-        guard let email = reader.string("email", isRequired: true) else { throw call.invalidBody(reader.problems) }
+        let email = try call.signInBody().read { $0.text("email") }
         let partner = call.credentials.partner?.id ?? ""
         guard let user = state.users.user(of: partner, email: email) else {
             throw Refusal(
@@ -112,10 +102,9 @@ extension Rezolve {
 
     /// Replaces the password; tokens stay valid (ours).
     static func changePassword(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.signInBody())
-        let current = reader.string("currentPassword", isRequired: true)
-        let new = reader.string("newPassword", isRequired: true, minimumLength: 1)
-        guard let current, let new else { throw call.invalidBody(reader.problems) }
+        let (current, new) = try call.signInBody().read {
+            ($0.text("currentPassword"), $0.text("newPassword", atLeast: 1))
+        }
         var user = try call.sessionUser(in: state)
         guard let known = user.password, known.hasSameBytes(as: current) else {
             throw Refusal(.ruaWrongPassword, because: user.wrongPassword)
@@ -131,6 +120,26 @@ extension Rezolve {
         user.logOut(on: try call.session(in: state).device)
         state.users.store(user)
         return .json([:])
+    }
+}
+
+/// What a client sends to register; a phone can stand for the username.
+private struct UserDraft {
+    let password: String
+    let phone: String?
+    let username: String
+    let firstName: String?
+    let lastName: String?
+    let email: String?
+
+    init(_ body: inout FieldReader) {
+        password = body.text("password", atLeast: 1)
+        phone = body.optionalText("phone")
+        let isNamedByPhone = phone?.isEmpty == false
+        username = body.optionalText("username", isRequired: !isNamedByPhone, atLeast: 1) ?? phone ?? ""
+        firstName = body.optionalText("firstName")
+        lastName = body.optionalText("lastName")
+        email = body.optionalText("email")
     }
 }
 
@@ -216,22 +225,5 @@ extension Call<Rezolve> {
     }
 
     /// The body of a request to RUA, which must be a JSON object.
-    func signInBody() throws(RezolveRefusal) -> JSONObject {
-        let body: JSON
-        if request.body.isEmpty { throw Refusal(.ruaBodyInvalid, because: "the body is empty, not a JSON object") }
-        do {
-            body = try JSON.parse(request.body)
-        } catch {
-            throw Refusal(.ruaBodyInvalid, because: "the body is not JSON: \(error); expected a JSON object")
-        }
-        guard let object = body.object else {
-            throw Refusal(.ruaBodyInvalid, because: "the body is a JSON \(body.typeName), not an object")
-        }
-        return object
-    }
-
-    /// The refusal of a body with wrong members.
-    func invalidBody(_ problems: [FieldProblem]) -> RezolveRefusal {
-        Refusal(.ruaBodyInvalid, because: problems.reason)
-    }
+    func signInBody() throws(RezolveRefusal) -> Fields<RUA> { try Fields(bodyOf: request) }
 }

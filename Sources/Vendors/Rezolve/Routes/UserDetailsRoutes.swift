@@ -6,12 +6,12 @@ import JSON
 extension Rezolve {
     /// Changes the members that are sent; the username stays, and so does the profile at core (ours).
     static func changeDetails(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.signInBody())
-        let firstName = reader.string("firstName")
-        let lastName = reader.string("lastName")
-        let email = reader.string("email")
-        let phone = reader.string("phone")
-        guard reader.problems.isEmpty else { throw call.invalidBody(reader.problems) }
+        let (firstName, lastName, email, phone) = try call.signInBody().read {
+            (
+                $0.optionalText("firstName"), $0.optionalText("lastName"), $0.optionalText("email"),
+                $0.optionalText("phone")
+            )
+        }
         var user = try call.sessionUser(in: state)
         let others = [
             email.flatMap { state.users.user(of: user.partnerID, email: $0) },

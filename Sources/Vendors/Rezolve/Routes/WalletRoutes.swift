@@ -33,124 +33,60 @@ struct RezolveCard: Sendable, Hashable {
     }
 }
 
-/// The wallet. Source: observed, vendor QA tests; reading a single card follows from the SDK's call.
-extension Rezolve {
-    static func listCards(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        .json(.array(customer.cards.map(\.json)))
-    }
+extension RezolveCard: RezolveEntry {
+    static let noun = "card"
+    static let unknown = RezolveFailure.cardNotFound
+    static var book: WritableKeyPath<RezolveCustomer, [RezolveCard]> { \.cards }
 
-    static func createCard(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        var reader = FieldReader(try call.bodyObject())
-        let shortName = reader.string("short_name", isRequired: true)
-        let pan = reader.string("pan", isRequired: true)
-        let pan6 = reader.string("pan6", isRequired: true)
-        let pan4 = reader.string("pan4", isRequired: true)
-        let brand = reader.string("brand", isRequired: true)
-        let type = reader.string("type", isRequired: true)
-        let nameOnCard = reader.string("name_on_card", isRequired: true)
-        let expiresOn = reader.string("expires_on", isRequired: true)
-        let addressID = reader.string("address_id", isRequired: true)
-        let validFrom = reader.string("valid_from", isRequired: true, acceptsNull: true)
-        try call.refuse(reader.problems)
-        var card = RezolveCard(
-            id: "", type: type ?? "", brand: brand ?? "", pan6: pan6 ?? "", pan4: pan4 ?? "",
-            shortName: shortName ?? "", nameOnCard: nameOnCard ?? "", validFrom: validFrom,
-            expiresOn: expiresOn ?? "", addressID: addressID ?? "")
-        if let wait = try check(pan, of: card, call, customer) { return wait }
-        try checkAddress(of: card, customer)
-        try RezolveCustomer.checkRoom(for: customer.cards.count)
-        // Drawn last: a refused request must not move the ids of a sandbox with a seed.
-        card.id = call.identifiers.uuid()
-        customer.cards.append(card)
-        return .json(card.json, status: .created)
-    }
+    private static let members = [
+        "short_name", "pan", "pan6", "pan4", "brand", "type", "name_on_card", "expires_on", "address_id", "valid_from",
+    ]
+    /// What a change cannot do without; the rest stays as it is unless it is sent.
+    private static let lasting = ["short_name", "name_on_card", "address_id"]
 
-    static func readCard(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        .json(customer.cards[try cardIndex(call, customer)].json)
-    }
-
-    /// Needs the names and the address, and changes of the rest what is sent.
-    static func updateCard(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        let object = try call.bodyObject()
-        var reader = FieldReader(object)
-        let shortName = reader.string("short_name", isRequired: true)
-        let nameOnCard = reader.string("name_on_card", isRequired: true)
-        let addressID = reader.string("address_id", isRequired: true)
-        let pan = reader.string("pan")
-        let pan6 = reader.string("pan6")
-        let pan4 = reader.string("pan4")
-        let brand = reader.string("brand")
-        let type = reader.string("type")
-        let expiresOn = reader.string("expires_on")
-        let validFrom = reader.string("valid_from", acceptsNull: true)
-        try call.refuse(reader.problems)
-        let index = try cardIndex(call, customer)
-        let old = customer.cards[index]
-        let card = RezolveCard(
-            id: old.id, type: type ?? old.type, brand: brand ?? old.brand, pan6: pan6 ?? old.pan6,
-            pan4: pan4 ?? old.pan4, shortName: shortName ?? old.shortName, nameOnCard: nameOnCard ?? old.nameOnCard,
-            validFrom: object["valid_from"] == nil ? old.validFrom : validFrom, expiresOn: expiresOn ?? old.expiresOn,
-            addressID: addressID ?? old.addressID)
-        if let wait = try check(pan, of: card, call, customer) { return wait }
-        try checkAddress(of: card, customer)
-        customer.cards[index] = card
-        return .json(card.json)
-    }
-
-    static func deleteCard(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
-        customer.cards.remove(at: try cardIndex(call, customer))
-        return .empty()
-    }
-
-    private static func cardIndex(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Int {
-        let id = call.parameters["id"]
-        guard let index = customer.cards.firstIndex(where: { $0.id.hasSameBytes(as: id) }) else {
-            let known = Nearest.known(customer.cards.lazy.map(\.id))
-            throw Refusal(.cardNotFound, because: "no card of \(customer.entityID) has the id \(id)\(known)")
+    init(_ body: inout FieldReader, isNew: Bool, over old: RezolveCard?, _ switches: RezolveSwitches) {
+        let needed = isNew ? Self.members : Self.lasting
+        var texts: [String: String] = [:]
+        for name in needed + Self.members.filter({ !needed.contains($0) }) {
+            texts[name] = body.optionalText(
+                name, isRequired: needed.contains(name), acceptsNull: name == "valid_from")
         }
-        return index
+        self.init(
+            id: "", type: texts["type"] ?? old?.type ?? "", brand: texts["brand"] ?? old?.brand ?? "",
+            pan6: texts["pan6"] ?? old?.pan6 ?? "", pan4: texts["pan4"] ?? old?.pan4 ?? "",
+            shortName: texts["short_name"] ?? "", nameOnCard: texts["name_on_card"] ?? "",
+            validFrom: body.object["valid_from"] == nil ? old?.validFrom : texts["valid_from"],
+            expiresOn: texts["expires_on"] ?? old?.expiresOn ?? "", addressID: texts["address_id"] ?? "")
     }
 
-    private static func checkAddress(of card: RezolveCard, _ customer: RezolveCustomer) throws(RezolveRefusal) {
-        guard customer.addresses.contains(where: { $0.id.hasSameBytes(as: card.addressID) }) else {
-            let known = Nearest.known(customer.addresses.lazy.map(\.id))
-            throw Refusal(
-                .addressNotFound,
-                because: "address_id \(card.addressID.shown) names no address of \(customer.entityID)\(known)")
-        }
+    func check(
+        _ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer
+    ) throws(RezolveRefusal) -> Reply? {
+        if let wait = try check(pan: body["pan"]?.string, call, customer) { return wait }
+        try customer.place(of: RezolveAddress.self, addressID, namedBy: "address_id")
+        return nil
     }
 
     /// Holds the encrypted number against what the card says of it, when switch `pan-check` wants that (ours).
     ///
     /// - Returns: the reply that waits for the customer's key pair, if it has not been made.
-    private static func check(
-        _ pan: String?, of card: RezolveCard, _ call: RezolveCall, _ customer: RezolveCustomer
+    private func check(
+        pan: String?, _ call: RezolveCall, _ customer: RezolveCustomer
     ) throws(RezolveRefusal) -> Reply? {
         guard call.switches.panCheck == .decrypt, let pan else { return nil }
-        guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
+        guard let key = try Rezolve.keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         guard let cipher = Data(base64Encoded: pan) else {
-            throw wrongPAN("pan is not base64; expected the encrypted number in base64")
+            throw Self.wrongPAN("pan is not base64; expected the encrypted number in base64")
         }
         guard let plain = key.decryptOAEP([UInt8](cipher), hash: .sha1) else {
-            throw wrongPAN("pan does not decrypt; expected RSA-OAEP with SHA-1 under the customer's key")
+            throw Self.wrongPAN("pan does not decrypt; expected RSA-OAEP with SHA-1 under the customer's key")
         }
         let number = String(decoding: plain, as: UTF8.self)
         guard (12...19).contains(plain.count), plain.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains) else {
-            throw wrongPAN("pan decrypts to \(plain.count) bytes; expected 12 to 19 digits")
+            throw Self.wrongPAN("pan decrypts to \(plain.count) bytes; expected 12 to 19 digits")
         }
-        guard number.hasPrefix(card.pan6), number.hasSuffix(card.pan4), card.pan6.count == 6, card.pan4.count == 4
-        else {
-            throw wrongPAN(
+        guard number.hasPrefix(pan6), number.hasSuffix(pan4), pan6.count == 6, pan4.count == 4 else {
+            throw Self.wrongPAN(
                 "pan6 and pan4 are not those of the decrypted number; expected its first 6 and last 4 digits")
         }
         return nil

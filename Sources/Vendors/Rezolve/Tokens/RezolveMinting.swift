@@ -54,9 +54,7 @@ extension Rezolve {
             throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
         }
         var draft = try draft(order.kind, of: partner, &reader, in: setting)
-        reader.amend(&draft)
-        let defect = try reader.string("defect")
-        try reader.finish()
+        let defect = try reader.finish(&draft)
         guard let defect, (Self.ownDefects + Self.loginDefects).contains(defect) else {
             return try MintedToken(draft, key: key, algorithm: .hs512, defect: defect, at: setting.moment)
         }

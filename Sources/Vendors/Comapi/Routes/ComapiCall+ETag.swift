@@ -5,33 +5,6 @@ import Tokens
 import Wire
 
 extension Call<Comapi> {
-    /// The request's body, which must be JSON. The content type is not asked: the JS SDK names one without any body.
-    func bodyJSON() throws(ComapiRefusal) -> JSON { try ComapiMembers.parse(request.body) }
-
-    /// The request's body, which must be a JSON object.
-    func bodyObject() throws(ComapiRefusal) -> ComapiMembers { try ComapiMembers(body: request.body) }
-
-    /// The request's body, which must be a JSON array.
-    func bodyArray() throws(ComapiRefusal) -> [JSON] {
-        let value = try bodyJSON()
-        guard let elements = value.array else {
-            throw Refusal(.malformedBody, because: "the body is a JSON \(value.typeName), not an array")
-        }
-        return elements
-    }
-
-    /// A whole number of the query; `nil` when it is not there.
-    func queryNumber(_ name: String, in range: ClosedRange<Int>, _ faults: inout ComapiFaults) -> Int? {
-        guard let text = request.queryItems.first(where: { $0.name == name })?.value else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            faults.invalid(
-                name, "is “\(text.prefix(40))”; expected a whole number from \(range.lowerBound) to \(range.upperBound)"
-            )
-            return nil
-        }
-        return number
-    }
-
     /// The request was accepted, with a remark.
     mutating func note(_ name: String, _ note: String, found: Fact? = nil, source: String? = "ours") {
         findings.note(Finding(name, .noted, found: found, note: note, source: source))
@@ -47,26 +20,6 @@ extension Call<Comapi> {
         throw Refusal(
             .etagMismatch,
             because: "If-Match is \(wanted.joined(separator: ", ").prefix(200)), not the current tag \(current)\(hint)")
-    }
-}
-
-extension ComapiMembers {
-    /// The members of a body, which must be a JSON object.
-    init(body: [UInt8]) throws(ComapiRefusal) {
-        let value = try Self.parse(body)
-        guard let object = value.object else {
-            throw Refusal(.malformedBody, because: "the body is a JSON \(value.typeName), not an object")
-        }
-        self.init(object)
-    }
-
-    fileprivate static func parse(_ body: [UInt8]) throws(ComapiRefusal) -> JSON {
-        if body.isEmpty { throw Refusal(.malformedBody, because: "the body is empty; expected JSON") }
-        do {
-            return try JSON.parse(body)
-        } catch {
-            throw Refusal(.malformedBody, because: "the body is not JSON: \(error); expected JSON")
-        }
     }
 }
 

@@ -1,0 +1,269 @@
+public import JSON
+
+/// Reads the fields of a request, and notes what is wrong with them in the order of reading.
+///
+/// Reading does not throw: a required field that is wrong reads as an empty value, which ``Fields/read(_:)`` gives nobody.
+public struct FieldReader: Sendable {
+    /// The name by which the elements of a content that is a list are read.
+    public static let elements = ""
+
+    /// The members; items of a query are texts.
+    public let object: JSONObject
+    /// What was wrong so far.
+    public private(set) var problems: [FieldProblem] = []
+    @usableFromInline let policy: FieldPolicy
+    private let isQuery: Bool
+    /// Where the object stands; its place in a list is a part of the path that nobody needs unless something is wrong.
+    private let base: String
+    private let index: Int?
+
+    @usableFromInline init(
+        _ object: JSONObject, _ policy: FieldPolicy, isQuery: Bool = false, at base: String = "", index: Int? = nil
+    ) {
+        (self.object, self.policy, self.isQuery, self.base, self.index) = (object, policy, isQuery, base, index)
+    }
+
+    // MARK: Values
+
+    /// A text that must be there.
+    public mutating func text(_ name: String, atLeast minimum: Int? = nil, atMost maximum: Int? = nil) -> String {
+        optionalText(name, isRequired: true, atLeast: minimum, atMost: maximum) ?? ""
+    }
+
+    /// A text; `nil` when it is absent, wrong, or `null` where that is allowed.
+    ///
+    /// - Parameters:
+    ///   - name: the field's name.
+    ///   - otherName: a spelling that counts when there is no field of that name.
+    ///   - isRequired: whether its absence is a problem.
+    ///   - acceptsNull: whether `null` is no problem; it satisfies a requirement.
+    ///   - minimum: the fewest characters; for a required text those of the policy.
+    ///   - maximum: the most Unicode scalars; in a body those of the policy.
+    public mutating func optionalText(
+        _ name: String, or otherName: String? = nil, isRequired: Bool = false, acceptsNull: Bool = false,
+        atLeast minimum: Int? = nil, atMost maximum: Int? = nil
+    ) -> String? {
+        let expected = "a string"
+        guard let value = member(name, or: otherName, isRequired, expected) else { return nil }
+        if acceptsNull, value.isNull { return nil }
+        guard let text = value.string ?? (policy.readsNumbersAsTexts ? value.number?.literal : nil) else {
+            report(name, .wrongType, expected: expected, found: value)
+            return nil
+        }
+        if let fault = fault(of: text, isRequired, minimum, maximum) {
+            report(name, fault, expected: expected, found: value)
+            return nil
+        }
+        return text
+    }
+
+    private func fault(
+        of text: String, _ isRequired: Bool, _ minimum: Int?, _ maximum: Int?
+    ) -> FieldProblem.Kind? {
+        let minimum = minimum ?? (isRequired ? policy.textLengths.lowerBound : 0)
+        let maximum = maximum ?? (isQuery ? .max : policy.textLengths.upperBound)
+        if isRequired, policy.emptyIsAbsent, text.utf8.isEmpty { return .missing }
+        // Counting characters takes long; whether there is one the bytes tell, and a text has never more scalars than bytes.
+        let isLongEnough = minimum <= 1 ? text.utf8.count >= minimum : text.prefix(minimum).count == minimum
+        if !isLongEnough { return .tooShort(minimum: minimum) }
+        let isShortEnough = text.utf8.count <= maximum || text.unicodeScalars.count <= maximum
+        return isShortEnough ? nil : .tooLong(maximum: maximum)
+    }
+
+    /// A boolean.
+    public mutating func bool(_ name: String) -> Bool? { value(name, .wrongType, expecting: "a boolean", \.bool) }
+
+    /// A whole number in a range; in a query its digits.
+    public mutating func int(_ name: String, in range: ClosedRange<Int>) -> Int? {
+        let isQuery = isQuery
+        return value(name, expecting: "a whole number from \(range.lowerBound) to \(range.upperBound)") {
+            ($0.int ?? (isQuery ? $0.string.flatMap { Int($0) } : nil)).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
+    /// A number in a range, as it was written.
+    public mutating func number(
+        _ name: String, in range: ClosedRange<Double>, isRequired: Bool = false
+    ) -> JSONNumber? {
+        let expected = "a number from \(JSONNumber(range.lowerBound)) to \(JSONNumber(range.upperBound))"
+        return value(name, isRequired: isRequired, expecting: expected) {
+            $0.number.flatMap { $0.double.isFinite && range.contains($0.double) ? $0 : nil }
+        }
+    }
+
+    /// One of the values of a type.
+    public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
+        _ name: String, of type: Choice.Type = Choice.self, isRequired: Bool = false
+    ) -> Choice? {
+        guard let text = optionalText(name, isRequired: isRequired, atLeast: 0) else { return nil }
+        guard let choice = Choice(rawValue: text) else {
+            report(name, .noChoice(Choice.allCases.map(\.rawValue)), found: .string(text))
+            return nil
+        }
+        return choice
+    }
+
+    /// A time that `read` takes from a text; a number that could be one is told as that.
+    public mutating func time<Time>(
+        _ name: String, isRequired: Bool = false, _ read: (String) -> Time?
+    ) -> Time? {
+        if let value = object[name], value.number != nil {
+            report(name, .noTime, expected: "a string", found: value)
+            return nil
+        }
+        guard let text = optionalText(name, isRequired: isRequired) else { return nil }
+        guard let time = read(text) else {
+            report(name, .noTime, found: .string(text))
+            return nil
+        }
+        return time
+    }
+
+    /// An object.
+    public mutating func object(_ name: String, isRequired: Bool = false) -> JSONObject? {
+        value(name, isRequired: isRequired, .wrongType, expecting: "an object", \.object)
+    }
+
+    /// A list.
+    public mutating func list(_ name: String, isRequired: Bool = false) -> [JSON]? {
+        let list = value(name, isRequired: isRequired, .wrongType, expecting: "an array", \.array)
+        if isRequired, policy.emptyIsAbsent, list?.isEmpty == true {
+            report(name, .missing, expected: "an array", found: list.map(JSON.array))
+        }
+        return list
+    }
+
+    /// A list of texts.
+    public mutating func texts(_ name: String, isRequired: Bool = false) -> [String]? {
+        guard let list = list(name, isRequired: isRequired) else { return nil }
+        for (index, element) in list.enumerated() where element.string == nil {
+            note(element, at: index, of: path(to: name), expected: "a string")
+            if isOver { break }
+        }
+        return list.compactMap(\.string)
+    }
+
+    /// What `read` makes of a value; `nil` when the field is absent, or `read` gives nothing, which is a problem.
+    public mutating func value<Value>(
+        _ name: String, isRequired: Bool = false, _ kind: FieldProblem.Kind = .wrongValue, expecting expected: String,
+        _ read: (JSON) -> Value?
+    ) -> Value? {
+        guard let member = member(name, or: nil, isRequired, expected) else { return nil }
+        let value = read(member)
+        if value == nil { report(name, kind, expected: expected, found: member) }
+        return value
+    }
+
+    /// Whether there is a member that is null.
+    public func isNull(_ name: String) -> Bool { object[name]?.isNull == true }
+
+    // MARK: Objects in it
+
+    /// What `read` makes of an object; `nil` when it is absent or wrong.
+    public mutating func nested<Value>(
+        _ name: String, isRequired: Bool = false, _ read: (inout FieldReader) -> Value
+    ) -> Value? {
+        guard let object = object(name, isRequired: isRequired) else { return nil }
+        var reader = FieldReader(object, policy, at: path(to: name))
+        let value = read(&reader)
+        take(reader.problems)
+        return value
+    }
+
+    /// What `read` makes of each object of a list; where all problems are told, those of elements that are none come first.
+    @inlinable public mutating func objects<Value>(
+        _ name: String, isRequired: Bool = false, _ read: (inout FieldReader) -> Value
+    ) -> [Value] {
+        guard let list = list(name, isRequired: isRequired) else { return [] }
+        let path = path(to: name)
+        noteOthers(in: list, of: path)
+        var values: [Value] = []
+        for (index, element) in list.enumerated() {
+            guard var reader = reader(of: element, at: index, of: path) else { continue }
+            values.append(read(&reader))
+            take(reader.problems)
+            if isOver { break }
+        }
+        return values
+    }
+
+    /// Notes elements that are no objects, where all problems are told.
+    @usableFromInline mutating func noteOthers(in list: [JSON], of path: String) {
+        guard policy.tellsAll else { return }
+        for (index, element) in list.enumerated() where element.object == nil {
+            note(element, at: index, of: path, expected: "an object")
+        }
+    }
+
+    /// A reader of an element of a list; `nil` when it is no object, which is noted unless it was before.
+    @usableFromInline mutating func reader(of element: JSON, at index: Int, of path: String) -> FieldReader? {
+        if let object = element.object { return FieldReader(object, policy, at: path, index: index) }
+        if !policy.tellsAll { note(element, at: index, of: path, expected: "an object") }
+        return nil
+    }
+
+    // MARK: Problems
+
+    /// Refuses members of other names.
+    public mutating func refuseUnknown(_ known: [String]) {
+        let unknown = object.first { member in !known.contains { $0.hasSameBytes(as: member.name) } }
+        if let unknown { report(unknown.name, .unknown(unknown.name, known: known), found: unknown.value) }
+    }
+
+    /// Notes what is wrong with a field by a rule of the vendor's own.
+    ///
+    /// - Parameter reason: what was found and what would be right, behind the field's name.
+    public mutating func refuse(_ name: String, _ reason: String) {
+        report(name, .other(reason), found: object[name])
+    }
+
+    /// Notes what is wrong with a field.
+    public mutating func report(
+        _ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil
+    ) {
+        add(FieldProblem(path: path(to: name), kind: kind, expected: expected, found: found, isInQuery: isQuery))
+    }
+
+    /// Notes that an element of a list has another type.
+    @usableFromInline mutating func note(_ element: JSON, at index: Int, of list: String, expected: String) {
+        let path = list + policy.indexSigns.before + String(index) + policy.indexSigns.behind
+        add(FieldProblem(path: path, kind: .wrongType, expected: expected, found: element, list: list))
+    }
+
+    @usableFromInline mutating func take(_ problems: [FieldProblem]) {
+        for problem in problems { add(problem) }
+    }
+
+    /// Whether nothing that is read any more makes a difference.
+    @usableFromInline var isOver: Bool { !policy.tellsAll && !problems.isEmpty }
+
+    /// ours: a long list of broken elements needs no answer of its length.
+    public static let mostProblems = 100
+
+    private mutating func add(_ problem: FieldProblem) {
+        guard !isOver else { return }
+        // The first missing one is kept behind all others: it may decide on the failure.
+        if problems.count < Self.mostProblems
+            || problem.kind == .missing && !problems.contains(where: { $0.kind == .missing })
+        {
+            problems.append(problem)
+        }
+    }
+
+    /// The path of a member.
+    @usableFromInline func path(to name: String) -> String {
+        let place = index.map { base + policy.indexSigns.before + String($0) + policy.indexSigns.behind } ?? base
+        return place.isEmpty ? name : "\(place).\(name)"
+    }
+
+    /// A member's value, unless it counts as absent.
+    private mutating func member(
+        _ name: String, or otherName: String?, _ isRequired: Bool, _ expected: String
+    ) -> JSON? {
+        if isOver { return nil }
+        let value = object[name] ?? otherName.flatMap { object[$0] }
+        if let value, !policy.nullIsAbsent || !value.isNull { return value }
+        if isRequired { report(name, .missing, expected: expected, found: value) }
+        return nil
+    }
+}

@@ -1,0 +1,60 @@
+import Emulation
+import JSON
+import Tokens
+
+extension Bloomreach: FieldDialect {
+    static let fieldPolicy = FieldPolicy(nullIsAbsent: true)
+
+    /// The first wrong member decides; a rule of a member's own says the whole reason.
+    static func refusal(of problems: [FieldProblem]) -> BloomreachRefusal {
+        let problem = problems[0]
+        let name = problem.path
+        if let reason = problem.reason() { return Refusal(.badRequestBody, because: reason) }
+        let found = "\(name) is \(problem.found?.text.prefix(100) ?? "")"
+        switch problem.kind {
+        case .missing:
+            let found = problem.found == nil ? "there is no \(name)" : found
+            return Refusal(.missingField, ["field": .string(name)], because: "\(found); expected \(problem.expected)")
+        case .wrongType where problem.list != nil:
+            return .invalidField(problem.list ?? "", because: "\(name) \(problem.typeMismatch)")
+        case .noTime:
+            if let remark = NumericDate(problem.found).millisecondsRemark(on: name) {
+                return .invalidField(name, because: "\(found); expected seconds. \(remark)")
+            }
+        case .other(let reason): return .invalidField(name, because: reason)
+        default: break
+        }
+        return .invalidField(name, because: "\(found), not \(problem.expected)")
+    }
+}
+
+extension Refusal<BloomreachFailure> {
+    /// A member is wrong.
+    static func invalidField(_ name: String, because reason: String) -> BloomreachRefusal {
+        Refusal(.invalidField, ["field": .string(name)], because: reason)
+    }
+}
+
+extension FieldReader {
+    /// A moment in seconds: a number, a date and time as text, or, when it is absent or null, that of the clock.
+    ///
+    /// Source: that a text in ISO 8601 is taken is documented (reference page on adding events).
+    mutating func timestamp(at moment: Moment) -> Double {
+        let form = "a number of seconds or date and time such as 2027-01-15T08:00:00Z"
+        let given = value("timestamp", .noTime, expecting: form) { value in
+            value.number == nil ? value.string.flatMap(Moment.init(bloomreach:)) : Moment(value)
+        }
+        return (given ?? moment).unixSeconds
+    }
+
+    /// The type of an event; `nil` when it is absent, null or empty.
+    mutating func eventType() -> String? {
+        let name = "event_type"
+        guard let type = optionalText(name), !type.isEmpty else { return nil }
+        // ours: a bound of what is kept once for all events of a type.
+        if type.utf8.count > BloomreachEventTypes.longest {
+            refuse(name, "\(name) has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
+        }
+        return type
+    }
+}

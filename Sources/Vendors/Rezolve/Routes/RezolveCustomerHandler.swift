@@ -1,0 +1,35 @@
+import Emulation
+
+extension Rezolve {
+    /// A handler of one customer's own things.
+    typealias CustomerHandler =
+        @Sendable (inout RezolveCall, inout RezolveCustomer) throws(RezolveRefusal) -> Reply
+
+    /// A route's handler that finds the customer, lets `handler` work on a copy, and keeps what came of it unless the
+    /// handler threw.
+    static func forCustomer(_ handler: @escaping CustomerHandler) -> Route<Rezolve>.Handler {
+        { (call, state) throws(RezolveRefusal) in
+            var customer = try owner(of: call, in: state)
+            let reply = try handler(&call, &customer)
+            state.store(customer)
+            return reply
+        }
+    }
+
+    /// The customer of the path, whom authorization has found to be the token's own; a new one where it is adopted.
+    private static func owner(of call: RezolveCall, in state: RezolveState) throws(RezolveRefusal) -> RezolveCustomer {
+        if let customer = state.customers[call.parameters["entity"]] { return customer }
+        guard let partner = call.credentials.partner, let token = call.credentials.token else {
+            throw Refusal(.maskedOtherUser, because: "nobody was authorized; expected the token of a customer")
+        }
+        if let other = state.customer(partner: partner.id, partnerEntityID: token.partnerEntityID) {
+            throw Refusal(
+                .maskedOtherUser,
+                because:
+                    "partner_entity_id \(token.partnerEntityID) belongs to \(other.entityID), not to \(token.entityID)")
+        }
+        return RezolveCustomer(
+            entityID: token.entityID, partnerID: partner.id, partnerEntityID: token.partnerEntityID,
+            created: call.moment)
+    }
+}
