@@ -94,12 +94,6 @@ public struct CompactToken: Sendable {
             && signaturePart.isAcceptable(encoding)
     }
 
-    /// Whether nothing in ``structure`` failed, which is quicker told than why.
-    public var hasSoundStructure: Bool {
-        guard isWellFormed, let payloadPart else { return false }
-        return payloadPart.object != nil && payloadPart.duplicates.isEmpty
-    }
-
     /// The algorithm that the header names when it is one of these, so that a rule with several can go on; never a
     /// reason to trust the token.
     public func namedAlgorithm(among allowed: [Algorithm]) -> Algorithm? {

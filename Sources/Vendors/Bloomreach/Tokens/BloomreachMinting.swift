@@ -42,7 +42,7 @@ extension Bloomreach {
         reader.amend(&draft)
         let name = try reader.string("defect")
         try reader.finish()
-        let rules = isStream ? BloomreachTokenRules.streamToken : .customerToken
+        let rules = isStream ? BloomreachTokenFamily.streamToken : .customerToken
         guard let defect = BloomreachDefect(name, rules) else {
             return try MintedToken(
                 draft, key: signer.key.signing, algorithm: rules.algorithm, defect: name, at: setting.moment)
