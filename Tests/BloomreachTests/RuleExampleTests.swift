@@ -1,4 +1,5 @@
 import Emulation
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -32,7 +33,7 @@ struct RuleExampleTests {
         var presented = BloomreachFacts.Presented(
             route: route, access: access, isPost: true, coding: "identity", fields: fields)
         presented.address = address
-        presented.authorization = BloomreachAuthorization(Request(.get, "/", fields: fields))
+        presented.authorization = BloomreachAuthorization(Request(method: .get, target: "/", fields: fields))
         var facts = try facts(switches)
         facts.presented = presented
         facts.project = accounts.project(address.text)

@@ -15,11 +15,12 @@ private struct Presented: RuleFacts {
 
 extension BearerToken {
     fileprivate func presence() -> Finding? {
-        TokenRule.bearerPresent("p", source: "s", .ours, orFail: .refused).finding(on: Presented(bearer: self))
+        TokenRule<Presented>.bearerPresent("p", source: "s", .ours, orFail: .refused).finding(
+            on: Presented(bearer: self))
     }
 
     fileprivate func oddity(toleratedBy tolerance: String? = nil) -> Finding? {
-        TokenRule.bearerOnce(orFail: .refused, toleratedBy: tolerance).lazy
+        TokenRule<Presented>.bearerOnce(orFail: .refused, toleratedBy: tolerance).lazy
             .compactMap { $0.finding(on: Presented(bearer: self)) }.first
     }
 }
