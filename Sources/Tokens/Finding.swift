@@ -22,6 +22,14 @@ public struct Finding: Sendable, Hashable {
         case named(String)
         case headerMember(String, Rule)
         case claim(String, Rule)
+
+        var name: String {
+            switch self {
+            case .named(let name): name
+            case .headerMember(let name, let rule): "header-\(name)-\(rule.rawValue)"
+            case .claim(let name, let rule): "claim-\(name)-\(rule.rawValue)"
+            }
+        }
     }
 
     /// What is required of a member.
@@ -34,14 +42,14 @@ public struct Finding: Sendable, Hashable {
 
     /// The outcome.
     public var outcome: Outcome
-    /// What the rule requires.
-    public let expected: Fact?
+    /// What the rule asks for.
+    public var expected: Fact?
     /// What the token has.
-    public let found: Fact?
-    /// A sentence for people: why it matters, what to do.
-    public let note: String?
-    /// The document that states the rule.
-    public let source: String?
+    public var found: Fact?
+    /// One sentence for people where a sentence helps: why it matters, what to do.
+    public var note: String?
+    /// Which document says so.
+    public var source: String?
 
     /// A check with that name, in kebab-case.
     public init(
@@ -63,16 +71,21 @@ public struct Finding: Sendable, Hashable {
         self.source = source
     }
 
-    /// The stable name of the check, in kebab-case except for member names: `parts`, `claim-exp-present`.
-    public var check: String {
-        switch subject {
-        case .named(let name): name
-        case .headerMember(let name, let rule): "header-\(name)-\(rule.rawValue)"
-        case .claim(let name, let rule): "claim-\(name)-\(rule.rawValue)"
-        }
+    /// The finding of a judgement, with what it tells.
+    init(
+        _ subject: Subject, expected: Fact? = nil, source: String?, _ judge: (inout Finding?) -> Outcome
+    ) {
+        let blank = Finding(subject, .notJudged, expected: expected, source: source)
+        var told: Finding? = blank
+        let outcome = judge(&told)
+        self = told ?? blank
+        self.outcome = outcome
     }
 
-    /// The same finding with a failure turned into a remark, for rules that a vendor states but does not enforce.
+    /// The stable name of the check, in kebab-case around the name of a member: `parts`, `claim-exp-present`.
+    public var check: String { subject.name }
+
+    /// The same finding, a failure turned into a remark: for rules that a vendor states but does not enforce.
     public var noted: Finding {
         var finding = self
         if outcome == .failed { finding.outcome = .noted }

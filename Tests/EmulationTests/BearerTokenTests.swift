@@ -3,6 +3,28 @@ import Testing
 import Tokens
 import Wire
 
+/// What rules for a bearer token look at.
+private struct Presented: RuleFacts {
+    enum Failure: String, VendorFailure {
+        case refused
+    }
+
+    let bearer: BearerToken?
+    var compact: CompactToken? { nil }
+}
+
+extension BearerToken {
+    fileprivate func presence() -> Finding? {
+        TokenRule<Presented>.bearerPresent("p", source: "s", .ours, orFail: .refused).finding(
+            on: Presented(bearer: self))
+    }
+
+    fileprivate func oddity(toleratedBy tolerance: String? = nil) -> Finding? {
+        TokenRule<Presented>.bearerOnce(orFail: .refused, toleratedBy: tolerance).lazy
+            .compactMap { $0.finding(on: Presented(bearer: self)) }.first
+    }
+}
+
 @Suite("A bearer token")
 struct BearerTokenTests {
     /// A value of the field, how the scheme may stand, and the token that is read.
@@ -18,7 +40,7 @@ struct BearerTokenTests {
     func reading(_ value: String, _ scheme: BearerToken.Scheme, _ token: String?) {
         let read = BearerToken(["Authorization": value], scheme: scheme)
         #expect(read.bytes.map { String(decoding: $0, as: UTF8.self) } == token, "\(value)")
-        #expect(read.presence("p", source: "s").outcome == (token == nil ? .failed : .passed), "\(value)")
+        #expect(read.presence()?.outcome == (token == nil ? .failed : .passed), "\(value)")
     }
 
     /// A value of the field and the sentence about it; what may be secret is never repeated.
@@ -40,7 +62,7 @@ struct BearerTokenTests {
     @Test("that is not there is told by what is there", arguments: sentences)
     func presence(_ value: String?, _ sentence: String) {
         let token = BearerToken(FieldLines(value.map { [("authorization", $0)] } ?? []))
-        #expect(token.presence("p", source: "s").description == sentence)
+        #expect(token.presence()?.description == sentence)
         #expect(token.oddity() == nil)
     }
 

@@ -4,27 +4,37 @@ import Tokens
 
 @testable import Emulation
 
-/// Checks that count how often somebody asks what they found.
-private final class CountedChecks: CheckGroup {
-    let made: [Finding]
-    let asked = Atomic(0)
+/// Facts of which it is known how the rules come out, and that count how often somebody asks what was found.
+private struct CountedFacts: RuleFacts {
+    typealias Failure = FindingsTests.Failure
 
-    init(_ findings: [Finding]) {
-        made = findings
+    final class Count: Sendable {
+        let asked = Atomic(0)
     }
 
-    var holds: Bool { !made.contains { $0.outcome == .failed } }
-    var byteCount: Int { 1000 }
+    let outcomes: [Finding.Outcome?]
+    let count = Count()
+    var explanation: String? = "why"
+    var compact: CompactToken? { nil }
 
-    var findings: [Finding] {
-        asked.add(1, ordering: .relaxed)
-        return made
+    mutating func dropExplanations() { explanation = nil }
+
+    /// Rules with these names.
+    static func rules(_ names: [String], orFail failure: Failure) -> RuleList<CountedFacts> {
+        RuleList(
+            names.enumerated().map { place, name in
+                TokenRule(name, expects: .text("nothing"), source: nil, .ours, orFail: failure) { facts, finding in
+                    if finding != nil { facts.count.asked.add(1, ordering: .relaxed) }
+                    finding?.note = facts.explanation
+                    return facts.outcomes[place]
+                }
+            })
     }
 }
 
 @Suite("Findings")
 struct FindingsTests {
-    private enum Failure: String, VendorFailure {
+    fileprivate enum Failure: String, VendorFailure {
         case early
         case late
     }
@@ -48,28 +58,31 @@ struct FindingsTests {
         #expect(findings.failure == .early)
     }
 
-    @Test("of a group that holds are made when they are read, in their place, and not before")
-    func group() {
-        let group = CountedChecks([Finding("b", .passed), Finding("c", .noted), Finding("d", .notJudged)])
+    @Test("of rules that hold are made when they are read, in their place, and not before")
+    func unread() {
+        let facts = CountedFacts(outcomes: [.passed, .noted, nil, .notJudged])
         var findings = Findings<Failure>()
         findings.add(Finding("a", .passed), orFail: .early)
-        findings.add(group, orFail: .early)
+        findings.judge(facts, by: CountedFacts.rules(["b", "c", "x", "d"], orFail: .early))
         findings.add(Finding("e", .passed), orFail: .late)
-        #expect(group.asked.load(ordering: .relaxed) == 0)
+        #expect(facts.count.asked.load(ordering: .relaxed) == 0)
         #expect(findings.failure == nil)
         #expect(findings.all.map(\.check) == ["a", "b", "c", "d", "e"])
-        #expect(group.asked.load(ordering: .relaxed) == 1)
-        #expect(findings.list.byteCount >= 1000)
+        #expect(findings.all.map(\.outcome) == [.passed, .passed, .noted, .notJudged, .passed])
+        #expect(facts.count.asked.load(ordering: .relaxed) == 6)
+        #expect(findings.all.allSatisfy { $0.note == nil }, "what explains failures alone is not kept")
+        #expect(findings.list.byteCount >= MemoryLayout<CountedFacts>.size)
     }
 
-    @Test("of a group that does not hold are judged like any others")
-    func brokenGroup() {
-        let group = CountedChecks([Finding("a", .passed), Finding("b", .failed)])
+    @Test("of rules of which one is broken are made at once, with what explains it")
+    func broken() {
+        let facts = CountedFacts(outcomes: [.passed, .failed, .failed])
         var findings = Findings<Failure>()
-        findings.add(group, orFail: .late)
+        findings.judge(facts, by: CountedFacts.rules(["a", "b", "c"], orFail: .late))
         #expect(findings.failure == .late)
-        for _ in 0..<2 { #expect(findings.all.map(\.check) == ["a", "b"]) }
-        #expect(group.asked.load(ordering: .relaxed) == 1)
+        for _ in 0..<2 { #expect(findings.all.map(\.check) == ["a", "b", "c"]) }
+        #expect(facts.count.asked.load(ordering: .relaxed) == 3)
+        #expect(findings.all.allSatisfy { $0.note == "why" })
     }
 
     @Test("are forgotten back to an earlier state, failure included")

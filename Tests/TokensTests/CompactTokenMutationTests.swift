@@ -91,15 +91,21 @@ struct CompactTokenMutationTests {
 
     /// Whether the outcome that is told without findings is that of the findings.
     private static func compareOutcome(of token: CompactToken, _ key: SigningKey, _ algorithm: Algorithm) {
-        let key = key.verificationKey
-        let findings =
-            token.structure + [
-                token.algorithm(is: algorithm), token.type(is: "JWT"), token.critical(),
-                token.signature(by: key, algorithm: algorithm),
+        let checks =
+            TokenCheck.structure + [
+                .algorithm(is: algorithm), .type(is: "JWT"), .critical(), .keyReferences,
+                .claim("exp", is: .number), .headerMember("kid", is: .string), .milliseconds(in: "exp"),
             ]
-        let failed = findings.filter { $0.outcome == .failed }
-        if token.isGenuine(by: key, algorithm: algorithm, type: "JWT") != failed.isEmpty {
-            Issue.record("\(token.text) is judged another way than by \(failed)")
+        for check in checks {
+            var nothing: Finding?
+            let outcome = check.judge(token, &nothing)
+            if outcome == token.finding(check)?.outcome, nothing == nil { continue }
+            Issue.record("\(token.text): \(check.name) is \(String(describing: outcome)) without its finding")
+        }
+        var nothing: Finding?
+        let outcome = token.signature(by: key.verificationKey, algorithm: algorithm, &nothing)
+        if outcome != token.signature(by: key.verificationKey, algorithm: algorithm).outcome {
+            Issue.record("\(token.text): the signature is \(outcome) without its finding")
         }
     }
 

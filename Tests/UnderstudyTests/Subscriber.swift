@@ -45,12 +45,20 @@ final class Subscriber: Vendor {
     static let tokenKinds: [TokenKind] = []
 
     static let checkers = [
-        TokenChecker(name: "subscriber-app", about: "for tests", standardMargin: .seconds(60)) { token, _, margin in
-            CheckerVerdict(
-                isUsable: token.claims != nil, result: ["margin": JSON(Int(margin.inSeconds))],
-                findings: token.structure)
-        }
+        TokenChecker(
+            name: "subscriber-app", of: "subscriber", about: "for tests", standardMargin: .seconds(60),
+            rules: RuleList(TokenRule.structure(orFail: .nothingHere)), facts: { ClientFacts(token: $0, margin: $2) }
+        ) { facts, _ in ["margin": JSON(Int(facts.margin.inSeconds))] }
     ]
+
+    /// What the rules of the client look at.
+    struct ClientFacts: RuleFacts {
+        typealias Failure = Subscriber.Failure
+
+        let token: CompactToken
+        let margin: Duration
+        var compact: CompactToken? { token }
+    }
 
     static let routes: [Route<Subscriber>] = [
         Route("read", .get("/subscriber/{issuer}"), access: (), evidence: .ours, source: "tests") {

@@ -4,6 +4,8 @@ public struct VendorModule: SwitchDeclaring, Sendable {
     public let identity: VendorIdentity
     /// Its switches.
     public let switchDeclarations: [SwitchDeclaration]
+    /// The rules by which it judges tokens and those who send them, in the order of its checks.
+    public let rules: [RuleListing]
     /// Rules of its clients by which a token can be judged without a server.
     public let checkers: [TokenChecker]
     @usableFromInline let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
@@ -13,6 +15,7 @@ public struct VendorModule: SwitchDeclaring, Sendable {
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity
         switchDeclarations = V.Switches.declarations
+        rules = V.rules
         checkers = V.checkers
         read = { (store) throws(FixtureProblem) in try VendorMount(type, fixtures: store) }
     }

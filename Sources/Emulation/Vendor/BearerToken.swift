@@ -36,51 +36,40 @@ public struct BearerToken: Sendable {
     /// Whether the request has the field at all.
     public var isSent: Bool { field != nil }
 
-    /// The check that a token is there.
-    ///
-    /// - Parameter note: what to tell when none is.
-    public func presence(_ check: String, note: String? = nil, source: String) -> Finding {
-        guard bytes == nil else { return Finding(check, .passed, expected: .text(Self.form), source: source) }
-        return Finding(
-            check, .failed, expected: .text(Self.form), found: found, note: note, source: source)
+    /// The judgement that a token is there.
+    public func presence(_ finding: inout Finding?) -> Finding.Outcome {
+        if bytes != nil { return .passed }
+        finding?.found = found
+        return .failed
     }
 
-    /// Why a token that is there cannot be read, whatever it says: it was sent twice, or its scheme was; or the remark that
-    /// a scheme sent twice passes here. `nil` of nearly all.
-    ///
-    /// It leads to the failure of a token that is none.
-    ///
-    /// - Parameter tolerance: the switch and its value that let a scheme pass twice; `nil` where nothing does.
-    public func oddity(toleratedBy tolerance: String? = nil) -> Finding? {
-        guard let bytes else { return nil }
-        if let lines = Self.severalLines(in: fields) { return lines }
-        guard scheme == .once else { return passedTwice }
-        guard let rest = Self.behindScheme(bytes), !rest.isEmpty else { return nil }
-        return Finding(
-            "bearer-once", .failed, expected: .text(Self.form), found: .text("Authorization: Bearer Bearer TOKEN"),
-            note: "The client adds Bearer to a value that has it already."
-                + (tolerance.map { " Switch \($0) tolerates it." } ?? ""), source: "RFC 6750 section 2.1")
-    }
-
-    /// What is wrong with credentials of any scheme that stand in several lines; `nil` of one line and of none.
-    public static func severalLines(in fields: FieldLines) -> Finding? {
+    /// The judgement that credentials of any scheme stand in one line; `nil` of one line and of none.
+    public static func severalLines(in fields: FieldLines, _ finding: inout Finding?) -> Finding.Outcome? {
         guard fields.isRepeated(.authorization) else { return nil }
-        let lines = fields.values(of: .authorization)
-        let areSame = lines.dropFirst().allSatisfy { $0.hasSameBytes(as: lines[0]) }
-        return Finding(
-            "authorization-lines", .failed, expected: .text("one Authorization header"),
-            found: .text("\(lines.count) of them, " + (areSame ? "all the same" : "with different values")),
-            note: "They count as one value with commas between them, so none is used. "
-                + "Often two parts of a client each add the header.", source: "RFC 9110 section 5.3")
+        if finding != nil {
+            let lines = fields.values(of: .authorization)
+            let areSame = lines.dropFirst().allSatisfy { $0.hasSameBytes(as: lines[0]) }
+            finding?.found = .text("\(lines.count) of them, " + (areSame ? "all the same" : "with different values"))
+            finding?.note =
+                "They count as one value with commas between them, so none is used. "
+                + "Often two parts of a client each add the header."
+        }
+        return .failed
     }
 
-    private var passedTwice: Finding? {
-        guard let field, let once = Self.behindScheme(field), Self.behindScheme(once)?.isEmpty == false else {
-            return nil
-        }
-        return Finding(
-            "bearer-once", .noted, expected: .text(Self.form), found: .text("Authorization: Bearer Bearer TOKEN"),
-            note: "It passes here; a server to the letter of its documents refuses it.", source: "RFC 6750 section 2.1")
+    /// The judgement that a scheme stands there once; `nil` of nearly all. One that was sent twice fails, or passes with a
+    /// remark.
+    fileprivate func oddity(toleratedBy tolerance: String?, _ finding: inout Finding?) -> Finding.Outcome? {
+        guard let bytes, let field, !fields.isRepeated(.authorization) else { return nil }
+        let rest = scheme == .once ? bytes : Self.behindScheme(field)
+        guard let rest, Self.behindScheme(rest)?.isEmpty == false else { return nil }
+        finding?.found = .text("Authorization: Bearer Bearer TOKEN")
+        finding?.note =
+            scheme == .once
+            ? "The client adds Bearer to a value that has it already."
+                + (tolerance.map { " Switch \($0) tolerates it." } ?? "")
+            : "It passes here; a server to the letter of its documents refuses it."
+        return scheme == .once ? .failed : .noted
     }
 
     /// What stands where the token should, without anything that may be secret.
@@ -119,5 +108,50 @@ public struct BearerToken: Sendable {
         let rest = text.dropFirst(scheme.utf8CodeUnitCount)
         guard isBearer, rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
         return rest.drop { $0 == UInt8(ascii: " ") }
+    }
+}
+
+extension TokenRule {
+    /// The rule that a bearer token is there.
+    ///
+    /// - Parameter note: what to tell when none is.
+    public static func bearerPresent(
+        _ check: String, source: String, _ evidence: Evidence, orFail failure: Facts.Failure,
+        note: @escaping @Sendable (Facts) -> String? = { _ in nil }
+    ) -> TokenRule {
+        TokenRule(check, expects: .text(BearerToken.form), source: source, evidence, orFail: failure) {
+            facts, finding in
+            guard facts.bearer?.presence(&finding) == .failed else { return facts.bearer == nil ? nil : .passed }
+            finding?.note = note(facts)
+            return .failed
+        }
+    }
+
+    /// The rules that a token is not sent twice, nor its scheme: otherwise it cannot be read, whatever it says.
+    ///
+    /// - Parameters:
+    ///   - failure: that of a token that is none.
+    ///   - tolerance: the switch and its value that let a scheme pass twice; `nil` where nothing does.
+    ///   - prefix: with what the ids begin, for lists that have these rules more than once.
+    public static func bearerOnce(
+        orFail failure: Facts.Failure, toleratedBy tolerance: String? = nil, ids prefix: String = ""
+    ) -> [TokenRule] {
+        [
+            TokenRule(
+                "authorization-lines", id: prefix + "authorization-lines", expects: .text("one Authorization header"),
+                source: "RFC 9110 section 5.3", orFail: failure
+            ) { facts, finding in facts.bearer.flatMap { $0.severalLines(&finding) } },
+            TokenRule(
+                "bearer-once", id: prefix + "bearer-once", expects: .text(BearerToken.form),
+                source: "RFC 6750 section 2.1", orFail: failure
+            ) { facts, finding in facts.bearer.flatMap { $0.oddity(toleratedBy: tolerance, &finding) } },
+        ]
+    }
+}
+
+extension BearerToken {
+    /// The judgement that a token stands in one line; `nil` of one line and of none.
+    fileprivate func severalLines(_ finding: inout Finding?) -> Finding.Outcome? {
+        bytes == nil ? nil : Self.severalLines(in: fields, &finding)
     }
 }

@@ -1,15 +1,13 @@
 public import Tokens
 
-/// Findings in order: single ones, whole lists that are kept as they came, since many exchanges may share them, and groups
-/// of checks whose findings nobody has made.
-///
-/// They are made and strung together when somebody reads them.
+/// Findings in order: single ones, whole lists that are kept as they came, and those of rules that hold, which are made when
+/// somebody reads them.
 public struct FindingList: Sendable {
     @usableFromInline
     enum Entry: Sendable {
         case one(Finding)
         case several([Finding])
-        case unread(any CheckGroup)
+        case unread(any UnreadFindings)
     }
 
     @usableFromInline var entries: [Entry] = []
@@ -27,7 +25,7 @@ public struct FindingList: Sendable {
             switch entry {
             case .one(let finding): all.append(finding)
             case .several(let findings): all += findings
-            case .unread(let group): all += group.findings
+            case .unread(let unread): all += unread.findings
             }
         }
         return all
@@ -48,18 +46,18 @@ public struct FindingList: Sendable {
         keptBytes += MemoryLayout<Finding>.stride * findings.capacity
     }
 
-    /// Adds the findings of a group, which are made when somebody reads them.
-    @inlinable
-    public mutating func append(unread group: some CheckGroup) {
+    /// Adds findings that are made when somebody reads them.
+    @usableFromInline
+    mutating func append(_ unread: any UnreadFindings) {
         makeRoom()
-        entries.append(.unread(group))
-        keptBytes += group.byteCount
+        entries.append(.unread(unread))
+        keptBytes += unread.byteCount
     }
 
     /// Room for what an exchange usually has, instead of growing again and again.
     @inlinable
     mutating func makeRoom() {
-        if entries.isEmpty { entries.reserveCapacity(12) }
+        if entries.isEmpty { entries.reserveCapacity(4) }
     }
 
     /// An estimate of the memory that the list keeps, in bytes; shared lists count in full.

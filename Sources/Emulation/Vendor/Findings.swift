@@ -6,7 +6,7 @@ public import Tokens
 /// A vendor records its checks in the order in which its server decides, so the first failed finding is the answer and
 /// the rest is what the journal can tell beyond it.
 ///
-/// Inlinable, since a vendor adds some ten findings or lists of them to each exchange.
+/// Inlinable, so that a vendor's own target compiles the walk along its rules for its own facts.
 public struct Findings<Failure: VendorFailure>: Sendable {
     @usableFromInline var list: FindingList
     @usableFromInline var first: Failure?
@@ -49,10 +49,23 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         list.append(findings)
     }
 
-    /// Records a group of checks that lead to the same failure; while it holds, its findings are not even made.
+    /// Walks a list of rules and records how each came out.
+    ///
+    /// While none is broken, findings are made when somebody reads them. Otherwise they are made at once: the reason is
+    /// about to be read, and what explains it is not kept.
     @inlinable
-    public mutating func add(_ group: some CheckGroup, orFail failure: Failure) {
-        if group.holds { list.append(unread: group) } else { add(group.findings, orFail: failure) }
+    public mutating func judge<Facts>(
+        _ facts: consuming Facts, by list: RuleList<Facts>
+    ) where Facts.Failure == Failure {
+        let outcomes = list.outcomes(on: facts)
+        guard let place = outcomes.firstFailure else {
+            facts.dropExplanations()
+            return self.list.append(UnreadRules(list, facts, outcomes))
+        }
+        if first == nil, let refusal = list.rules[place].refusal(facts) {
+            (first, parameters) = (refusal.failure, refusal.parameters)
+        }
+        self.list.append(list.findings(on: facts, outcomes))
     }
 
     /// Records something worth telling that cannot fail.

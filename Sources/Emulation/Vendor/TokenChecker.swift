@@ -10,19 +10,33 @@ public struct TokenChecker: Sendable {
     /// How far before `exp` a client takes a token for nearly over, unless somebody says otherwise; `nil` for clients that
     /// make no such difference.
     public let standardMargin: Duration?
+    /// Its rules, in the order of its checks.
+    public let rules: [RuleListing]
     let check: @Sendable (CompactToken, Moment, Duration) -> CheckerVerdict
 
     /// A checker.
     ///
-    /// - Parameter check: judges a token at a moment; the duration is how far before `exp` it is nearly over.
-    public init(
-        name: String, about: String, standardMargin: Duration? = nil,
-        check: @escaping @Sendable (CompactToken, Moment, Duration) -> CheckerVerdict
+    /// - Parameters:
+    ///   - vendor: the id of the vendor.
+    ///   - facts: what the rules look at, of a token at a moment; the duration is how far before `exp` it is nearly over.
+    ///   - result: what the client makes of the problems that its rules have found, in its own terms.
+    public init<Facts>(
+        name: String, of vendor: String, about: String, standardMargin: Duration? = nil, rules list: RuleList<Facts>,
+        facts: @escaping @Sendable (CompactToken, Moment, Duration) -> Facts,
+        result: @escaping @Sendable (Facts, [Refusal<Facts.Failure>]) -> JSONObject
     ) {
         self.name = name
         self.about = about
         self.standardMargin = standardMargin
-        self.check = check
+        rules = list.listing(of: vendor, about: name)
+        check = { token, moment, margin in
+            let facts = facts(token, moment, margin)
+            let outcomes = list.outcomes(on: facts)
+            let problems = list.refusals(on: facts, outcomes)
+            return CheckerVerdict(
+                isUsable: problems.isEmpty, result: result(facts, problems),
+                findings: list.findings(on: facts, outcomes))
+        }
     }
 
     /// Judges a token.

@@ -35,6 +35,9 @@ public protocol Vendor: Sendable {
     /// What can happen to the state without a request of the client.
     static var actions: [VendorAction<Self>] { get }
 
+    /// The rules by which the vendor judges tokens and those who send them, in the order of its checks.
+    static var rules: [RuleListing] { get }
+
     /// Rules of the vendor's clients by which a token can be judged without a server.
     static var checkers: [TokenChecker] { get }
 
@@ -174,6 +177,9 @@ extension Vendor {
 
     /// A vendor that judges a token by itself alone.
     public static var requestFacts: [RequestFact] { [] }
+
+    /// A vendor that judges nobody by rules.
+    public static var rules: [RuleListing] { [] }
 
     /// A vendor whose clients judge no tokens.
     public static var checkers: [TokenChecker] { [] }

@@ -5,32 +5,23 @@ extension CompactToken {
     ///
     /// Fails for a malformed token, and for an algorithm that the key cannot do or must not be used for.
     public func signature(by key: VerificationKey, algorithm: Algorithm, source: String? = nil) -> Finding {
-        let expected = Fact.key(key.kind, id: key.id, algorithm)
+        Finding(.named("signature"), source: source) { signature(by: key, algorithm: algorithm, &$0) }
+    }
+
+    /// The judgement of ``signature(by:algorithm:source:)``.
+    public func signature(
+        by key: VerificationKey, algorithm: Algorithm, _ finding: inout Finding?
+    ) -> Finding.Outcome {
+        finding?.expected = .key(key.kind, id: key.id, algorithm)
         if let obstacle = obstacle(for: key, algorithm) {
-            return Finding(
-                "signature", .failed, expected: expected, found: signature.map { .count($0.count) } ?? .absent,
-                note: obstacle, source: source)
+            finding?.found = signature.map { .count($0.count) } ?? .absent
+            finding?.note = obstacle
+            return .failed
         }
-        let isValid = isSigned(by: key, algorithm: algorithm)
-        return Finding(
-            "signature", isValid ? .passed : .failed, expected: expected,
-            found: isValid ? nil : .text("a signature that does not fit"),
-            note: isValid ? nil : "The signature was not made with this key, or header or payload changed since.",
-            source: source)
-    }
-
-    /// Whether the signature was made with this key and algorithm; false for a malformed token.
-    func isSigned(by key: VerificationKey, algorithm: Algorithm) -> Bool {
-        isWellFormed && key.isValid(signature: signature ?? [], for: signedBytes, algorithm: algorithm)
-    }
-
-    /// Whether nothing fails in ``structure``, ``algorithm(is:source:)``, ``type(is:required:exactly:source:)``,
-    /// ``critical(source:)`` and ``signature(by:algorithm:source:)``.
-    ///
-    /// For callers that verify many tokens and create those findings only when they are read.
-    public func isGenuine(by key: VerificationKey, algorithm: Algorithm, type: String) -> Bool {
-        hasSoundStructure && names(algorithm) && isOfType(type) ?? true && !isCritical
-            && isSigned(by: key, algorithm: algorithm)
+        if key.isValid(signature: signature ?? [], for: signedBytes, algorithm: algorithm) { return .passed }
+        finding?.found = .text("a signature that does not fit")
+        finding?.note = "The signature was not made with this key, or header or payload changed since."
+        return .failed
     }
 
     /// Why the signature need not be computed.

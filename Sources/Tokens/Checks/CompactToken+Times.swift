@@ -33,7 +33,13 @@ extension CompactToken {
     public func expiry(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.4"
     ) -> Finding {
-        time("exp", "expiry", .timeAfter(max(0, moment - rules.leeway)), rules, source) { end in
+        Finding(.named("expiry"), source: source) { expiry(at: moment, rules, &$0) }
+    }
+
+    /// The judgement of ``expiry(at:_:source:)``.
+    public func expiry(at moment: Double, _ rules: TimeRules, _ finding: inout Finding?) -> Finding.Outcome {
+        finding?.expected = .timeAfter(max(0, moment - rules.leeway))
+        return time("exp", rules, &finding) { end in
             guard end > 0 else { return false }
             return rules.acceptsLastSecond ? moment <= end + rules.leeway : moment < end + rules.leeway
         }
@@ -51,7 +57,15 @@ extension CompactToken {
         at moment: Double, claim: String = "nbf", _ rules: TimeRules = TimeRules(),
         source: String? = "RFC 7519 section 4.1.5"
     ) -> Finding {
-        time(claim, "not-before", .timeUpTo(moment + rules.leeway), rules, source) { moment + rules.leeway >= $0 }
+        Finding(.named("not-before"), source: source) { notBefore(at: moment, claim: claim, rules, &$0) }
+    }
+
+    /// The judgement of ``notBefore(at:claim:_:source:)``.
+    public func notBefore(
+        at moment: Double, claim: String = "nbf", _ rules: TimeRules, _ finding: inout Finding?
+    ) -> Finding.Outcome {
+        finding?.expected = .timeUpTo(moment + rules.leeway)
+        return time(claim, rules, &finding) { moment + rules.leeway >= $0 }
     }
 
     /// `issued-at`: `iat` is not after the time plus leeway.
@@ -60,7 +74,7 @@ extension CompactToken {
     public func issuedAt(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.6"
     ) -> Finding {
-        time("iat", "issued-at", .timeUpTo(moment + rules.leeway), rules, source) { moment + rules.leeway >= $0 }
+        Finding(.named("issued-at"), source: source) { notBefore(at: moment, claim: "iat", rules, &$0) }
     }
 
     /// The start of a lifetime.
@@ -75,50 +89,66 @@ extension CompactToken {
     public func lifetime(
         atMost seconds: Double, from start: LifetimeStart, readsMilliseconds: Bool = false, source: String? = nil
     ) -> Finding {
+        Finding(.named("lifetime"), source: source) {
+            lifetime(atMost: seconds, from: start, readsMilliseconds: readsMilliseconds, &$0)
+        }
+    }
+
+    /// The judgement of ``lifetime(atMost:from:readsMilliseconds:source:)``.
+    public func lifetime(
+        atMost seconds: Double, from start: LifetimeStart, readsMilliseconds: Bool = false,
+        _ finding: inout Finding?
+    ) -> Finding.Outcome {
+        finding?.expected = .seconds(seconds)
         let begin: Double? =
             switch start {
             case .moment(let moment): moment
             case .claims(let names):
                 names.first { claims?[$0] != nil }.flatMap { date($0).seconds(readsMilliseconds: readsMilliseconds) }
             }
-        guard let begin, let end = date("exp").seconds(readsMilliseconds: readsMilliseconds) else {
-            return Finding("lifetime", .notJudged, expected: .seconds(seconds), source: source)
-        }
-        return Finding(
-            "lifetime", end - begin <= seconds ? .passed : .failed, expected: .seconds(seconds),
-            found: .seconds(end - begin), source: source)
+        guard let begin, let end = date("exp").seconds(readsMilliseconds: readsMilliseconds) else { return .notJudged }
+        finding?.found = .seconds(end - begin)
+        return end - begin <= seconds ? .passed : .failed
     }
 
     private func time(
-        _ name: String, _ check: String, _ expected: Fact, _ rules: TimeRules, _ source: String?,
-        _ holds: (Double) -> Bool
-    ) -> Finding {
-        guard claims != nil else { return Finding(check, .notJudged, expected: expected, source: source) }
+        _ name: String, _ rules: TimeRules, _ finding: inout Finding?, _ holds: (Double) -> Bool
+    ) -> Finding.Outcome {
+        guard claims != nil else { return .notJudged }
         let date = date(name)
         guard date.form != .absent else {
-            return Finding(
-                check, rules.required ? .failed : .notJudged, expected: expected, found: .absent, source: source)
+            finding?.found = .absent
+            return rules.required ? .failed : .notJudged
         }
         guard let seconds = date.seconds(readsMilliseconds: rules.readsMilliseconds) else {
-            return Finding(
-                check, .failed, expected: expected, found: claims?[name].map(Fact.json),
-                note: date.isNumber
-                    ? "\(name) is above 2^53, which is no moment in Unix seconds."
-                    : "\(name) is no JSON number, so it is no moment in Unix seconds.",
-                source: source)
+            finding?.found = claims?[name].map(Fact.json)
+            finding?.note =
+                date.isNumber
+                ? "\(name) is above 2^53, which is no moment in Unix seconds."
+                : "\(name) is no JSON number, so it is no moment in Unix seconds."
+            return .failed
         }
-        return Finding(
-            check, holds(seconds) ? .passed : .failed, expected: expected, found: .time(seconds),
-            note: date.millisecondsRemark(on: name) ?? date.fractionRemark(on: name), source: source)
+        finding?.found = .time(seconds)
+        finding?.note = date.millisecondsRemark(on: name) ?? date.fractionRemark(on: name)
+        return holds(seconds) ? .passed : .failed
     }
 
-    /// `milliseconds-NAME`: a remark if a time looks like milliseconds and so lies unintentionally far ahead; otherwise
-    /// `nil`.
+    /// The finding of ``TokenCheck/milliseconds(in:source:)``; `nil` where there is nothing to remark.
     public func milliseconds(in name: String, source: String? = "RFC 7519 section 2") -> Finding? {
-        guard let note = date(name).millisecondsRemark(on: name) else { return nil }
-        return Finding(
-            "milliseconds-\(name)", .noted, expected: .text("seconds"), found: claims?[name].map(Fact.json), note: note,
-            source: source)
+        finding(.milliseconds(in: name, source: source))
+    }
+}
+
+extension TokenCheck {
+    /// `milliseconds-NAME`: a remark on a time that looks like milliseconds, and so lies farther ahead than anybody meant.
+    public static func milliseconds(in name: String, source: String? = "RFC 7519 section 2") -> TokenCheck {
+        TokenCheck("milliseconds-\(name)", expected: .text("seconds"), source: source) { token, finding in
+            let date = token.date(name)
+            guard date.size == .milliseconds else { return nil }
+            finding?.found = token.claims?[name].map(Fact.json)
+            finding?.note = date.millisecondsRemark(on: name)
+            return .noted
+        }
     }
 }
 

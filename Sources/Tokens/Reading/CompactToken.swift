@@ -93,13 +93,8 @@ public struct CompactToken: Sendable {
             && signaturePart.isAcceptable(encoding)
     }
 
-    /// Whether nothing in ``structure`` fails; cheaper than the findings.
-    public var hasSoundStructure: Bool {
-        guard isWellFormed, let payloadPart else { return false }
-        return payloadPart.object != nil && payloadPart.duplicates.isEmpty
-    }
-
-    /// The header's algorithm if it is one of these, for rules that allow several; never a reason to trust the token.
+    /// The algorithm that the header names when it is one of these, so that a rule with several can go on; never a
+    /// reason to trust the token.
     public func namedAlgorithm(among allowed: [Algorithm]) -> Algorithm? {
         guard let name = header?["alg"]?.string else { return nil }
         return allowed.first { $0.isNamed(name) }

@@ -22,7 +22,7 @@ final class Bloomreach: Vendor {
     typealias Failure = BloomreachFailure
     typealias Switches = BloomreachSwitches
     typealias Access = BloomreachAccess
-    typealias Credentials = BloomreachCredentials
+    typealias Credentials = BloomreachFacts
 
     let accounts: BloomreachAccounts
     let content: BloomreachContent

@@ -15,7 +15,7 @@ final class IMS: Vendor {
     typealias Failure = IMSFailure
     typealias Switches = IMSSwitches
     typealias Access = IMSAccess
-    typealias Credentials = IMSCredentials
+    typealias Credentials = IMSFacts
     typealias Standing = IMSStanding
 
     let accounts: IMSAccounts

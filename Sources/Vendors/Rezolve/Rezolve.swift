@@ -15,7 +15,7 @@ final class Rezolve: Vendor {
     typealias Failure = RezolveFailure
     typealias Switches = RezolveSwitches
     typealias Access = RezolveAccess
-    typealias Credentials = RezolveCredentials
+    typealias Credentials = RezolveFacts
 
     let accounts: RezolveAccounts
     /// Made once: sandboxes share it until they change it.

@@ -2,7 +2,40 @@ import Emulation
 import JSON
 import Tokens
 
-/// Step 12: the ids of a token are held against those of the request, whatever the stored records say. Nothing is remembered
+/// The ids of a token beside those of the request, and whether they agree.
+struct BloomreachBinding: RuleFacts {
+    typealias Failure = BloomreachFailure
+
+    let owner: BloomreachIDs
+    /// Those of the request; `nil` when it names nobody.
+    var ids: BloomreachIDs?
+    var holds = true
+    let isStream: Bool
+
+    var compact: CompactToken? { nil }
+    var failure: BloomreachFailure { isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch }
+}
+
+extension Bloomreach {
+    static let bindingRules = RuleList([
+        TokenRule<BloomreachBinding>(
+            "token-ids", expects: .text("the ids of the token"),
+            source: "seed, retrieval policy; switch customer-token-binding; streams ours",
+            orFail: [.customerTokenIDsMismatch, .streamTokenIDsMismatch], by: { Refusal($0.failure) }
+        ) { facts, finding in
+            finding?.expected = .json(facts.owner.json)
+            finding?.found = (facts.ids?.json).map(Fact.json)
+            if facts.ids != nil { return facts.holds ? .passed : .failed }
+            finding?.expected = nil
+            finding?.found = .json(facts.owner.json)
+            finding?.note = "The request names nobody, so the token does."
+            finding?.source = "reference page on customer tokens"
+            return .noted
+        }
+    ])
+}
+
+/// The ids of a token are held against those of the request, whatever the stored records say. Nothing is remembered
 /// (ours), since each request carries its ids: a token becomes invalid by the ids that are sent with it.
 extension Call<Bloomreach> {
     /// Judges whether the token may speak for these ids.
@@ -21,10 +54,7 @@ extension Call<Bloomreach> {
         let isStream = credentials.isStream
         guard let owner = token.ids(isStream ? "ids" : "sub") else { return ids }
         guard !ids.isEmpty else {
-            findings.note(
-                Finding(
-                    "token-ids", .noted, found: .json(owner.json),
-                    note: "The request names nobody, so the token does.", source: "reference page on customer tokens"))
+            findings.judge(BloomreachBinding(owner: owner, isStream: isStream), by: Bloomreach.bindingRules)
             return owner
         }
         let holds = isStream ? Self.agrees(owner, with: ids) : matches(owner, ids)
@@ -36,16 +66,13 @@ extension Call<Bloomreach> {
 
     /// Records whether the token belongs to ids, and refuses where it does not.
     mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(BloomreachRefusal) {
-        let failure: BloomreachFailure = credentials.isStream ? .streamTokenIDsMismatch : .customerTokenIDsMismatch
-        findings.add(
-            Finding(
-                "token-ids", holds ? .passed : .failed, expected: .json(owner.json), found: .json(ids.json),
-                source: "seed, retrieval policy; switch customer-token-binding; streams ours"),
-            orFail: failure)
+        let binding = BloomreachBinding(owner: owner, ids: ids, holds: holds, isStream: credentials.isStream)
+        findings.judge(binding, by: Bloomreach.bindingRules)
         if !holds {
             let (own, named) = Lookalikes.toldApart(owner.json.text, ids.json.text)
             throw Refusal(
-                failure, because: "the token belongs to \(own), the request names \(named); expected the same ids")
+                binding.failure,
+                because: "the token belongs to \(own), the request names \(named); expected the same ids")
         }
     }
 

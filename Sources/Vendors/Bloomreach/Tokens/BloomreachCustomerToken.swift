@@ -5,8 +5,8 @@ import Tokens
 /// The token that an app's own backend signs for one customer, with a private key of the project.
 ///
 /// Source: documented, seed and reference page on customer tokens; what is strict beyond that is ours.
-extension BloomreachTokenRules {
-    static let customerToken = BloomreachTokenRules(
+extension BloomreachTokenFamily {
+    static let customerToken = BloomreachTokenFamily(
         algorithm: .hs256, subject: "sub", source: "reference page on customer tokens",
         malformed: .customerTokenMalformed, wrongAlgorithm: .customerTokenWrongAlgorithm,
         unknownKey: .customerTokenUnknownKey, badSignature: .customerTokenBadSignature,
@@ -15,17 +15,8 @@ extension BloomreachTokenRules {
 }
 
 extension Bloomreach {
-    /// Judges a customer token of a project by all that needs no request body.
-    func judge(
-        customerToken token: BloomreachToken, of project: BloomreachProject, at moment: Moment,
-        _ switches: BloomreachSwitches, _ findings: inout Findings<BloomreachFailure>
-    ) {
-        BloomreachTokenRules.customerToken.judge(
-            token, by: token.keyID.flatMap(project.privateKey), named: accounts.shown(keyID: token.keyID),
-            BloomreachStrangers(accounts: accounts, place: .project(project)), at: moment,
-            leewaySeconds: switches.leewaySeconds,
-            &findings)
-    }
+    /// What a customer token of a project tells, as far as no request body is needed.
+    static let customerTokenRules = RuleList(BloomreachTokenFamily.customerToken.rules)
 }
 
 extension TokenDraft {

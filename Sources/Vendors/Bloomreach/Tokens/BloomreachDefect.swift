@@ -5,12 +5,12 @@ import Tokens
 /// A way in which a minted token is wrong, named after the failure that it leads to (ours).
 struct BloomreachDefect {
     private let failure: BloomreachFailure
-    private let rules: BloomreachTokenRules
+    private let rules: BloomreachTokenFamily
 
     /// The names of the defects of a kind of token.
-    static func names(of rules: BloomreachTokenRules) -> [String] { failures(of: rules).map(\.rawValue) }
+    static func names(of rules: BloomreachTokenFamily) -> [String] { failures(of: rules).map(\.rawValue) }
 
-    private static func failures(of rules: BloomreachTokenRules) -> [BloomreachFailure] {
+    private static func failures(of rules: BloomreachTokenFamily) -> [BloomreachFailure] {
         [
             rules.malformed, rules.wrongAlgorithm, rules.unknownKey, rules.badSignature, rules.missingExpiry,
             rules.expired, rules.notYetValid, rules.badSubject,
@@ -18,7 +18,7 @@ struct BloomreachDefect {
     }
 
     /// The defect of that name; `nil` when it is none of this vendor.
-    init?(_ name: String?, _ rules: BloomreachTokenRules) {
+    init?(_ name: String?, _ rules: BloomreachTokenFamily) {
         guard let name, let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
         self.failure = failure
         self.rules = rules

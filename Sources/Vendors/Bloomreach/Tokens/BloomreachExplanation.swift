@@ -16,12 +16,17 @@ extension Bloomreach {
     ) -> TokenVerdict<BloomreachFailure> {
         let token = BloomreachToken(text)
         var findings = Findings<BloomreachFailure>()
+        var facts = BloomreachFacts(self, setting.switches, at: setting.moment)
         if let stream = stream(of: token, context) {
-            judge(streamToken: token, of: stream, at: setting.moment, setting.switches, &findings)
+            facts.stream = stream
+            facts.take(token)
+            findings.judge(facts, by: Self.streamTokenRules)
             return verdict(token, "stream-token", "stream \(stream.id)", stream.signingKeys, .hs512, findings)
         }
         let project = project(of: token, context)
-        judge(customerToken: token, of: project, at: setting.moment, setting.switches, &findings)
+        facts.project = project
+        facts.take(token)
+        findings.judge(facts, by: Self.customerTokenRules)
         return verdict(token, "customer-token", "project \(project.token)", project.privateKeys, .hs256, findings)
     }
 

@@ -40,7 +40,7 @@ extension Bloomreach {
             ? .streamToken(key: signer.key, ids: ids, expiry: expiry)
             : .customerToken(key: signer.key, subject: ids, expiry: expiry)
         let name = try reader.finish(&draft)
-        let rules = isStream ? BloomreachTokenRules.streamToken : .customerToken
+        let rules = isStream ? BloomreachTokenFamily.streamToken : .customerToken
         guard let defect = BloomreachDefect(name, rules) else {
             return try MintedToken(
                 draft, key: signer.key.signing, algorithm: rules.algorithm, defect: name, at: setting.moment)

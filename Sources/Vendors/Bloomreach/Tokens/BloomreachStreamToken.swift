@@ -5,8 +5,8 @@ import Tokens
 /// The token that an app's own backend signs for a stream, with a signing key of it.
 ///
 /// Source: documented, authorization page of the iOS SDK; the order of checks is ours.
-extension BloomreachTokenRules {
-    static let streamToken = BloomreachTokenRules(
+extension BloomreachTokenFamily {
+    static let streamToken = BloomreachTokenFamily(
         algorithm: .hs512, subject: "ids", source: "authorization page of the iOS SDK",
         malformed: .streamTokenMalformed, wrongAlgorithm: .streamTokenWrongAlgorithm,
         unknownKey: .streamTokenUnknownKey, badSignature: .streamTokenBadSignature,
@@ -15,32 +15,19 @@ extension BloomreachTokenRules {
 }
 
 extension Bloomreach {
-    /// Judges a token of a stream by all that needs no request body.
-    func judge(
-        streamToken token: BloomreachToken, of stream: BloomreachStream, at moment: Moment,
-        _ switches: BloomreachSwitches, _ findings: inout Findings<BloomreachFailure>
-    ) {
-        let own = token.keyID.flatMap(stream.signingKey)
-        // A key of another stream proves the token right and its place wrong.
-        let foreign = own == nil ? token.keyID.flatMap(foreignKey) : nil
-        BloomreachTokenRules.streamToken.judge(
-            token, by: own ?? foreign, named: accounts.shown(keyID: token.keyID),
-            BloomreachStrangers(accounts: accounts, place: .stream(stream)), at: moment,
-            leewaySeconds: switches.leewaySeconds,
-            &findings)
-        findings.add(
-            Finding(
-                "stream-scope", foreign == nil ? own == nil ? .notJudged : .passed : .failed,
-                expected: .text("a signing key of stream \(stream.id)"),
-                found: foreign.map { .text($0.phrase) } ?? accounts.shown(keyID: token.keyID),
-                source: "authorization page of the iOS SDK: 403 for a wrong scope"),
-            orFail: .streamTokenWrongStream)
-    }
-
-    /// The signing key of that id, of whichever stream.
-    private func foreignKey(_ id: String) -> BloomreachSigningKey? {
-        accounts.streams.lazy.compactMap { $0.signingKey(id) }.first
-    }
+    /// What a token of a stream tells, as far as no request body is needed.
+    static let streamTokenRules = RuleList(
+        BloomreachTokenFamily.streamToken.rules + [
+            BloomreachRule(
+                "stream-scope", expects: .text("a signing key of the stream"),
+                source: "authorization page of the iOS SDK: 403 for a wrong scope", orFail: .streamTokenWrongStream
+            ) { facts, finding in
+                guard facts.token != nil, let stream = facts.stream else { return nil }
+                finding?.expected = .text("a signing key of stream \(stream.id)")
+                finding?.found = facts.isForeign ? facts.signingKey.map { .text($0.phrase) } : facts.keyID
+                return facts.signingKey == nil ? .notJudged : facts.isForeign ? .failed : .passed
+            }
+        ])
 }
 
 extension TokenDraft {

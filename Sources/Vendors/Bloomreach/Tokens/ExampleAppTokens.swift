@@ -41,7 +41,7 @@ extension Bloomreach {
         } catch {
             throw Refusal(.mintUnknownKey, because: "\(error); expected a key that signs HS256")
         }
-        guard BloomreachToken(token).compact.hasSoundStructure else {
+        guard BloomreachToken(token).compact.firstFault == nil else {
             throw Refusal(
                 .mintBadSubject, because: "the token would be longer than any that is read; expected a shorter sub")
         }

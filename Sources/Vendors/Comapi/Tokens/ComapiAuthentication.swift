@@ -33,56 +33,54 @@ extension Comapi {
 
     func authenticate(_ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>) -> ComapiCredentials {
         var credentials = ComapiCredentials()
-        notePath(arrival, &findings)
-        if case .anybody = arrival.route.access { return credentials }
-        credentials.space = judgeSpace(arrival, &findings)
-        guard let space = credentials.space else { return credentials }
-        switch arrival.route.access {
-        case .anybody, .space: break
-        case .challenge: credentials.answer = answer(arrival, of: space)
-        case .session, .socket:
-            credentials.session = presentedToken(arrival, &findings)
-            if let token = credentials.session {
-                judge(token, of: space, in: arrival.sandbox, at: arrival.moment, &findings)
-            }
-            if arrival.route.id == "content.upload", findings.failure == nil {
-                credentials.upload = Result { () throws(ComapiRefusal) in try ComapiUpload(arrival.request) }
-            }
+        var facts = ComapiSessionFacts(self, arrival.switches, in: arrival.sandbox, at: arrival.moment)
+        facts.hasEncodedQuery =
+            arrival.route.id == "profile.query" && ComapiPath.encodedQuery(in: arrival.request.path) != nil
+        if case .anybody = arrival.route.access {
+            findings.judge(facts, by: Self.callRules)
+            return credentials
+        }
+        let id = arrival.parameters["space"]
+        credentials.space = accounts.space(id)
+        (facts.spaceID, facts.space) = (id, credentials.space)
+        if let space = credentials.space { present(arrival, to: space, &credentials, &facts) }
+        findings.judge(facts, by: Self.callRules)
+        if arrival.route.id == "content.upload", findings.failure == nil {
+            credentials.upload = Result { () throws(ComapiRefusal) in try ComapiUpload(arrival.request) }
         }
         return credentials
     }
 
-    /// Spellings of the path that are accepted, and remarked.
-    private func notePath(_ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>) {
-        guard arrival.route.id == "profile.query", ComapiPath.encodedQuery(in: arrival.request.path) != nil else {
-            return
+    /// Reads what a request presents to a space.
+    private func present(
+        _ arrival: ComapiArrival, to space: ComapiSpace, _ credentials: inout ComapiCredentials,
+        _ facts: inout ComapiSessionFacts
+    ) {
+        switch arrival.route.access {
+        case .anybody, .space: break
+        case .challenge: credentials.answer = answer(arrival, of: space)
+        case .session, .socket:
+            facts.needsToken = true
+            facts.bearer = BearerToken(arrival.request.fields)
+            credentials.session = presentedToken(arrival, facts.bearer)
+            if let token = credentials.session { facts.take(token, of: space) }
         }
-        let isAccepted = arrival.switches.acceptsEncodedQuery
-        findings.add(
-            Finding(
-                "encoded-question-mark", isAccepted ? .noted : .failed, expected: .text("/profiles?QUERY"),
-                found: .text("a question mark that is a part of the path"),
-                source: "iOS SDK; switch accepts-encoded-query"),
-            orFail: .unknownPath)
     }
 
-    private func judgeSpace(_ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>) -> ComapiSpace? {
-        let id = arrival.parameters["space"]
-        let space = accounts.space(id)
-        findings.add(
-            Finding(
-                "space", space == nil ? .failed : .passed, expected: .text("the id of a configured API space"),
-                found: .text(id),
-                note: space == nil ? "Spaces stand in accounts.yaml\(Nearest.hint(to: id, among: knownSpaces))" : nil,
-                source: "ours"),
-            orFail: .unknownSpace)
-        return space
+    /// The token that a request presents: the header's, or on the socket the query's; the header wins.
+    private func presentedToken(_ arrival: ComapiArrival, _ header: BearerToken?) -> ComapiSessionToken? {
+        var bytes = header?.bytes
+        if header?.isSent == false, case .socket = arrival.route.access {
+            bytes = arrival.request.queryItems.first { $0.name == "token" }.map { Array($0.value.utf8)[...] }
+            if bytes?.isEmpty == true { bytes = nil }
+        }
+        return bytes.map { recentTokens.reading(of: $0, ComapiSessionToken.init(bytes:)) }
     }
 
     /// The ids of spaces that people may mean.
-    private var knownSpaces: [String] { accounts.spaces.map(\.id.text) + accounts.templates.map { $0.id.text + "*" } }
+    var knownSpaces: [String] { accounts.spaces.map(\.id.text) + accounts.templates.map { $0.id.text + "*" } }
 
-    /// Reads the body of `session.create` and judges the token in it.
+    /// Reads the body of `session.create` and the token in it.
     private func answer(_ arrival: ComapiArrival, of space: ComapiSpace) -> ComapiChallengeAnswer {
         let body: Fields<Comapi>
         do throws(ComapiRefusal) {
@@ -98,9 +96,14 @@ extension Comapi {
         }
         return ComapiChallengeAnswer(
             refusal: refusal, body: body.object, authenticationID: id,
-            token: text.map {
-                ComapiAppToken($0, of: space, among: accounts.spaces, arrival.switches, at: arrival.moment)
-            })
+            token: text.map { judged($0, of: space, arrival) })
+    }
+
+    /// The app's token, its signature judged already: later the state is locked.
+    private func judged(_ text: String, of space: ComapiSpace, _ arrival: ComapiArrival) -> ComapiAppToken {
+        let token = ComapiAppToken(text, of: space)
+        _ = token.mistake(by: space, among: accounts.spaces)
+        return token
     }
 }
 
@@ -109,103 +112,26 @@ extension Comapi {
 extension Comapi {
     func authorize(_ call: inout ComapiCall, _ state: inout ComapiState) {
         guard let space = call.credentials.space else { return }
-        if let answer = call.credentials.answer {
-            ComapiChallengeRules(space: space, state: state, switches: call.switches, moment: call.moment)
-                .judge(answer, &call.findings)
-        }
-        if let token = call.credentials.session { authorize(token, in: space, &call, &state) }
+        if let answer = call.credentials.answer { authorize(answer, in: space, &call, state) }
+        guard let token = call.credentials.session else { return }
+        var facts = ComapiSessionFacts(self, call.switches, in: call.arrival.sandbox, at: call.moment)
+        facts.take(token, of: space)
+        facts.findSession(in: state)
+        call.findings.judge(facts, by: Self.sessionRules)
+        if call.findings.failure == nil, let session = facts.adopted { state.adopt(session, at: call.moment) }
     }
 
-    /// Whether the session is still open, or one of an earlier start that is adopted.
+    /// A body that cannot be used is refused by the handler, which knows the parameters of the answer; until then nothing
+    /// else may decide.
     private func authorize(
-        _ token: ComapiSessionToken, in space: ComapiSpace, _ call: inout ComapiCall, _ state: inout ComapiState
+        _ answer: ComapiChallengeAnswer, in space: ComapiSpace, _ call: inout ComapiCall, _ state: ComapiState
     ) {
-        let rules = ComapiSessionStanding(
-            token: token, space: space, switches: call.switches, sandbox: call.arrival.sandbox, moment: call.moment)
-        let standing = rules.judge(state, &call.findings)
-        if case .adoptable = standing, call.findings.failure == nil {
-            state.adopt(rules.session, at: call.moment)
-        }
-    }
-}
-
-/// Whether the session of a token is known, in the order of the spec (section 7.3).
-struct ComapiSessionStanding {
-    enum Standing {
-        case known
-        /// Another start of the program began it, or a control call made its token.
-        case adoptable
-        case unknown
-    }
-
-    let token: ComapiSessionToken
-    let space: ComapiSpace
-    let switches: ComapiSwitches
-    let sandbox: SandboxIdentity
-    let moment: Moment
-
-    private var id: ComapiSessionID { ComapiSessionID(token.sessionID, in: space.id) }
-
-    /// The session as its token tells it.
-    var session: ComapiSession {
-        ComapiSession(
-            id: id, profileID: token.profileID,
-            started: Moment(unixSeconds: token.issueSeconds ?? moment.unixSeconds),
-            expires: Moment(unixSeconds: token.expirySeconds ?? moment.unixSeconds))
-    }
-
-    func judge(_ state: ComapiState, _ findings: inout Findings<ComapiFailure>) -> Standing {
-        let namesake = state.sessions[id]
-        let known = namesake.flatMap { $0.profileID == token.profileID ? $0 : nil }
-        if let known, known.expires <= moment {
-            findings.add(
-                Finding(
-                    "session-in-time", .failed, expected: .timeAfter(moment.unixSeconds),
-                    found: .time(known.expires.unixSeconds), note: "An action has ended its time.", source: "ours"),
-                orFail: .sessionExpired)
-        }
-        let isEnded = state.sessions.isEnded(id)
-        findings.add(
-            Finding(
-                "session-open", isEnded ? .failed : .passed, expected: .text("a session that was not ended"),
-                found: isEnded ? .text("session \(id.text) of \(token.profileID.text), which was ended") : nil,
-                source: "ours"),
-            orFail: .sessionEnded)
-        let isAdoptable = namesake == nil && isAdoptable(state)
-        let standing: Standing = known != nil ? .known : isAdoptable ? .adoptable : .unknown
-        findings.add(
-            Finding(
-                "session-known",
-                standing == .unknown ? isEnded ? .notJudged : .failed : standing == .known ? .passed : .noted,
-                expected: .text("a session of this sandbox"), found: .text(id.text),
-                note: note(standing, namesake, state),
-                source: "ours; switch adopts-earlier-sessions"),
-            orFail: .sessionUnknown)
-        return isEnded ? .unknown : standing
-    }
-
-    private func isAdoptable(_ state: ComapiState) -> Bool {
-        if let mark = token.mintMark, token.start == sandbox.start { return mark == state.mintMark }
-        // With a seed all starts have one name; what this one has forgotten is known by its id then.
-        let isEarlier =
-            token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
-        return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && isEarlier
-    }
-
-    private func note(_ standing: Standing, _ namesake: ComapiSession?, _ state: ComapiState) -> String? {
-        switch standing {
-        case .known: return nil
-        case .adoptable:
-            return token.mintMark == nil
-                ? "An earlier start of the program began it; it is taken over."
-                : "The token was minted; the session begins."
-        case .unknown:
-            if let namesake { return "The session is that of \(namesake.profileID.text)." }
-            if token.start == sandbox.start, state.adoptsEarlierSessions || !sandbox.isSeeded {
-                return "This start of the program began it and has forgotten it."
-            }
-            return state.adoptsEarlierSessions
-                ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions are over."
+        var facts = ComapiAppFacts(answer.token, of: space, among: accounts.spaces, call.switches, at: call.moment)
+        facts.findChallenge(answer.authenticationID, in: state)
+        if answer.refusal == nil {
+            call.findings.judge(facts, by: Self.appRules)
+        } else {
+            call.findings.note(Self.appRules.findings(on: facts).map(\.noted))
         }
     }
 }

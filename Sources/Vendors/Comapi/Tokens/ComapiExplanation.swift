@@ -25,21 +25,19 @@ extension Comapi {
         _ token: ComapiSessionToken, _ named: ComapiSpace?, _ setting: TokenSetting<Comapi>
     ) -> TokenVerdict<ComapiFailure> {
         var findings = Findings<ComapiFailure>()
+        var facts = ComapiSessionFacts(self, setting.switches, in: setting.sandbox, at: setting.moment)
         let own = token.spaceID.flatMap { accounts.space($0.text) }
         guard let space = named ?? own else {
-            findings.add(
-                Finding(
-                    "space", .failed, expected: .text("the id of a configured API space"),
-                    found: token.spaceID.map { .text($0.text) }, source: "ours"),
-                orFail: .sessionOtherSpace)
+            facts.spaceID = token.spaceID?.text
+            facts.isAlone = true
+            findings.judge(facts, by: Self.callRules)
             return TokenVerdict(kind: "session", account: nil, findings: findings)
         }
-        judge(token, of: space, in: setting.sandbox, at: setting.moment, &findings)
+        facts.take(token, of: space)
+        findings.judge(facts, by: Self.callRules)
         if findings.failure == nil {
-            _ = ComapiSessionStanding(
-                token: token, space: space, switches: setting.switches, sandbox: setting.sandbox,
-                moment: setting.moment
-            ).judge(setting.state, &findings)
+            facts.findSession(in: setting.state)
+            findings.judge(facts, by: Self.sessionRules)
         }
         let signer = own.flatMap { own in
             let key = sessionKeys.key(of: own, in: setting.sandbox).verificationKey
@@ -55,12 +53,13 @@ extension Comapi {
             token.signature(by: space.sharedKey.verificationKey, algorithm: .hs256).outcome == .passed
         }
         let space = named ?? signer ?? likelySpace(of: token)
-        let judged = ComapiAppToken(
-            token.text, of: space, among: accounts.spaces, setting.switches, at: setting.moment)
+        var facts = ComapiAppFacts(
+            ComapiAppToken(token.text, of: space), of: space, among: accounts.spaces, setting.switches,
+            at: setting.moment)
+        let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
+        facts.expectedNonce = challenge?.nonce ?? context["nonce"]?.string
         var findings = Findings<ComapiFailure>()
-        for finding in judged.signed.all { findings.add(finding, orFail: judged.signed.failure ?? .malformedToken) }
-        judgeNonce(token, context, setting, &findings)
-        for finding in judged.claimed.all { findings.add(finding, orFail: judged.claimed.failure ?? .malformedTime) }
+        findings.judge(facts, by: Self.appRules)
         return TokenVerdict(
             kind: token.claims == nil ? nil : "app", account: signer.map(Self.account), findings: findings)
     }
@@ -68,28 +67,12 @@ extension Comapi {
     /// The space for whose secret a mistake explains the signature, else the one whose settings the claims name.
     private func likelySpace(of token: CompactToken) -> ComapiSpace {
         let mistaken = accounts.spaces.first { space in
-            ComapiSecretMistake.find(in: token, of: space, among: []) != nil
+            ComapiSecretMistake.diagnosis(of: token, of: space, among: []) != nil
         }
         let named = accounts.spaces.first { space in
             token.claims?["iss"]?.string == space.issuer && token.claims?["aud"]?.string == space.audience
         }
         return mistaken ?? named ?? accounts.spaces[0]
-    }
-
-    private func judgeNonce(
-        _ token: CompactToken, _ context: JSONObject, _ setting: TokenSetting<Comapi>,
-        _ findings: inout Findings<ComapiFailure>
-    ) {
-        findings.add(token.claim("nonce", is: .string, source: "JWT page"), orFail: .missingNonce)
-        let challenge = context["authenticationId"]?.string.flatMap { setting.state.challenges[$0] }
-        let expected = challenge?.nonce ?? context["nonce"]?.string
-        let found = token.claims?["nonce"]?.string
-        let isSame = expected.flatMap { expected in found.map { $0.hasSameBytes(as: expected) } }
-        findings.add(
-            Finding(
-                "nonce", isSame.map { $0 ? .passed : .failed } ?? .notJudged, expected: expected.map(Fact.text),
-                found: found.map(Fact.text), source: "JWT page"),
-            orFail: .nonceMismatch)
     }
 
     private static func account(_ space: ComapiSpace) -> String { "API space \(space.id.text)" }

@@ -7,19 +7,23 @@ struct ComapiSecretMistake: Sendable {
     let failure: ComapiFailure
     let description: String
 
+    /// What mistakes lead to.
+    static let failures: [ComapiFailure] = [
+        .secretHexDecoded, .secretBase64Decoded, .secretBase64Text, .secretLatin1, .secretTrimmed,
+        .secretOfAnotherSpace,
+    ]
+
     /// The first mistake that fits; `nil` when none does.
-    static func find(
-        in token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
-    ) -> ComapiSecretMistake? {
+    static func diagnosis(
+        of token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
+    ) -> SignatureDiagnosis? {
         let others = spaces.filter { $0.id != space.id }.map {
             SignatureDiagnosis.OtherSecret(name: $0.id.text, secret: $0.sharedSecret)
         }
-        let diagnosis = SignatureDiagnosis.explain(
-            token, algorithm: .hs256, secret: space.sharedSecret, others: others)
-        return diagnosis.map(ComapiSecretMistake.init)
+        return SignatureDiagnosis.explain(token, algorithm: .hs256, secret: space.sharedSecret, others: others)
     }
 
-    private init(_ diagnosis: SignatureDiagnosis) {
+    init(_ diagnosis: SignatureDiagnosis) {
         (failure, description) =
             switch diagnosis {
             case .secretHexDecoded:

@@ -1,77 +1,234 @@
 import Emulation
-import HTTPTypes
 import JSON
 import Tokens
 
-/// The checks of a session's token that need no state. Statuses are observed, JS and Android SDK; names and order are ours.
+/// What the rules of a call look at, and of the session's token that comes with it.
+struct ComapiSessionFacts: RuleFacts {
+    typealias Failure = ComapiFailure
+
+    /// What a sandbox knows of the session of a token.
+    struct Standing {
+        let id: String
+        /// When the session ends; `nil` when none of that id and profile is open.
+        let expires: Moment?
+        /// Whose session of that id it is.
+        let holder: String?
+        let isEnded: Bool
+        /// Whether another start of the program may have begun it, or a control call made its token.
+        let isAdoptable: Bool
+        /// Whether the sandbox takes over sessions of earlier starts, as until its first reset.
+        let adoptsEarlier: Bool
+    }
+
+    let switches: ComapiSwitches
+    let moment: Moment
+    let sandbox: SandboxIdentity
+    /// Explains failures alone; let go of where there are none.
+    private(set) var vendor: Comapi?
+
+    var bearer: BearerToken?
+    /// Whether the token comes without its request.
+    var isAlone = false
+    /// Whether the path is one that only a part of the clients sends, and how.
+    var hasEncodedQuery = false
+    /// The id of the space as it is told; `nil` where it need not be.
+    var spaceID: String?
+    var space: ComapiSpace?
+    /// Whether the route is one of a session.
+    var needsToken = false
+    var token: ComapiSessionToken?
+    var key: VerificationKey?
+    var standing: Standing?
+
+    var compact: CompactToken? { token?.compact }
+
+    init(_ vendor: Comapi, _ switches: ComapiSwitches, in sandbox: SandboxIdentity, at moment: Moment) {
+        (self.vendor, self.switches, self.sandbox, self.moment) = (vendor, switches, sandbox, moment)
+    }
+
+    mutating func dropExplanations() { vendor = nil }
+
+    /// Takes a token of a space.
+    mutating func take(_ token: ComapiSessionToken, of space: ComapiSpace) {
+        (self.token, self.space) = (token, space)
+        key = vendor?.sessionKeys.key(of: space, in: sandbox).verificationKey
+    }
+
+    /// Finds the session of the token.
+    mutating func findSession(in state: ComapiState) {
+        guard let token, let id = sessionID else { return }
+        let namesake = state.sessions[id]
+        let known = namesake.flatMap { $0.profileID == token.profileID ? $0 : nil }
+        standing = Standing(
+            id: id.text, expires: known?.expires, holder: namesake?.profileID.text, isEnded: state.sessions.isEnded(id),
+            isAdoptable: namesake == nil && isAdoptable(token, id, state), adoptsEarlier: state.adoptsEarlierSessions)
+    }
+
+    private func isAdoptable(_ token: ComapiSessionToken, _ id: ComapiSessionID, _ state: ComapiState) -> Bool {
+        if let mark = token.mintMark, token.start == sandbox.start { return mark == state.mintMark }
+        // With a seed all starts have one name; what this one has forgotten is known by its id then.
+        let isEarlier =
+            token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
+        return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && isEarlier
+    }
+
+    private var sessionID: ComapiSessionID? {
+        guard let token, let space else { return nil }
+        return ComapiSessionID(token.sessionID, in: space.id)
+    }
+
+    /// The session as its token tells it, where it may be taken over.
+    var adopted: ComapiSession? {
+        guard let token, let id = sessionID, let standing, standing.isAdoptable, !standing.isEnded else { return nil }
+        return ComapiSession(
+            id: id, profileID: token.profileID,
+            started: Moment(unixSeconds: token.issueSeconds ?? moment.unixSeconds),
+            expires: Moment(unixSeconds: token.expirySeconds ?? moment.unixSeconds))
+    }
+}
+
+/// The rules of calls and of sessions' tokens. Statuses are observed, JS and Android SDK; names and order are ours.
 extension Comapi {
-    /// The token that a request presents: the header's, or on the socket the query's; the header wins.
-    func presentedToken(
-        _ arrival: ComapiArrival, _ findings: inout Findings<ComapiFailure>
-    ) -> ComapiSessionToken? {
-        let header = BearerToken(arrival.request.fields)
-        var bytes = header.bytes
-        if !header.isSent, case .socket = arrival.route.access {
-            bytes = arrival.request.queryItems.first { $0.name == "token" }.map { Array($0.value.utf8)[...] }
-            if bytes?.isEmpty == true { bytes = nil }
+    private typealias Rule = TokenRule<ComapiSessionFacts>
+
+    static var rules: [RuleListing] {
+        callRules.listing(of: identity.id, about: "call and token of a session")
+            + sessionRules.listing(of: identity.id, about: "session")
+            + appRules.listing(of: identity.id, about: "app's own token")
+    }
+
+    /// All that needs no state: form, space, signature, claims and end of a session's token, in this order.
+    static let callRules = RuleList(
+        [encodedQuery, spaceKnown, tokenThere] + Rule.bearerOnce(orFail: .sessionMalformed)
+            + Rule.structure(orFail: .sessionMalformed) + [
+                tokenSpace, Rule(.algorithm(is: .hs256, source: "ours"), .ours, orFail: .sessionForged), signature,
+                Rule(.claim("apiSpaceId", is: .nonEmptyString, source: "JS SDK"), .observed, orFail: .sessionForged),
+                Rule(
+                    .claim("sub", is: .nonEmptyString, source: "mock of the JS SDK"), .observed, orFail: .sessionForged),
+                Rule(.claim("jti", is: .nonEmptyString, source: "ours"), .ours, orFail: .sessionForged),
+                Rule(.claim("boot", is: .nonEmptyString, source: "ours"), .ours, orFail: .sessionForged),
+                Rule(.claim("exp", is: .number, source: "JS SDK"), .observed, orFail: .sessionForged),
+                Rule(
+                    "expiry", expects: .text("exp later than now"),
+                    source: "ours: no leeway, refused from expiresOn on", .ours, orFail: .sessionExpired
+                ) { facts, finding in facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding) },
+            ])
+
+    /// Spellings of the path that are accepted, and remarked.
+    private static let encodedQuery = Rule(
+        "encoded-question-mark", expects: .text("/profiles?QUERY"), source: "iOS SDK; switch accepts-encoded-query",
+        .observed, orFail: .unknownPath
+    ) { facts, finding in
+        guard facts.hasEncodedQuery else { return nil }
+        finding?.found = .text("a question mark that is a part of the path")
+        return facts.switches.acceptsEncodedQuery ? .noted : .failed
+    }
+
+    private static let spaceKnown = Rule(
+        "space", expects: .text("the id of a configured API space"), source: "ours", .ours,
+        orFail: [.unknownSpace, .sessionOtherSpace],
+        by: { Refusal($0.isAlone ? .sessionOtherSpace : .unknownSpace) }
+    ) { facts, finding in
+        guard let id = facts.spaceID else { return nil }
+        finding?.found = .text(id)
+        if facts.space != nil { return .passed }
+        if !facts.isAlone, let known = facts.vendor?.knownSpaces {
+            finding?.note = "Spaces stand in accounts.yaml\(Nearest.hint(to: id, among: known))"
         }
-        let presence =
-            bytes != nil
-            ? Finding("session-present", .passed, expected: .text(BearerToken.form), source: "all SDKs")
-            : header.presence("session-present", source: "all SDKs")
-        findings.add(presence, orFail: .sessionMissing)
-        if let oddity = header.oddity() { findings.add(oddity, orFail: .sessionMalformed) }
-        return bytes.map { recentTokens.reading(of: $0, ComapiSessionToken.init(bytes:)) }
+        return .failed
     }
 
-    /// Form, space, signature, claims and end of a session's token, in this order.
-    func judge(
-        _ token: ComapiSessionToken, of space: ComapiSpace, in sandbox: SandboxIdentity, at moment: Moment,
-        _ findings: inout Findings<ComapiFailure>
-    ) {
-        let compact = token.compact
-        findings.add(compact.structure, orFail: .sessionMalformed)
-        findings.add(judgeSpace(token, space), orFail: .sessionOtherSpace)
-        findings.add(compact.algorithm(is: .hs256, source: "ours"), orFail: .sessionForged)
-        findings.add(judgeSignature(token, space, sandbox), orFail: .sessionForged)
-        findings.add(
-            [
-                compact.claim("apiSpaceId", is: .nonEmptyString, source: "JS SDK"),
-                compact.claim("sub", is: .nonEmptyString, source: "mock of the JS SDK"),
-                compact.claim("jti", is: .nonEmptyString, source: "ours"),
-                compact.claim("boot", is: .nonEmptyString, source: "ours"),
-                compact.claim("exp", is: .number, source: "JS SDK"),
-            ], orFail: .sessionForged)
-        findings.add(
-            compact.expiry(at: moment.unixSeconds, source: "ours: no leeway, refused from expiresOn on"),
-            orFail: .sessionExpired)
+    private static let tokenThere = Rule(
+        "session-present", expects: .text(BearerToken.form), source: "all SDKs", .observed, orFail: .sessionMissing
+    ) { facts, finding in
+        guard facts.needsToken else { return nil }
+        return facts.token == nil ? facts.bearer?.presence(&finding) : .passed
     }
 
-    private func judgeSpace(_ token: ComapiSessionToken, _ space: ComapiSpace) -> Finding {
-        Finding(
-            "session-space", token.spaceID.map { $0 == space.id ? .passed : .failed } ?? .notJudged,
-            expected: .text(space.id.text), found: token.spaceID.map { .text($0.text) } ?? .absent,
-            note: token.spaceID.map { $0 == space.id } == false
-                ? "The token belongs to a session of another API space than the path." : nil,
-            source: "ours: each space has its own key")
+    private static let tokenSpace = Rule(
+        "session-space", expects: .text("the API space of the path"), source: "ours: each space has its own key", .ours,
+        orFail: .sessionOtherSpace
+    ) { facts, finding in
+        guard let token = facts.token, let space = facts.space else { return nil }
+        finding?.expected = .text(space.id.text)
+        finding?.found = token.spaceID.map { .text($0.text) } ?? .absent
+        guard let id = token.spaceID else { return .notJudged }
+        if id == space.id { return .passed }
+        finding?.note = "The token belongs to a session of another API space than the path."
+        return .failed
     }
 
-    private func judgeSignature(
-        _ token: ComapiSessionToken, _ space: ComapiSpace, _ sandbox: SandboxIdentity
-    ) -> Finding {
-        let key = sessionKeys.key(of: space, in: sandbox).verificationKey
-        let finding = token.compact.signature(by: key, algorithm: .hs256, source: "ours")
-        guard finding.outcome == .failed else { return finding }
-        return finding.because(mistake(of: token, space) ?? finding.note ?? "")
+    private static let signature = Rule(
+        "signature", expects: .text("HS256 by the session key of the space in this sandbox"), source: "ours", .ours,
+        orFail: .sessionForged
+    ) { facts, finding in
+        guard let token = facts.token, let key = facts.key else { return nil }
+        let outcome = token.compact.signature(by: key, algorithm: .hs256, &finding)
+        if outcome == .failed, finding != nil, let mistake = facts.mistake { finding?.note = mistake }
+        return outcome
+    }
+
+    // MARK: The session
+
+    /// Whether the session of a token is known, in the order of the spec (section 7.3).
+    static let sessionRules = RuleList([
+        Rule(
+            "session-in-time", expects: .text("a session whose time is not over"), source: "ours", .ours,
+            orFail: .sessionExpired
+        ) { facts, finding in
+            guard let expires = facts.standing?.expires, expires <= facts.moment else { return nil }
+            finding?.expected = .timeAfter(facts.moment.unixSeconds)
+            finding?.found = .time(expires.unixSeconds)
+            finding?.note = "An action has ended its time."
+            return .failed
+        },
+        Rule(
+            "session-open", expects: .text("a session that was not ended"), source: "ours", .ours, orFail: .sessionEnded
+        ) { facts, finding in
+            guard let standing = facts.standing else { return nil }
+            guard standing.isEnded else { return .passed }
+            finding?.found = .text(
+                "session \(standing.id) of \(facts.token?.profileID.text ?? ""), which was ended")
+            return .failed
+        },
+        Rule(
+            "session-known", expects: .text("a session of this sandbox"),
+            source: "ours; switch adopts-earlier-sessions",
+            .ours, orFail: .sessionUnknown
+        ) { facts, finding in
+            guard let standing = facts.standing else { return nil }
+            finding?.found = .text(standing.id)
+            if standing.expires != nil { return .passed }
+            finding?.note = facts.note(on: standing)
+            return standing.isAdoptable ? .noted : standing.isEnded ? .notJudged : .failed
+        },
+    ])
+}
+
+extension ComapiSessionFacts {
+    /// Why a session that is not known may be taken over, or may not.
+    fileprivate func note(on standing: Standing) -> String {
+        if standing.isAdoptable {
+            return token?.mintMark == nil
+                ? "An earlier start of the program began it; it is taken over."
+                : "The token was minted; the session begins."
+        }
+        if let holder = standing.holder { return "The session is that of \(holder)." }
+        if token?.start == sandbox.start, standing.adoptsEarlier || !sandbox.isSeeded {
+            return "This start of the program began it and has forgotten it."
+        }
+        return standing.adoptsEarlier
+            ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions are over."
     }
 
     /// What explains that the signature of a session's token does not fit.
-    private func mistake(of token: ComapiSessionToken, _ space: ComapiSpace) -> String? {
+    fileprivate var mistake: String? {
+        guard let token, let space, let vendor else { return nil }
         if token.spaceID == nil, token.compact.claims?["nonce"] != nil {
             return
                 "This looks like the app's own JWT; it answers a challenge, and the token of the answer is sent here."
         }
-        if let name = sessionKeys.issuer(of: token.compact, for: space) {
+        if let name = vendor.sessionKeys.issuer(of: token.compact, for: space) {
             return
                 "The signature fits a session of sandbox \(name): the request has come to another sandbox than the token."
         }

@@ -17,14 +17,11 @@ extension IMS {
             self, IMSStanding(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches, at: setting.moment,
             asking: .never)
         var findings = Findings<IMSFailure>()
-        let outcome = judge.judge(token, &findings)
-        if let issuer = outcome.issuer {
-            if issuer.record.replay != .off {
-                findings.note(
-                    Finding("token-id-unused", .notJudged, note: "Only a request tells whether the jti was used."))
-            }
-            judgeUser(of: token, issuer, setting.switches, setting.state, &findings)
-        }
+        var facts = judge.judge(token, &findings)
+        facts.isRefused = true
+        if let issuer = facts.issuer, issuer.record.replay != .off { facts.tokenUse = .unknown }
+        facts.findUser(in: setting.state)
+        findings.judge(facts, by: Self.userRules)
         let signer = judge.signer(of: token)
         return TokenVerdict(
             kind: token.compact.claims == nil ? nil : "user",

@@ -16,13 +16,8 @@ final class IMSToken: Sendable {
     let tokenID: String?
     /// What stands in for the beginning of the token's life; `nil` when neither `nbf` nor `iat` does.
     let beginning: String?
-    /// Whether row 8 holds, but for the check that a switch has a say in.
-    let hasClaims: Bool
-    /// Whether a time looks like milliseconds.
-    let hasMilliseconds: Bool
-    // One place each, since nearly every token meets one issuer with one ring only.
-    private let acceptance = Mutex<(issuer: Int, signature: Finding)?>(nil)
-    private let verification = Mutex<(ring: IMSKeyRing, places: [Int], finding: Finding)?>(nil)
+    // One place, since nearly every token meets one issuer with one ring only.
+    private let verification = Mutex<(ring: IMSKeyRing, places: [Int], outcome: Finding.Outcome)?>(nil)
 
     convenience init(_ text: String) {
         self.init(bytes: Array(text.utf8))
@@ -37,10 +32,6 @@ final class IMSToken: Sendable {
         keyID = header?["kid"]?.string
         tokenID = Self.text(claims?["jti"])
         beginning = Self.isPresent("nbf", claims) ? "nbf" : Self.isPresent("iat", claims) ? "iat" : nil
-        let beginsRightly =
-            beginning == nil || ["nbf", "iat"].allSatisfy { claims?[$0] == nil || compact.holdsMoment($0) }
-        hasMilliseconds = ["exp", "nbf", "iat"].contains { compact.date($0).size == .milliseconds }
-        hasClaims = subject != nil && compact.holdsMoment("exp") && beginsRightly
     }
 
     private static func text(_ value: JSON?) -> String? {
@@ -51,41 +42,20 @@ final class IMSToken: Sendable {
         claims?[name].map { !$0.isNull } ?? false
     }
 
-    /// Rows 2 to 7, when all of them are known to hold by that issuer; whether its keys are fresh is another matter.
-    func acceptance(by issuer: IMSIssuer) -> IMSAcceptance? {
-        let signature = acceptance.withLock { $0?.issuer == issuer.number ? $0?.signature : nil }
-        return signature.map { IMSAcceptance(of: self, requiresType: issuer.record.requiresType, signature: $0) }
-    }
-
-    /// Keeps that rows 2 to 7 hold by that issuer, which depends on nothing but the two.
-    func accept(by issuer: IMSIssuer, signature: Finding) {
-        acceptance.withLock { $0 = (issuer.number, signature) }
-    }
-
-    /// The finding of row 7, which depends on nothing but the token and the keys, and so is made once.
-    func verification(by ring: IMSKeyRing, at places: [Int]) -> Finding {
-        let known = verification.withLock { $0?.ring === ring && $0?.places == places ? $0?.finding : nil }
-        if let known { return known }
-        let finding = verify(places.map { ring.keys[$0] })
-        verification.withLock { $0 = (ring, places, finding) }
-        return finding
-    }
-
-    private func verify(_ keys: [VerificationKey]) -> Finding {
-        var last: Finding?
-        for key in keys {
-            let finding = compact.signature(by: key, algorithm: .rs256, source: "seed: verified server-side")
-            if finding.outcome == .passed { return finding }
-            last = finding
+    /// The judgement whether one of these keys made the signature, which depends on nothing else, and so is made once.
+    func signature(by ring: IMSKeyRing, at places: [Int], _ finding: inout Finding?) -> Finding.Outcome {
+        if finding == nil,
+            let known = verification.withLock({ $0?.ring === ring && $0?.places == places ? $0?.outcome : nil })
+        {
+            return known
         }
-        return last ?? Finding("signature", .notJudged, note: "No key is known to judge it by.")
-    }
-}
-
-extension CompactToken {
-    /// Whether a claim holds Unix seconds, which is quicker told than why not.
-    fileprivate func holdsMoment(_ name: String) -> Bool {
-        let date = date(name)
-        return date.size != .negative && date.seconds() != nil
+        var outcome = Finding.Outcome.notJudged
+        for place in places where outcome != .passed {
+            finding?.found = nil
+            finding?.note = nil
+            outcome = compact.signature(by: ring.keys[place], algorithm: .rs256, &finding)
+        }
+        if finding == nil { verification.withLock { $0 = (ring, places, outcome) } }
+        return outcome
     }
 }

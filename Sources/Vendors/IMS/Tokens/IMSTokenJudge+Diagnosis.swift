@@ -7,18 +7,29 @@ extension IMSTokenJudge {
     /// ours: so many keys of others are tried, since whoever sends forged tokens should not have them all tried.
     private static let mostOthers = 16
 
-    /// A signature that does not fit, with the key that does: another one of the issuer, or one of another issuer.
-    func diagnosed(_ finding: Finding, _ token: IMSToken, _ issuer: IMSIssuer?, at places: [Int]) -> Finding {
-        if let issuer, let reason = ownKey(of: issuer, for: token, besides: places) { return finding.because(reason) }
-        guard let other = signer(of: token, besides: issuer) else { return finding }
-        let own = issuer.map { ", not one of \($0.record.name)" } ?? ""
-        return finding.because("The signature fits \(other.phrase)\(own).")
+    /// Whose key made a signature that does not fit: another one of the issuer, or one of another issuer.
+    func mistake(in facts: IMSFacts, at places: [Int]) -> String? {
+        if let issuer = facts.issuer, let token = facts.token,
+            let reason = ownKey(of: issuer, for: token, besides: places)
+        {
+            return reason
+        }
+        let own = facts.issuer.map { ", not one of \($0.record.name)" } ?? ""
+        return facts.otherSigner.map { "The signature fits \($0.phrase)\(own)." }
     }
 
-    /// The key of the issuer that made the signature of a token whose `kid` names none of them.
-    func misnamedKey(of issuer: IMSIssuer, for token: IMSToken) -> String? {
-        let key = issuer.ring.keys.prefix(Self.mostOthers).first { isSigned(token, by: $0) }
-        return key.map { "The signature fits the issuer's key\($0.id.map { " “\($0)”" } ?? " without kid")." }
+    /// Why a token whose `kid` names no key of the issuer does so, and why nobody asks for newer keys.
+    func absence(of facts: IMSFacts) -> String? {
+        guard let issuer = facts.issuer, let token = facts.token else { return nil }
+        let key =
+            facts.isRefused
+            ? nil : issuer.ring.keys.prefix(Self.mostOthers).first { isSigned(token, by: $0) }
+        let reason = key.map { "The signature fits the issuer's key\($0.id.map { " “\($0)”" } ?? " without kid")." }
+        let pause =
+            asking == .done
+            ? nil : issuer.remote?.pause(at: moment, policy, setBy: "switch jwks-cooldown-seconds")
+        let notes = [reason, pause].compactMap(\.self)
+        return notes.isEmpty ? nil : notes.joined(separator: " ")
     }
 
     /// Why a key of the issuer itself that made the signature was not among those that were tried.
@@ -92,13 +103,15 @@ extension IMSTokenJudge {
         return String(text.drop(while: \.isWhitespace))
     }
 
+    private static let symmetric = Algorithm.allCases.filter { $0.family == .hmac }
+
     /// What is told of a signature that ``isSignedBySecret(_:_:)`` finds.
     static let publicSecret =
         "The token is signed by HMAC with the issuer's public key as secret: anybody could do that."
 
     /// Whether an HMAC was made with the public key as its secret, which a careless server would accept.
     func isSignedBySecret(_ token: IMSToken, _ issuer: IMSIssuer?) -> Bool {
-        guard let issuer, let algorithm = token.compact.namedAlgorithm(among: [.hs256, .hs384, .hs512]) else {
+        guard let issuer, let algorithm = token.compact.namedAlgorithm(among: Self.symmetric) else {
             return false
         }
         return issuer.ring.keys.prefix(IMSKeyRing.mostTried).contains { key in

@@ -3,18 +3,18 @@ import JSON
 import Tokens
 
 /// What stands in the header of the api key instead of one, in words that repeat no secret.
-extension Rezolve {
+extension RezolveFacts {
     /// The header's value as a finding shows it.
-    func shown(_ credentials: RezolveCredentials) -> Fact {
-        guard let apiKey = credentials.apiKey else { return .absent }
-        if credentials.partner != nil { return .text(apiKey) }
+    var shownAPIKey: Fact {
+        guard let apiKey else { return .absent }
+        if partner != nil { return .text(apiKey) }
         if isAuthKey(apiKey) { return .text("an auth key") }
         return .text(Self.isJWT(apiKey) ? "a JWT" : apiKey)
     }
 
     /// Why a header names no partner; `nil` when it names one, when there is none, and when nothing explains it.
-    func strangeness(of credentials: RezolveCredentials) -> String? {
-        guard credentials.partner == nil, let apiKey = credentials.apiKey else { return nil }
+    var apiKeyStrangeness: String? {
+        guard partner == nil, let apiKey, let accounts else { return nil }
         if apiKey.isEmpty { return "The header is there, but empty." }
         if Self.isJWT(apiKey) { return "A JWT belongs in Authorization, after Bearer." }
         if isAuthKey(apiKey) { return "An auth key signs tokens and is never sent." }
@@ -33,7 +33,7 @@ extension Rezolve {
     }
 
     private func isAuthKey(_ text: String) -> Bool {
-        accounts.partners.contains { $0.authKey?.text.hasSameBytes(as: text) == true }
+        accounts?.partners.contains { $0.authKey?.text.hasSameBytes(as: text) == true } ?? false
     }
 
     private static func isJWT(_ text: String) -> Bool {

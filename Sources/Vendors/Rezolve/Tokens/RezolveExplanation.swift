@@ -3,6 +3,14 @@ import JSON
 import Tokens
 
 extension Rezolve {
+    static var rules: [RuleListing] {
+        [
+            ("core: api key and token", tokenRules), ("core: customer and device", ownershipRules),
+            ("guests: api key", guestRules), ("RUA: api key", signInRules), ("RUA: session", sessionRules),
+            ("RUA: token of a session", sessionTokenRules),
+        ].flatMap { $1.listing(of: identity.id, about: $0) }
+    }
+
     /// Judges a token that comes without its request: the partner is the one whose key fits, unless `partner` names one.
     ///
     /// - Parameter context: what is known of the request: `partner` and `entity` of the path, `device_id` of the header.
@@ -17,14 +25,22 @@ extension Rezolve {
         let token = RezolveToken(text)
         let signer = signer(of: token)
         let partner = context["partner"]?.string.flatMap(accounts.partner(id:)) ?? signer
+        var facts = RezolveFacts(self, setting.switches, at: setting.moment)
+        facts.token = token
+        facts.partner = partner
+        facts.signer = partner ?? likelySigner(of: token)
         var findings = Findings<RezolveFailure>()
-        if let partner { judgeAuthKey(of: partner, &findings) }
-        let rules = RezolveTokenRules(switches: setting.switches, moment: setting.moment)
-        rules.judgeSignature(
-            of: token, by: partner ?? likelySigner(of: token), of: accounts, &findings, orFail: .maskedSignature)
-        rules.judgeMembers(of: token, &findings, orFail: .maskedMissingFields)
-        rules.judgeExpiry(of: token, &findings, orFail: .tokenExpired)
-        if token.kind == .login { ownership(of: token, partner, context, setting).judge(&findings) }
+        findings.judge(facts, by: Self.tokenRules)
+        if token.kind == .login {
+            func presented(_ name: String) -> RezolveFacts.Presented {
+                context[name]?.string.map { .value($0) } ?? .unknown
+            }
+            facts.pathPartner = presented("partner")
+            facts.pathEntity = presented("entity")
+            facts.device = presented("device_id")
+            facts.findOwner(in: setting.state)
+            findings.judge(facts, by: Self.ownershipRules)
+        }
         return TokenVerdict(
             kind: token.compact.claims == nil ? nil : token.kind.rawValue,
             account: signer.map { "partner \($0.id)" }, findings: findings)
@@ -47,16 +63,5 @@ extension Rezolve {
                 token.compact.signature(by: key.verification, algorithm: algorithm).outcome == .passed
             }
         }
-    }
-
-    private func ownership(
-        of token: RezolveToken, _ partner: RezolvePartner?, _ context: JSONObject, _ setting: TokenSetting<Rezolve>
-    ) -> RezolveOwnership {
-        func presented(_ name: String) -> RezolveOwnership.Presented {
-            context[name]?.string.map { .value($0) } ?? .unknown
-        }
-        return RezolveOwnership(
-            token: token, partner: partner, switches: setting.switches, state: setting.state,
-            pathPartner: presented("partner"), pathEntity: presented("entity"), device: presented("device_id"))
     }
 }

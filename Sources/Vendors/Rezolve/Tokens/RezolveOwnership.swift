@@ -2,135 +2,119 @@ import Emulation
 import JSON
 import Tokens
 
-/// Rows 9 and 10 of Rezolve's checks: whose token it is, whose path, and which device.
+/// Whose token it is, whose path, and which device.
 ///
 /// Source: "token belongs to another user" and the device check are documented (seed); that an unknown customer counts
 /// as another user, and the order, are ours.
-struct RezolveOwnership {
-    /// A part of the request; a token can also be judged without one.
-    enum Presented {
-        case unknown
-        case absent
-        case value(String)
-    }
+extension Rezolve {
+    static let ownershipRules = RuleList([
+        RezolveRule(
+            "session-open", id: "session-revoked", expects: .text("a session that was not logged out"),
+            source: "ours; switch logout-revokes-core", .ours, orFail: .tokenExpired
+        ) { facts, finding in facts.switches.logoutRevokesCore == .yes ? facts.judgeSession(&finding) : nil },
+        RezolveRule(
+            "path-partner", expects: .text("the partner of the api key"), source: otherUser, orFail: .maskedOtherUser
+        ) { facts, finding in facts.pathPartner.compare(with: facts.partner?.id, &finding) },
+        RezolveRule(
+            "registration-token-reuse", expects: .text("a login JWT"),
+            source: "JWT page, Create the Session; switch registration-token-reuse", orFail: .maskedOtherUser
+        ) { facts, finding in
+            guard facts.token?.kind == .registration else { return nil }
+            finding?.found = .text("a registration JWT")
+            if facts.switches.registrationTokenReuse == .refuse { return .failed }
+            finding?.expected = .text("any JWT of the customer")
+            return .passed
+        },
+        customerKnown,
+        RezolveRule(
+            "customer-partner", expects: .text("a customer of the partner"), source: otherUser,
+            orFail: .maskedOtherUser
+        ) { facts, finding in
+            facts.owner.flatMap {
+                RezolveFacts.Presented.value($0.partnerID).compare(with: facts.partner?.id, &finding)
+            }
+        },
+        RezolveRule(
+            "path-entity", expects: .text("the customer of the token"), source: otherUser, orFail: .maskedOtherUser
+        ) { facts, finding in facts.owner.flatMap { facts.pathEntity.compare(with: $0.entityID, &finding) } },
+        partnerEntityID,
+        RezolveRule(
+            "device", expects: .text("the claim device_id"),
+            source: "JWT page, Terminology: deviceId; switch device-check", orFail: .maskedDeviceMismatch
+        ) { facts, finding in facts.judgeDevice(&finding) },
+    ])
 
-    let token: RezolveToken
-    /// The partner that the api key names, or whose key fits.
-    let partner: RezolvePartner?
-    let switches: RezolveSwitches
-    let state: RezolveState
-    var pathPartner = Presented.unknown
-    var pathEntity = Presented.unknown
-    var device = Presented.unknown
-
-    /// Judges everything, in the vendor's order.
-    func judge(_ findings: inout Findings<RezolveFailure>) {
-        let customer = customer
-        judgeRevocation(of: customer, &findings)
-        compare("path-partner", expected: partner?.id, pathPartner, &findings)
-        judgeReuse(&findings)
-        judgeOwner(customer, &findings)
-        if token.kind == .login { judgeDevice(&findings) }
-    }
-
-    /// Whom the token names: by entity id, or for a registration JWT by the partner's own id.
-    private var customer: RezolveCustomer? {
-        switch token.kind {
-        case .login: state.customers[token.entityID]
-        case .registration:
-            partner.flatMap { state.customer(partner: $0.id, partnerEntityID: token.partnerEntityID) }
-        }
-    }
-
-    /// A logged-out session's token counts as expired when switch `logout-revokes-core` says so (ours).
-    private func judgeRevocation(of customer: RezolveCustomer?, _ findings: inout Findings<RezolveFailure>) {
-        guard switches.logoutRevokesCore == .yes, let user = customer.flatMap({ state.users.user(entity: $0.entityID) })
-        else { return }
-        findings.add(
-            Finding(
-                "session-open", user.isLoggedOut(on: token.deviceID) ? .failed : .passed,
-                expected: .text("a session that was not logged out"),
-                found: .text("user \(user.id) on device \(token.deviceID)"),
-                source: "ours; switch logout-revokes-core"),
-            orFail: .tokenExpired)
-    }
-
-    private func judgeReuse(_ findings: inout Findings<RezolveFailure>) {
-        guard token.kind == .registration else { return }
-        let isAccepted = switches.registrationTokenReuse == .accept
-        findings.add(
-            Finding(
-                "registration-token-reuse", isAccepted ? .passed : .failed,
-                expected: .text(isAccepted ? "any JWT of the customer" : "a login JWT"),
-                found: .text("a registration JWT"),
-                source: "JWT page, Create the Session; switch registration-token-reuse"),
-            orFail: .maskedOtherUser)
-    }
-
-    private func judgeOwner(_ customer: RezolveCustomer?, _ findings: inout Findings<RezolveFailure>) {
-        guard let customer else {
-            findings.add(unknownCustomer, orFail: .maskedOtherUser)
-            return
-        }
-        compare("customer-partner", expected: partner?.id, .value(customer.partnerID), &findings)
-        compare("path-entity", expected: customer.entityID, pathEntity, &findings)
-        if switches.partnerEntityID == .mustMatch {
-            compare(
-                "partner-entity-id", expected: customer.partnerEntityID, .value(token.partnerEntityID), &findings,
-                note: token.partnerEntityID == partner?.id
-                    ? "That is the partner's own id, as the sample apps send it; switch partner-entity-id = any takes it."
-                    : "Switch partner-entity-id = any takes another.",
-                source: "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id")
-        }
-    }
+    private static let otherUser = "JWT page, 403: token belongs to another user"
 
     /// An unknown customer is refused, or adopted when the switch says so and the path names the same one.
-    private var unknownCustomer: Finding {
+    private static let customerKnown = RezolveRule(
+        "customer-known", expects: .text("a registered customer"), source: "ours; switch unknown-entity", .ours,
+        orFail: .maskedOtherUser
+    ) { facts, finding in
+        guard let token = facts.token, facts.owner == nil else { return nil }
         var isAdopted = false
-        if case .value(let entity) = pathEntity, switches.unknownEntity == .adopt, token.kind == .login {
+        if case .value(let entity) = facts.pathEntity, facts.switches.unknownEntity == .adopt, token.kind == .login {
             isAdopted = token.entityID.hasSameBytes(as: entity)
         }
-        return Finding(
-            "customer-known", token.compact.claims == nil ? .notJudged : isAdopted ? .noted : .failed,
-            expected: .text(
-                token.kind == .login
-                    ? "rezolve_entity_id of a registered customer"
-                    : "partner_entity_id of a registered customer of partner \(partner?.id ?? "of the api key")"),
-            found: .text(token.kind == .login ? token.entityID : token.partnerEntityID),
-            note: isAdopted ? "Switch unknown-entity creates the customer." : state.absence(of: token),
-            source: "ours; switch unknown-entity")
+        let isLogin = token.kind == .login
+        finding?.expected = .text(
+            isLogin
+                ? "rezolve_entity_id of a registered customer"
+                : "partner_entity_id of a registered customer of partner \(facts.partner?.id ?? "of the api key")")
+        finding?.found = .text(isLogin ? token.entityID : token.partnerEntityID)
+        finding?.note = isAdopted ? "Switch unknown-entity creates the customer." : facts.absence
+        return token.compact.claims == nil ? .notJudged : isAdopted ? .noted : .failed
     }
 
-    /// Row 10: the device header says the same as the token.
-    func judgeDevice(_ findings: inout Findings<RezolveFailure>) {
+    private static let partnerEntityID = RezolveRule(
+        "partner-entity-id", expects: .text("the partner's id of the customer"),
+        source: "JWT page, Login JWT: your_partner_entity_id; switch partner-entity-id", orFail: .maskedOtherUser
+    ) { facts, finding in
+        guard let token = facts.token, let owner = facts.owner, facts.switches.partnerEntityID == .mustMatch else {
+            return nil
+        }
+        let outcome = RezolveFacts.Presented.value(token.partnerEntityID).compare(with: owner.partnerEntityID, &finding)
+        if outcome == .failed {
+            finding?.note =
+                token.partnerEntityID == facts.partner?.id
+                ? "That is the partner's own id, as the sample apps send it; switch partner-entity-id = any takes it."
+                : "Switch partner-entity-id = any takes another."
+        }
+        return outcome
+    }
+}
+
+extension RezolveFacts {
+    /// The device header says the same as the token.
+    fileprivate func judgeDevice(_ finding: inout Finding?) -> Finding.Outcome? {
+        guard let token, token.kind == .login else { return nil }
         switch switches.deviceCheck {
-        case .off: return
+        case .off: return nil
         case .ifPresent:
-            if case .absent = device { return }
-            if token.deviceID.isEmpty { return }
+            if case .absent = device { return nil }
+            if token.deviceID.isEmpty { return nil }
         case .enforce: break
         }
-        compare(
-            "device", expected: token.deviceID, device, &findings, orFail: .maskedDeviceMismatch,
-            note: "The header x-rezolve-device-id must say the same as the claim device_id.",
-            source: "JWT page, Terminology: deviceId; switch device-check")
+        let outcome = device.compare(with: token.deviceID, &finding)
+        if outcome == .failed {
+            finding?.note = "The header x-rezolve-device-id must say the same as the claim device_id."
+        }
+        return outcome
     }
+}
 
-    private func compare(
-        _ check: String, expected: String?, _ presented: Presented, _ findings: inout Findings<RezolveFailure>,
-        orFail failure: RezolveFailure = .maskedOtherUser, note: String? = nil,
-        source: String = "JWT page, 403: token belongs to another user"
-    ) {
-        let (isSame, found): (Bool?, Fact?) =
-            switch presented {
-            case .unknown: (nil, nil)
-            case .absent: (false, .absent)
-            case .value(let value): (expected.map { $0.hasSameBytes(as: value) }, .text(value))
-            }
-        findings.add(
-            Finding(
-                check, isSame.map { $0 ? .passed : .failed } ?? .notJudged, expected: expected.map(Fact.text),
-                found: found, note: isSame == false ? note : nil, source: source),
-            orFail: failure)
+extension RezolveFacts.Presented {
+    /// Whether this part of the request is what it should be, byte for byte.
+    fileprivate func compare(with expected: String?, _ finding: inout Finding?) -> Finding.Outcome {
+        finding?.expected = expected.map(Fact.text)
+        switch self {
+        case .unknown: return .notJudged
+        case .absent:
+            finding?.found = .absent
+            return .failed
+        case .value(let value):
+            finding?.found = .text(value)
+            return expected.map { $0.hasSameBytes(as: value) ? .passed : .failed } ?? .notJudged
+        }
     }
 }

@@ -1,0 +1,262 @@
+public import Tokens
+
+/// What a vendor's rules look at: a token, what is known of its sender, the moment, switches.
+///
+/// While nothing fails, the journal keeps these facts in the place of findings, which are made of them when somebody reads.
+public protocol RuleFacts: Sendable {
+    /// What a broken rule leads to.
+    associatedtype Failure: VendorFailure
+    /// The token; `nil` when none was presented.
+    var compact: CompactToken? { get }
+    /// The field `Authorization` of the request; `nil` when there is no request, or the rules do not look there.
+    var bearer: BearerToken? { get }
+    /// Lets go of what only explains failures, so that a journal does not keep old states and requests alive.
+    mutating func dropExplanations()
+}
+
+extension RuleFacts {
+    /// Facts that come without a request.
+    public var bearer: BearerToken? { nil }
+
+    /// Facts that hold nothing large.
+    @inlinable
+    public mutating func dropExplanations() {}
+}
+
+/// One rule of a vendor, as a value: its name, what it expects, who says so, what follows when it is broken, and one
+/// judgement of the facts. Whatever judges, lists or shows the rule reads this value.
+public struct TokenRule<Facts: RuleFacts>: Sendable {
+    /// Judges the facts; `nil` where the rule has nothing to do with them.
+    ///
+    /// What was found is told only where there is a finding to tell it: `finding?.found = …` does nothing otherwise, not
+    /// even work out what it would say.
+    public typealias Judgement = @Sendable (Facts, inout Finding?) -> Finding.Outcome?
+
+    /// The stable name in the vendor's list; that of the check unless two rules share one.
+    public let id: String
+    /// The name that findings carry, in kebab-case.
+    public let check: String
+    /// What the rule asks for, as far as the token does not decide it.
+    public let expected: Fact
+    /// Which document says so.
+    public let source: String?
+    /// Where the rule is known from.
+    public let evidence: Evidence
+    /// What a broken rule may lead to; none for rules that only remark on something.
+    public let failures: [Facts.Failure]
+    @usableFromInline let judgement: Judgement
+    /// Which of the failures, and the values of its body's parameters.
+    @usableFromInline let refusal: @Sendable (Facts) -> Refusal<Facts.Failure>?
+
+    /// A rule that leads to one failure, or to none.
+    ///
+    /// - Parameter id: only where another rule of the vendor has a check of that name.
+    public init(
+        _ check: String, id: String? = nil, expects expected: Fact, source: String?,
+        _ evidence: Evidence = .documented, orFail failure: Facts.Failure? = nil,
+        _ judgement: @escaping Judgement
+    ) {
+        self.init(
+            check, id: id, expects: expected, source: source, evidence, orFail: failure.map { [$0] } ?? [],
+            by: { _ in failure.map { Refusal($0) } }, judge: judgement)
+    }
+
+    /// A rule whose facts decide which failure it leads to, or what the failure's body says.
+    public init(
+        _ check: String, id: String? = nil, expects expected: Fact, source: String?,
+        _ evidence: Evidence = .documented, orFail failures: [Facts.Failure],
+        by refusal: @escaping @Sendable (Facts) -> Refusal<Facts.Failure>?, judge judgement: @escaping Judgement
+    ) {
+        self.id = id ?? check
+        self.check = check
+        self.expected = expected
+        self.source = source
+        self.evidence = evidence
+        self.failures = failures
+        self.refusal = refusal
+        self.judgement = judgement
+    }
+
+    /// A rule that asks nothing but the token.
+    public init(
+        _ check: TokenCheck, id: String? = nil, _ evidence: Evidence = .documented,
+        orFail failure: Facts.Failure? = nil
+    ) {
+        let judge = check.judge
+        self.init(
+            check.name, id: id, expects: check.expected ?? .absent, source: check.source, evidence, orFail: failure
+        ) { facts, finding in
+            guard let token = facts.compact else { return nil }
+            return judge(token, &finding)
+        }
+    }
+
+    /// The rules of a token's form.
+    ///
+    /// - Parameter stranger: what was sent in the place of a token, where it is known: that is told of the first fault.
+    public static func structure(
+        orFail failure: Facts.Failure, calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
+    ) -> [TokenRule] {
+        TokenCheck.structure.map { check in
+            TokenRule(check.name, expects: check.expected ?? .absent, source: check.source, orFail: failure) {
+                facts, finding in
+                guard let token = facts.compact else { return nil }
+                let outcome = check.judge(token, &finding)
+                if outcome == .failed, finding != nil, check.name == token.firstFault, let note = stranger(facts) {
+                    finding?.note = note
+                }
+                return outcome
+            }
+        }
+    }
+
+    /// The rule where facts want it; it has nothing to do with others.
+    public func when(_ applies: @escaping @Sendable (Facts) -> Bool) -> TokenRule {
+        let judgement = judgement
+        return TokenRule(
+            check, id: id, expects: expected, source: source, evidence, orFail: failures, by: refusal
+        ) { applies($0) ? judgement($0, &$1) : nil }
+    }
+
+    /// How the rule comes out; what was found is not even looked at.
+    @inlinable
+    public func outcome(on facts: Facts) -> Finding.Outcome? {
+        var nothing: Finding?
+        return judgement(facts, &nothing)
+    }
+
+    /// What the rule finds; `nil` where it has nothing to do with the facts.
+    public func finding(on facts: Facts) -> Finding? {
+        let blank = Finding(check, .notJudged, expected: expected, source: source)
+        var told: Finding? = blank
+        guard let outcome = judgement(facts, &told) else { return nil }
+        var finding = told ?? blank
+        finding.outcome = outcome
+        return finding
+    }
+}
+
+extension Finding? {
+    /// Tells what somebody else has found.
+    ///
+    /// - Returns: its outcome.
+    public mutating func take(_ finding: Finding?) -> Finding.Outcome? {
+        if self != nil, let finding { self = finding }
+        return finding?.outcome
+    }
+}
+
+/// How a list of rules came out: a bit for each rule in each of four sets.
+public struct RuleOutcomes: Sendable, Hashable {
+    /// ours: a list has at most so many rules, which the making of it checks.
+    static let mostRules = 64
+
+    @usableFromInline var told: UInt64 = 0
+    @usableFromInline var failed: UInt64 = 0
+
+    @usableFromInline
+    init() {}
+
+    /// The place of the first rule that is broken.
+    @inlinable public var firstFailure: Int? { failed == 0 ? nil : failed.trailingZeroBitCount }
+}
+
+/// The rules of a vendor for one kind of caller, in the order of its checks.
+public struct RuleList<Facts: RuleFacts>: Sendable {
+    /// The rules.
+    public let rules: [TokenRule<Facts>]
+
+    /// A list of these rules.
+    public init(_ rules: [TokenRule<Facts>]) {
+        precondition(rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
+        self.rules = rules
+    }
+
+    /// How each rule comes out.
+    @inlinable
+    public func outcomes(on facts: Facts) -> RuleOutcomes {
+        var outcomes = RuleOutcomes()
+        for place in rules.indices {
+            guard let outcome = rules[place].outcome(on: facts) else { continue }
+            outcomes.told |= 1 << UInt64(place)
+            if outcome == .failed { outcomes.failed |= 1 << UInt64(place) }
+        }
+        return outcomes
+    }
+
+    /// What the rules find that came out so.
+    @usableFromInline
+    func findings(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
+        rules.indices.filter { outcomes.told & 1 << UInt64($0) != 0 }.compactMap { rules[$0].finding(on: facts) }
+    }
+
+    /// What the rules find.
+    public func findings(on facts: Facts) -> [Finding] { rules.compactMap { $0.finding(on: facts) } }
+
+    /// What all rules lead to that came out broken.
+    func refusals(on facts: Facts, _ outcomes: RuleOutcomes) -> [Refusal<Facts.Failure>] {
+        rules.indices.filter { outcomes.failed & 1 << UInt64($0) != 0 }.compactMap { rules[$0].refusal(facts) }
+    }
+
+    /// The rules as lists show them.
+    ///
+    /// - Parameters:
+    ///   - vendor: the id of the vendor, with which ids of rules begin.
+    ///   - subject: what the rules are about, such as a kind of token.
+    public func listing(of vendor: String, about subject: String) -> [RuleListing] {
+        rules.map { rule in
+            RuleListing(
+                id: "\(vendor).\(rule.id)", subject: subject, check: rule.check, expects: "\(rule.expected)",
+                source: rule.source, evidence: rule.evidence, failures: rule.failures.map(\.rawValue))
+        }
+    }
+}
+
+/// One rule as lists show it.
+public struct RuleListing: Sendable, Hashable {
+    /// The stable id, such as `vendor.check`.
+    public let id: String
+    /// What the list is about, such as a kind of token.
+    public let subject: String
+    /// The name that findings carry.
+    public let check: String
+    /// What the rule asks for.
+    public let expects: String
+    /// Which document says so.
+    public let source: String?
+    /// Where the rule is known from.
+    public let evidence: Evidence
+    /// The failures that a broken rule leads to; none for rules that only remark on something.
+    public let failures: [String]
+}
+
+/// Findings that nobody has made yet.
+///
+/// An object, since lists of findings are copied about, and what may be any value is costly to copy.
+@usableFromInline
+protocol UnreadFindings: AnyObject, Sendable {
+    /// What each rule found; always the same.
+    var findings: [Finding] { get }
+    /// An estimate of the memory that is kept for them, in bytes.
+    var byteCount: Int { get }
+}
+
+/// Rules of which none was broken, with the facts that they judged.
+@usableFromInline
+final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
+    @usableFromInline let list: RuleList<Facts>
+    @usableFromInline let facts: Facts
+    @usableFromInline let outcomes: RuleOutcomes
+
+    @inlinable
+    init(_ list: RuleList<Facts>, _ facts: Facts, _ outcomes: RuleOutcomes) {
+        (self.list, self.facts, self.outcomes) = (list, facts, outcomes)
+    }
+
+    @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes) }
+
+    /// The token is kept as it came and once more decoded.
+    @usableFromInline var byteCount: Int {
+        MemoryLayout<Facts>.size + 128 + (facts.compact.map { 512 + 2 * $0.bytes.count } ?? 0)
+    }
+}

@@ -1,0 +1,229 @@
+import Emulation
+import JSON
+import Tokens
+
+typealias BloomreachRule = TokenRule<BloomreachFacts>
+
+/// Bloomreach's rules for those who call, in the order of its checks.
+extension Bloomreach {
+    static var rules: [RuleListing] {
+        callerRules.listing(of: identity.id, about: "caller")
+            + customerTokenRules.listing(of: identity.id, about: "customer token")
+            + streamTokenRules.listing(of: identity.id, about: "stream token")
+            + bindingRules.listing(of: identity.id, about: "token and ids of the request")
+    }
+
+    /// All that a request presents, but the token itself.
+    static let callerRules = RuleList(
+        [
+            routeOffered, method, coding, projectID, projectKnown, credentialPresent,
+            severalLines(id: "malformed-lines") { if case .malformed = $0 { true } else { false } },
+            credentialForm, credentialKind, appInboxAuth,
+            severalLines(id: "public-key-lines") { if case .publicKey = $0 { true } else { false } },
+            publicKey, privateKey, privateKeySecret,
+        ] + bearerLines + [permission])
+
+    // MARK: The route
+
+    private static let routeOffered = BloomreachRule(
+        "route-offered", expects: .text("mint-endpoint: on"), source: "example apps; switch mint-endpoint", .observed,
+        orFail: .unknownRoute
+    ) { facts, finding in
+        guard facts.presented?.route == "mint.customer-token", facts.switches.mintEndpoint == .off else { return nil }
+        finding?.found = .text("mint-endpoint: off")
+        return .failed
+    }
+
+    private static let method = BloomreachRule(
+        "method", expects: .text("GET"), source: "both SDKs; switch consents-method", .observed,
+        orFail: .methodNotAllowed
+    ) { facts, finding in
+        guard let presented = facts.presented, presented.isPost, presented.route == "consents.list",
+            facts.switches.consentsMethod == .getOnly
+        else { return nil }
+        finding?.found = .text("POST")
+        return .failed
+    }
+
+    private static let coding = BloomreachRule(
+        "content-coding", expects: .text("identity"), source: "reference page on common API issues",
+        orFail: .compressedBody
+    ) { facts, finding in
+        guard let coding = facts.presented?.coding else { return nil }
+        finding?.found = .text(coding)
+        return coding.lowercased() == "identity" || coding.isEmpty ? .passed : .failed
+    }
+
+    // MARK: The project or the stream
+
+    private static let projectID = BloomreachRule(
+        "project-id", expects: .text("letters, digits and -"),
+        source: "both SDKs; reference page on authorization errors", orFail: .invalidProjectID
+    ) { facts, finding in
+        guard let address = facts.presented?.address else { return nil }
+        finding?.found = .text(address.text)
+        return BloomreachAddress.isWellFormed(address.text) ? .passed : .failed
+    }
+
+    private static let projectKnown = BloomreachRule(
+        "project-known", expects: .text("the token of a project"),
+        source: "reference page on authorization errors; stream inferred", orFail: .unknownProject
+    ) { facts, finding in
+        guard let address = facts.presented?.address else { return nil }
+        if address.isStream { finding?.expected = .text("the id of a stream") }
+        finding?.found = .text(address.text)
+        guard BloomreachAddress.isWellFormed(address.text) else { return .notJudged }
+        if facts.project != nil { return .passed }
+        finding?.note = facts.accounts?.stranger(at: address)
+        return .failed
+    }
+
+    // MARK: The credential
+
+    private static let credentialPresent = BloomreachRule(
+        "credential-present", expects: .text("Authorization"),
+        source: "reference page on authorization errors; streams ours",
+        orFail: [.missingAuthorization, .streamTokenMissing],
+        by: { Refusal($0.presented?.address?.isStream == true ? .streamTokenMissing : .missingAuthorization) }
+    ) { facts, finding in
+        guard let presented = facts.presented, let address = presented.address, case .absent = presented.authorization
+        else { return nil }
+        finding?.found = .absent
+        let isNeeded =
+            address.isStream
+            ? presented.access.alwaysNeedsStreamToken
+                || (facts.stream?.requireJWT ?? facts.switches.requireJWT) == .all
+            : presented.access.openness == .closed
+        if isNeeded { return .failed }
+        finding?.expected = .text("Authorization, or nothing")
+        return .passed
+    }
+
+    /// Credentials in several lines were read as one value.
+    private static func severalLines(
+        id: String, _ applies: @escaping @Sendable (BloomreachAuthorization) -> Bool
+    ) -> BloomreachRule {
+        BloomreachRule(
+            "authorization-lines", id: id, expects: .text("one Authorization header"), source: "RFC 9110 section 5.3",
+            orFail: id == "malformed-lines" ? .malformedAuthorization : .unknownKey
+        ) { facts, finding in
+            guard let presented = facts.presented, presented.address != nil, applies(presented.authorization) else {
+                return nil
+            }
+            if case .publicKey = presented.authorization, !facts.acceptsKeys { return nil }
+            return BearerToken.severalLines(in: presented.fields, &finding)
+        }
+    }
+
+    private static let credentialForm = BloomreachRule(
+        "credential-form", expects: .text("Token KEY, Bearer JWT or Basic ID:SECRET in base64"), source: "ours", .ours,
+        orFail: .malformedAuthorization
+    ) { facts, finding in
+        guard let presented = facts.presented, presented.address != nil else { return nil }
+        switch presented.authorization {
+        case .absent: return nil
+        case .malformed(let found):
+            finding?.found = .text(found)
+            return .failed
+        case .publicKey, .privateKey, .token:
+            finding?.expected = nil
+            finding?.source = "seed; reference page on authentication"
+            return .passed
+        }
+    }
+
+    private static let credentialKind = BloomreachRule(
+        "credential-kind", expects: .text("a kind that the route takes"), source: "seed; permission matrix, rest ours",
+        orFail: .credentialNotAccepted
+    ) { facts, finding in
+        guard let presented = facts.presented, let address = presented.address, let kind = facts.kind else {
+            return nil
+        }
+        var accepted = address.isStream ? [.streamToken] : presented.access.accepted
+        if presented.route == "data.attributes", facts.switches.attributesAccess == .private {
+            accepted.remove(.publicKey)
+        }
+        finding?.expected = .anyOf(accepted.map(\.rawValue).sorted())
+        finding?.found = .text(kind.rawValue)
+        return accepted.contains(kind) ? .passed : .failed
+    }
+
+    private static let appInboxAuth = BloomreachRule(
+        "app-inbox-auth", expects: .text("a customer token"),
+        source: "reference page of the app inbox; switch app-inbox-auth", orFail: .customerTokenRequired
+    ) { facts, finding in
+        guard let presented = facts.presented, let address = presented.address, presented.access.isAppInbox,
+            !address.isStream, let kind = facts.kind
+        else { return nil }
+        finding?.found = .text(kind.rawValue)
+        guard (facts.project?.appInboxAuth ?? facts.switches.appInboxAuth) == .advanced else {
+            finding?.expected = .text("a public key or a customer token")
+            return .passed
+        }
+        return kind == .publicKey ? .failed : .passed
+    }
+
+    // MARK: Keys
+
+    private static let publicKey = BloomreachRule(
+        "public-key", expects: .text("a public key of the project"),
+        source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
+    ) { facts, finding in
+        guard facts.acceptsKeys, case .publicKey(let key)? = facts.presented?.authorization else { return nil }
+        finding?.expected = .text("a public key of \(facts.project?.token ?? "")")
+        finding?.found = .text(facts.publicKey == nil ? facts.accounts?.owner(ofPublicKey: key) ?? "" : key)
+        return facts.publicKey == nil ? .failed : .passed
+    }
+
+    private static let privateKey = BloomreachRule(
+        "private-key", expects: .text("the id of a private key of the project"),
+        source: "tests of the Python client; status inferred", .observed, orFail: .unknownKey
+    ) { facts, finding in
+        guard facts.acceptsKeys, let project = facts.project,
+            case .privateKey(let id, _)? = facts.presented?.authorization
+        else { return nil }
+        finding?.expected = .text("the id of a private key of \(project.token)")
+        if project.privateKey(id) != nil {
+            finding?.found = .text(id)
+            return .passed
+        }
+        finding?.found = facts.accounts.map { .text($0.owner(ofPrivateKey: id)) }
+        return .failed
+    }
+
+    private static let privateKeySecret = BloomreachRule(
+        "private-key-secret", expects: .text("the secret of the key"), source: "ours", .ours, orFail: .wrongSecret
+    ) { facts, finding in
+        guard facts.acceptsKeys, let project = facts.project,
+            case .privateKey(let id, let secret)? = facts.presented?.authorization
+        else { return nil }
+        guard let key = project.privateKey(id) else { return .notJudged }
+        finding?.expected = .text("the secret of private key \(id)")
+        if key.text.hasSameBytes(as: secret) { return .passed }
+        finding?.found = facts.accounts?.shown(secret: secret)
+        return .failed
+    }
+
+    private static let bearerLines = [BloomreachCredentialKind.customerToken, .streamToken].flatMap { kind in
+        BloomreachRule.bearerOnce(
+            orFail: kind == .customerToken ? .customerTokenMalformed : .streamTokenMalformed,
+            ids: kind == .customerToken ? "customer-token-" : "stream-token-"
+        ).map { rule in rule.when { $0.kind == kind } }
+    }
+
+    /// The public key may use the route. Of a batch each command is judged by itself.
+    private static let permission = BloomreachRule(
+        "permission", expects: .text("the permission that the route needs"),
+        source: "reference page on API access of the mobile SDKs; names ours", orFail: .noPermission
+    ) { facts, finding in
+        guard let key = facts.publicKey, let permission = facts.presented?.access.permission else { return nil }
+        finding?.expected = .text(permission.rawValue)
+        finding?.found = .anyOf(key.permissions.map(\.rawValue).sorted())
+        return key.permissions.contains(permission) ? .passed : .failed
+    }
+}
+
+extension BloomreachFacts {
+    /// Whether keys are looked at: those of a project that is known.
+    fileprivate var acceptsKeys: Bool { project != nil && presented?.address?.isStream == false }
+}

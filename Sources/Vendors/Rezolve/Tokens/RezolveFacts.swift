@@ -1,0 +1,114 @@
+import Emulation
+import JSON
+import Tokens
+
+/// What a request presents, and what Rezolve's rules look at.
+struct RezolveFacts: RuleFacts {
+    typealias Failure = RezolveFailure
+
+    /// A part of the request; a token can also be judged without one.
+    enum Presented {
+        case unknown
+        case absent
+        case value(String)
+    }
+
+    /// What of a customer decides; the books of one are not kept for the journal.
+    struct Owner {
+        let entityID: String
+        let partnerID: String
+        let partnerEntityID: String
+
+        init(_ customer: RezolveCustomer) {
+            entityID = customer.entityID
+            partnerID = customer.partnerID
+            partnerEntityID = customer.partnerEntityID
+        }
+    }
+
+    /// The session of the token's user on the token's device.
+    struct Session {
+        let user: Int
+        let isLoggedOut: Bool
+
+        init(_ user: RUAUser, on device: String) {
+            self.user = user.id
+            isLoggedOut = user.isLoggedOut(on: device)
+        }
+    }
+
+    let switches: RezolveSwitches
+    let moment: Moment
+    /// Explains failures alone; let go of where there are none.
+    private var vendor: Rezolve?
+
+    /// Where the token stands; `nil` without a request.
+    var bearer: BearerToken?
+    var token: RezolveToken?
+    /// The api key as sent.
+    var apiKey: String?
+    /// The partner that the api key names, or whose key fits.
+    var partner: RezolvePartner?
+    /// The partner by whose key the signature is judged.
+    var signer: RezolvePartner?
+    /// Whether the call registers a customer.
+    var isRegistration = false
+    /// Whether this is the renewal of the seed's iOS sample, which comes without any credential.
+    var isSampleRenewal = false
+
+    /// The customer whom the token names.
+    var owner: Owner?
+    var session: Session?
+    /// Why the token names nobody.
+    var absence: String?
+    /// Whether the route renews a token, which may be over.
+    var isRenewal = false
+    var pathPartner = Presented.unknown
+    var pathEntity = Presented.unknown
+    var device = Presented.unknown
+
+    var accounts: RezolveAccounts? { vendor?.accounts }
+    var compact: CompactToken? { token?.compact }
+    var key: RezolveAuthKey? { signer?.authKey }
+
+    init(_ vendor: Rezolve, _ switches: RezolveSwitches, at moment: Moment) {
+        self.vendor = vendor
+        self.switches = switches
+        self.moment = moment
+    }
+
+    /// Finds whom the api key names; a known key is not made into a text once more.
+    mutating func take(apiKey bytes: ArraySlice<UInt8>?) {
+        guard let bytes else { return }
+        partner = accounts?.partner(apiKey: bytes)
+        apiKey = partner?.apiKey ?? String(decoding: bytes, as: UTF8.self)
+        signer = partner
+    }
+
+    /// Without an api key the only partner is meant.
+    mutating func takeOnlyPartner() {
+        if apiKey == nil, accounts?.partners.count == 1 { partner = accounts?.partners.first }
+    }
+
+    mutating func dropExplanations() { vendor = nil }
+
+    /// Finds whom the token names: by entity id, or for a registration JWT by the partner's own id.
+    mutating func findOwner(in state: RezolveState) {
+        guard let token else { return }
+        let customer: RezolveCustomer? =
+            switch token.kind {
+            case .login: state.customers[token.entityID]
+            case .registration:
+                partner.flatMap { state.customer(partner: $0.id, partnerEntityID: token.partnerEntityID) }
+            }
+        find(customer, in: state)
+    }
+
+    /// Notes the customer, with the session of the token.
+    mutating func find(_ customer: RezolveCustomer?, in state: RezolveState) {
+        guard let token else { return }
+        owner = customer.map(Owner.init)
+        session = customer.flatMap { state.user(entity: $0.entityID) }.map { Session($0, on: token.deviceID) }
+        absence = customer == nil ? state.absence(of: token) : nil
+    }
+}

@@ -1,0 +1,60 @@
+public import Emulation
+public import Testing
+import Tokens
+
+/// Shows each rule of a list once as it holds and once as it is broken.
+///
+/// A rule holds where it passes or has nothing to tell; it is broken where it fails. A rule that leads to nothing is shown as
+/// it remarks on something, or says that it lacks its input. A rule without an example of either, and an example without its rule, is a failure of the test.
+///
+/// - Parameters:
+///   - holding: facts of which some rules hold.
+///   - breaking: facts by the id of the rule that they break.
+public func expectExamples<Facts>(
+    of list: RuleList<Facts>, holding: [Facts], breaking: [String: Facts],
+    sourceLocation: SourceLocation = #_sourceLocation
+) {
+    let ids = list.rules.map(\.id)
+    #expect(Set(ids).count == ids.count, "ids are unique", sourceLocation: sourceLocation)
+    #expect(Set(breaking.keys).subtracting(ids).isEmpty, "each example has its rule", sourceLocation: sourceLocation)
+    for rule in list.rules {
+        let outcomes = holding.map { rule.outcome(on: $0) }
+        #expect(
+            outcomes.contains { $0 == .passed || $0 == nil }, "nothing shows that \(rule.id) holds",
+            sourceLocation: sourceLocation)
+        let broken = breaking[rule.id].flatMap { rule.outcome(on: $0) }
+        let expected: Set<Finding.Outcome> = rule.failures.isEmpty ? [.noted, .notJudged] : [.failed]
+        #expect(
+            broken.map(expected.contains) == true,
+            "nothing shows that \(rule.id) is broken: \(String(describing: broken))", sourceLocation: sourceLocation)
+    }
+    expectAgreement(of: list, on: holding + Array(breaking.values), sourceLocation: sourceLocation)
+}
+
+/// Expects that rules come out the same whether somebody wants to know what they found or not.
+public func expectAgreement<Facts>(
+    of list: RuleList<Facts>, on examples: [Facts], sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for facts in examples {
+        for rule in list.rules where rule.outcome(on: facts) != rule.finding(on: facts)?.outcome {
+            Issue.record("\(rule.id): \(String(describing: rule.finding(on: facts)))", sourceLocation: sourceLocation)
+        }
+    }
+}
+
+/// Texts that break each rule of a token's form, by the rule's id.
+///
+/// - Parameter sound: a token whose form is sound.
+public func brokenForms(of sound: String) -> [String: String] {
+    let parts = sound.split(separator: ".").map(String.init)
+    func token(_ header: String? = nil, _ payload: String? = nil, _ signature: String? = nil) -> String {
+        "\(header ?? parts[0]).\(payload ?? parts[1]).\(signature ?? parts[2])"
+    }
+    func encoded(_ text: String) -> String { Base64URL.encode(Array(text.utf8)) }
+    return [
+        "size": String(repeating: "a", count: 20_000), "parts": parts[0], "header-base64url": token("~" + parts[0]),
+        "payload-base64url": token(nil, "~" + parts[1]), "signature-base64url": token(nil, nil, "~" + parts[2]),
+        "header-json": token(encoded("{")), "header-duplicates": token(encoded(#"{"alg":"a","alg":"b"}"#)),
+        "payload-json": token(nil, encoded("[]")), "payload-duplicates": token(nil, encoded(#"{"a":1,"a":2}"#)),
+    ]
+}
