@@ -9,10 +9,10 @@ public protocol RequestHandler: Sendable {
     /// A request that announces no more is taken without asking for its route.
     var smallestBodyLimit: Int { get }
 
-    /// The largest content in bytes that the route of this request takes.
+    /// How long the content of a request may be whose head is complete, and who answers it.
     ///
-    /// Asked at most once, when the head is complete; `request.body` is empty then.
-    func bodyLimit(for request: Request) -> Int
+    /// Asked at most once a request; its answer is then asked of what this gives, and not of ``answer(_:)``.
+    func admit(_ head: Request) -> Admission
 
     /// The answer to a complete request.
     ///
@@ -27,7 +27,24 @@ public protocol RequestHandler: Sendable {
     func noted(_ note: EngineNote)
 }
 
+/// What a handler says to a head.
+public struct Admission: Sendable {
+    /// The largest content in bytes that the route takes.
+    public let bodyLimit: Int
+    /// The answer to the request, once it is complete.
+    public let answer: @Sendable (Request) -> Answer
+
+    /// An admission of these parts.
+    public init(bodyLimit: Int, answer: @escaping @Sendable (Request) -> Answer) {
+        self.bodyLimit = bodyLimit
+        self.answer = answer
+    }
+}
+
 extension RequestHandler {
+    /// The largest content in bytes that the route of a request takes.
+    public func bodyLimit(for head: Request) -> Int { admit(head).bodyLimit }
+
     /// None at all, so that every route with content is asked for.
     public var smallestBodyLimit: Int { 0 }
 
