@@ -1,35 +1,36 @@
 public import Wire
 
-/// What the engine asks for every request.
+/// Answers the engine's requests.
 ///
-/// The calls run on the loop of the connection: what must wait belongs into ``Wire/Answer/deferred(_:)``.
+/// Calls run on the connection's loop: work that must wait belongs into ``Wire/Answer/deferred(_:)``.
 public protocol RequestHandler: Sendable {
-    /// The largest content in bytes that every route takes; read once, when the server starts.
+    /// The largest content in bytes that every route accepts; read once, when the server starts.
     ///
-    /// A request that announces no more is taken without asking for its route.
+    /// A request that announces no more is accepted without asking for its route's limit.
     var smallestBodyLimit: Int { get }
 
-    /// How long the content of a request may be whose head is complete, and who answers it.
+    /// How long the content of a request may be, and who answers it.
     ///
-    /// Asked at most once a request; its answer is then asked of what this gives, and not of ``answer(_:)``.
+    /// Called at most once per request, when the head is complete; `body` is empty then. The request is then answered by what
+    /// this returns instead of ``answer(_:)``.
     func admit(_ head: Request) -> Admission
 
     /// The answer to a complete request.
     ///
-    /// A content over the limit comes as ``Wire/Request/bodyExceedsLimit`` with an empty body, and the connection
+    /// Content over the limit arrives as ``Wire/Request/bodyExceedsLimit`` with an empty body, and the connection
     /// closes after the answer.
     func answer(_ request: Request) -> Answer
 
-    /// The server that will ask has come into being, and this is how busy it is from now on.
+    /// The server exists and will report its load here.
     func willServe(_ occupancy: ServerOccupancy)
 
-    /// Something that the engine dealt with by itself, for an operator's log.
+    /// An event that the engine handled by itself, for an operator's log.
     func noted(_ note: EngineNote)
 }
 
-/// What a handler says to a head.
+/// A handler's reply to the head of a request.
 public struct Admission: Sendable {
-    /// The largest content in bytes that the route takes.
+    /// The largest content in bytes that the route accepts.
     public let bodyLimit: Int
     /// The answer to the request, once it is complete.
     public let answer: @Sendable (Request) -> Answer
@@ -42,10 +43,10 @@ public struct Admission: Sendable {
 }
 
 extension RequestHandler {
-    /// The largest content in bytes that the route of a request takes.
+    /// The largest content in bytes that the route of this request accepts.
     public func bodyLimit(for head: Request) -> Int { admit(head).bodyLimit }
 
-    /// None at all, so that every route with content is asked for.
+    /// Zero, so that every route with content is asked.
     public var smallestBodyLimit: Int { 0 }
 
     /// Does nothing.
