@@ -9,10 +9,11 @@ public protocol RequestHandler: Sendable {
     /// A request that announces no more is accepted without asking for its route's limit.
     var smallestBodyLimit: Int { get }
 
-    /// The largest content in bytes that the route of this request accepts.
+    /// How long the content of a request may be, and who answers it.
     ///
-    /// Called at most once per request, when the head is complete; `request.body` is empty then.
-    func bodyLimit(for request: Request) -> Int
+    /// Called at most once per request, when the head is complete; `body` is empty then. The request is then answered by what
+    /// this returns instead of ``answer(_:)``.
+    func admit(_ head: Request) -> Admission
 
     /// The answer to a complete request.
     ///
@@ -27,7 +28,24 @@ public protocol RequestHandler: Sendable {
     func noted(_ note: EngineNote)
 }
 
+/// A handler's reply to the head of a request.
+public struct Admission: Sendable {
+    /// The largest content in bytes that the route accepts.
+    public let bodyLimit: Int
+    /// The answer to the request, once it is complete.
+    public let answer: @Sendable (Request) -> Answer
+
+    /// An admission of these parts.
+    public init(bodyLimit: Int, answer: @escaping @Sendable (Request) -> Answer) {
+        self.bodyLimit = bodyLimit
+        self.answer = answer
+    }
+}
+
 extension RequestHandler {
+    /// The largest content in bytes that the route of this request accepts.
+    public func bodyLimit(for head: Request) -> Int { admit(head).bodyLimit }
+
     /// Zero, so that every route with content is asked.
     public var smallestBodyLimit: Int { 0 }
 

@@ -33,7 +33,7 @@ extension Emulator {
     private static func entry(of sandbox: Sandbox, _ vendors: [any MountedVendor]) -> JSON? {
         var states = JSONObject()
         for (index, vendor) in vendors.enumerated() {
-            if let state = vendor.export(sandbox.cell(index), .changes) { states.append(vendor.identity.id, state) }
+            if let state = sandbox.cell(index).export(.changes) { states.append(vendor.identity.id, state) }
         }
         if states.isEmpty { return nil }
         var entry: JSONObject = ["name": .string(sandbox.name)]
@@ -110,7 +110,7 @@ extension Emulator {
                     throw state.nameProblem(
                         "no vendor is called \(id)\(Nearest.hint(to: id, among: vendors.map(\.identity.id)))")
                 }
-                installations.append(try mounting.vendor(index).read(state, .changes, for: sandbox.cell(index)))
+                installations.append(try sandbox.cell(index).read(state, .changes))
             }
         }
         return installations

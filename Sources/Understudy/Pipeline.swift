@@ -5,7 +5,11 @@ import JSON
 import Logging
 public import Wire
 
-/// The way of every request from its arrival to its answer.
+/// The way of every request from its arrival to its answer, which this file shows from top to bottom.
+///
+/// The engine asks ``admit(_:)`` for a head whose content is long, and ``answer(_:)`` for a request. The pipeline finds
+/// sandbox and route; the sandbox's ``StateCell`` has the vendor authenticate, intervene, authorize and handle, as
+/// `ExchangeDesk` shows; what comes of it is waited for, recorded in the journal, and sent by the engine.
 ///
 /// A value without sockets: tests call ``answer(_:)`` just as the engine does.
 public struct Pipeline: RequestHandler {
@@ -34,29 +38,53 @@ public struct Pipeline: RequestHandler {
         smallestBodyLimit = bodyLimits.joined().min() ?? Self.standardBodyLimit
     }
 
-    /// The longest content that the route of the request takes.
-    public func bodyLimit(for request: Request) -> Int {
-        // A request that selects no sandbox is refused, whatever its content.
-        let request = (try? SandboxSelection.of(request))?.request ?? request
-        if ControlAPI.owns(request) { return control.bodyLimit(for: request) }
-        guard case .route(let vendor, let route, _) = emulator.routes.match(request.method, request.path) else {
-            return Self.standardBodyLimit
+    /// Where a request leads, found once from its head.
+    private enum Destination: Sendable {
+        case control(SandboxSelection?, RouteTable.Match)
+        case vendor(SandboxSelection?, RouteTable.Match)
+        /// It selects no sandbox.
+        case nowhere(ControlProblem)
+    }
+
+    private func destination(of head: Request) -> Destination {
+        do throws(ControlProblem) {
+            let selection = try SandboxSelection.of(head)
+            let request = selection?.request(head) ?? head
+            if ControlAPI.owns(request) { return .control(selection, control.match(request)) }
+            return .vendor(selection, emulator.routes.match(request.method, request.path))
+        } catch {
+            return .nowhere(error)
         }
-        return bodyLimits[vendor][route]
+    }
+
+    /// How long a request's content may be, and who answers it.
+    public func admit(_ head: Request) -> Admission {
+        let destination = destination(of: head)
+        let limit =
+            switch destination {
+            case .control(let selection, let match): control.bodyLimit(for: selection?.request(head) ?? head, at: match)
+            case .vendor(_, .route(let vendor, let route, _)): bodyLimits[vendor][route]
+            case .vendor, .nowhere: Self.standardBodyLimit
+            }
+        return Admission(bodyLimit: limit) { answer($0, at: destination, Stopwatch()) }
     }
 
     /// The answer to a request.
     public func answer(_ request: Request) -> Answer {
         let watch = Stopwatch()
-        do {
-            guard let selection = try SandboxSelection.of(request) else {
-                if ControlAPI.owns(request) { return control.answer(request, in: SandboxName.standard) }
-                return exchange(request, in: emulator.sandboxes.standard, watch)
-            }
-            if ControlAPI.owns(selection.request) { return control.answer(selection.request, in: selection.name) }
-            return exchange(selection.request, in: emulator.sandboxes.sandbox(selection.name), watch)
-        } catch {
-            return refuse(request, error, Measurement(watch: watch))
+        return answer(request, at: destination(of: request), watch)
+    }
+
+    private func answer(_ request: Request, at destination: consuming Destination, _ watch: Stopwatch) -> Answer {
+        switch consume destination {
+        case .control(let selection, let match):
+            let name = selection?.name ?? SandboxName.standard
+            return control.answer(selection?.request(request) ?? request, at: match, in: name)
+        case .vendor(nil, let match): return exchange(request, at: match, in: emulator.sandboxes.standard, watch)
+        case .vendor(let selection?, let match):
+            let sandbox = emulator.sandboxes.sandbox(selection.name)
+            return exchange(selection.request(request), at: match, in: sandbox, watch)
+        case .nowhere(let problem): return refuse(request, problem, Measurement(watch: watch))
         }
     }
 
@@ -87,19 +115,34 @@ public struct Pipeline: RequestHandler {
         var place = Metrics.Place()
     }
 
-    private func exchange(_ request: Request, in sandbox: Sandbox, _ watch: Stopwatch) -> Answer {
+    private func exchange(
+        _ request: Request, at match: RouteTable.Match, in sandbox: Sandbox, _ watch: Stopwatch
+    ) -> Answer {
         let exchange = sandbox.beginExchange(request)
         var measurement = Measurement(watch: watch)
-        let step = step(exchange, &measurement.place)
-        return advance(exchange, step, measurement)
+        guard let vendor = match.vendor else {
+            var record = ExchangeRecord()
+            record.secrets = secrets
+            record.reason = "no vendor owns this path"
+            return .ready(finish(exchange, Self.unowned, record, measurement))
+        }
+        measurement.place.vendor = vendor
+        if case .route(_, let route, _) = match { measurement.place.route = route }
+        return advance(exchange, sandbox.cell(vendor).answer(exchange, at: match), measurement)
     }
+
+    /// What nobody answers for. ours: no vendor has a say in it.
+    private static let unowned = ControlProblem(
+        .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
+    ).response
 
     /// The answer to a request, once it is there.
     public func response(to request: Request) async -> Response { await response(of: answer(request)) }
 
     /// The answer of a vendor to a request in a sandbox, whatever the request says of it, once it is there.
     func vendorResponse(to request: Request, in sandbox: Sandbox) async -> Response {
-        await response(of: exchange(request, in: sandbox, Stopwatch()))
+        await response(
+            of: exchange(request, at: emulator.routes.match(request.method, request.path), in: sandbox, Stopwatch()))
     }
 
     private func response(of answer: Answer) async -> Response {
@@ -108,31 +151,6 @@ public struct Pipeline: RequestHandler {
         case .deferred(let work): await work()
         }
     }
-
-    private func step(_ exchange: Exchange, _ counted: inout Metrics.Place) -> ExchangeStep {
-        let request = exchange.request
-        let (vendor, place): (Int, Destination.Place)
-        switch emulator.routes.match(request.method, request.path) {
-        case .route(let index, let route, let parameters):
-            (vendor, place) = (index, .route(route, parameters))
-            counted.route = route
-        case .unknown(let index): (vendor, place) = (index, .nowhere)
-        case .otherMethods(let index, let methods):
-            (vendor, place) = (index, .otherMethods(allow: methods.map(\.rawValue).joined(separator: ", ")))
-        case .unowned:
-            var record = ExchangeRecord()
-            record.secrets = secrets
-            record.reason = "no vendor owns this path"
-            return .finished(Self.unowned, record)
-        }
-        counted.vendor = vendor
-        return emulator.mounting.vendor(vendor).answer(exchange, Destination(vendor: vendor, place: place))
-    }
-
-    /// What nobody answers for. ours: no vendor has a say in it.
-    private static let unowned = ControlProblem(
-        .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
-    ).response
 
     // What an exchange leaves behind holds a dozen things, so it is handed on and not copied.
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {

@@ -6,14 +6,15 @@ extension HTTPField.Name {
     static let sandbox = Self("X-Understudy-Sandbox") ?? .from
 }
 
-/// Which sandbox a request selects, and the request without the mark.
+/// Which sandbox a request selects.
 ///
 /// Path prefix `/~NAME/`, else header `X-Understudy-Sandbox`, else host `NAME.localhost`, else the standard one.
 struct SandboxSelection {
     let name: String
-    let request: Request
+    /// The target without the prefix; `nil` when it has none.
+    let target: String?
 
-    /// What the request selects; `nil` when it names no sandbox, which is the usual case and copies nothing.
+    /// What the head of a request selects; `nil` when it names no sandbox, which is the usual case and copies nothing.
     static func of(_ request: Request) throws(ControlProblem) -> SandboxSelection? {
         let prefix = request.targetBegins(with: "/~") ? prefixName(request.target) : nil
         let header = request.fields[.sandbox]
@@ -25,11 +26,17 @@ struct SandboxSelection {
                 .badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other).")
         }
         guard SandboxName.isValid(name) else { throw invalid(name) }
-        guard let prefix else { return SandboxSelection(name: name, request: request) }
-        var request = request
+        guard let prefix else { return SandboxSelection(name: name, target: nil) }
         let rest = request.target.dropFirst(2 + prefix.count)
-        request.target = rest.hasPrefix("/") ? String(rest) : "/" + rest
-        return SandboxSelection(name: name, request: request)
+        return SandboxSelection(name: name, target: rest.hasPrefix("/") ? String(rest) : "/" + rest)
+    }
+
+    /// The request without the prefix.
+    func request(_ request: Request) -> Request {
+        guard let target else { return request }
+        var request = request
+        request.target = target
+        return request
     }
 
     /// The refusal of a text that can name no sandbox.

@@ -6,7 +6,9 @@ import Wire
 struct ProbeHandler: RequestHandler {
     private let sockets = EchoSockets()
 
-    func bodyLimit(for request: Request) -> Int { request.path == "/echo" ? 64 * 1024 * 1024 : 0 }
+    func admit(_ head: Request) -> Admission {
+        Admission(bodyLimit: head.path == "/echo" ? 64 * 1024 * 1024 : 0, answer: answer)
+    }
 
     func answer(_ request: Request) -> Answer {
         if request.bodyExceedsLimit { return .ready(.text("too large\n", status: .contentTooLarge)) }

@@ -12,7 +12,7 @@ import Wire
 
         var notes: [String] { state.withLock { $0.map(\.description) } }
 
-        func bodyLimit(for request: Request) -> Int { 1024 }
+        func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1024, answer: answer) }
         func answer(_ request: Request) -> Answer { .ready(.text("fine")) }
         func noted(_ note: EngineNote) { state.withLock { $0.append(note) } }
     }

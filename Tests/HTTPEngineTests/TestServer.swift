@@ -9,7 +9,7 @@ struct StubHandler: RequestHandler {
     var respond: @Sendable (Request) -> Answer = { .ready(.text(StubHandler.describe($0))) }
     var serve: @Sendable (ServerOccupancy) -> Void = { _ in }
 
-    func bodyLimit(for request: Request) -> Int { limit(request) }
+    func admit(_ head: Request) -> Admission { Admission(bodyLimit: limit(head), answer: answer) }
     func answer(_ request: Request) -> Answer { respond(request) }
     func willServe(_ occupancy: ServerOccupancy) { serve(occupancy) }
 

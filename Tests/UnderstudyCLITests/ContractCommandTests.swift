@@ -14,7 +14,7 @@ private struct EchoServer: RequestHandler {
         return .ready(.json(["path": .string(String(request.path)), "key": .string(key)]))
     }
 
-    func bodyLimit(for request: Request) -> Int { 1000 }
+    func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
 /// Answers as an emulator does that is called by a name which it was not given.
@@ -23,7 +23,7 @@ private struct ForeignlyNamed: RequestHandler {
         .ready(.json(["error": ["code": "foreign-host", "message": "Host is x.example."]], status: .forbidden))
     }
 
-    func bodyLimit(for request: Request) -> Int { 1000 }
+    func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
 /// A server that is no emulator, and notes who shows it a token.
@@ -39,7 +39,7 @@ private final class Listener: RequestHandler {
         return .ready(.text("no such page", status: .notFound))
     }
 
-    func bodyLimit(for request: Request) -> Int { 1000 }
+    func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
 @Suite("understudy contract")

@@ -33,20 +33,20 @@ struct DefectTests {
         for (index, vendor) in world.emulator.vendors.enumerated() {
             let (cell, now) = (world.sandbox.cell(index), world.sandbox.now)
             for kind in vendor.tokenKinds {
-                let sound = try vendor.mint(MintOrder(kind: kind.name), in: cell, at: now).token
+                let sound = try cell.mint(MintOrder(kind: kind.name), at: now).token
                 for defect in Self.defects(of: kind, CompactToken(sound)) {
                     count += 1
                     let name = "\(vendor.identity.id) \(kind.name) \(defect)"
                     // One of the vendor's own may need the request to show; then the token says something else at least.
                     let isOwn = kind.defects.contains(defect)
                     func findings(_ token: String) -> [String] {
-                        let explanation = vendor.explain(token, knowing: [:], in: cell, at: now)
+                        let explanation = cell.explain(token, knowing: [:], at: now)
                         let claims = isOwn ? [CompactToken(token).claims.map { JSON.object($0).text } ?? ""] : []
                         return Self.findings(explanation, values: isOwn) + claims
                     }
                     do {
                         let order = MintOrder(kind: kind.name, members: ["defect": .string(defect)])
-                        let token = try vendor.mint(order, in: cell, at: now).token
+                        let token = try cell.mint(order, at: now).token
                         if findings(token) == findings(sound) {
                             Issue.record("\(name) changes nothing: \(findings(sound))")
                         }

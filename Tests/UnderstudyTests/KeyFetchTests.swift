@@ -252,7 +252,7 @@ struct KeyFetchTests {
         let subscriber = try #require(world.emulator.vendors.firstIndex { $0.identity.id == "subscriber" })
         let cell = world.sandbox.cell(subscriber)
         // A reset of the sandbox would take the notary's delay along.
-        world.emulator.vendors[subscriber].reset(cell)
+        cell.reset()
         if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }
         #expect(try await good.status == 200)
         let refused = try await bad

@@ -20,7 +20,7 @@ struct ReloadConsistencyTests {
             holds[world.name] = {
                 #expect(throws: Never.self) { try emulator.reload(FixtureStore(layers: [second.path])) }
                 // Somebody else moves the state of the sandbox on before the held call comes to it.
-                _ = emulator.vendors[0].export(sandbox.cell(0), .whole)
+                _ = sandbox.cell(0).export(.whole)
             }
         }
         let held = try await world.call(.get, "/notary/motto", [("x-hold", world.name)])

@@ -7,7 +7,7 @@ import Tokens
 import Wire
 
 /// A vendor of the tests' own that verifies tokens by keys which somebody else publishes.
-final class Subscriber: Vendor {
+final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithState {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
         case keyUnknown = "key-unknown"
@@ -42,7 +42,6 @@ final class Subscriber: Vendor {
         pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
     static let unrouted = UnroutedFailures<Failure>(
         routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
-    static let tokenKinds: [TokenKind] = []
 
     static let checkers = [
         TokenChecker(
@@ -138,20 +137,6 @@ final class Subscriber: Vendor {
 
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
     { current }
-
-    func mint(_ order: MintOrder, in setting: TokenSetting<Subscriber>) throws(MintRefusal) -> MintedToken {
-        throw MintRefusal("somebody else signs")
-    }
-
-    func explain(
-        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Subscriber>
-    ) -> TokenVerdict<Failure> { TokenVerdict(kind: nil, account: nil, findings: Findings()) }
-
-    var samples: [SampleCredential] { [] }
-
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
-        SampleRequest(endpoint: .get("/subscriber/own"), fields: [], body: "")
-    }
 
     // MARK: - Fixtures
 

@@ -7,7 +7,7 @@ import Tokens
 import Wire
 
 /// A vendor of the tests' own with WebSockets and with sessions that end by themselves.
-final class Switchboard: Vendor {
+final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
         case sessionUnknown = "session-unknown"
@@ -39,7 +39,6 @@ final class Switchboard: Vendor {
         pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
     static let unrouted = UnroutedFailures<Failure>(
         routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
-    static let tokenKinds: [TokenKind] = []
 
     static let everybody = SocketAddress("everybody")
     static func address(_ session: String) -> SocketAddress { SocketAddress("session:\(session)") }
@@ -184,24 +183,6 @@ final class Switchboard: Vendor {
 
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
     { current }
-
-    func authenticate(_ arrival: Arrival<Switchboard>, _ findings: inout Findings<Failure>) {}
-    func claims(of credentials: Void) -> JSONObject? { nil }
-    func authorize(_ call: inout Call<Switchboard>, _ state: inout State) {}
-
-    func mint(_ order: MintOrder, in setting: TokenSetting<Switchboard>) throws(MintRefusal) -> MintedToken {
-        throw MintRefusal("there are no tokens")
-    }
-
-    func explain(
-        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Switchboard>
-    ) -> TokenVerdict<Failure> { TokenVerdict(kind: nil, account: nil, findings: Findings()) }
-
-    var samples: [SampleCredential] { [] }
-
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
-        SampleRequest(endpoint: .post("/switchboard/count"), fields: [], body: "")
-    }
 
     /// The fixtures of a switchboard with that motto.
     static func fixtures(_ motto: String = "at your service") throws -> TemporaryFolder {

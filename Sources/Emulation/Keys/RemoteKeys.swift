@@ -32,7 +32,7 @@ public struct RemoteKeys: Sendable {
     /// How often the URL was asked.
     public private(set) var fetchCount = 0
     /// The request that is on its way.
-    var flight: KeyFlight?
+    var fetch: KeyFetch?
 
     /// Keys that nobody has asked for yet.
     public init(issuer: String, url: String, form: Form, algorithm: Algorithm) {

@@ -5,29 +5,30 @@ import Wire
 
 /// What faults and scenarios do to an exchange. Not inlinable: few exchanges come here.
 extension ExchangeDesk {
+    /// Does what was decided: lets something happen to the state, replaces the answer, disturbs the wire.
     @usableFromInline
-    func intervene(
+    func carryOut(
         _ intervention: Intervention, _ encounter: Encounter, _ exchange: Exchange, _ call: inout Call<V>,
         in cell: VendorCell<V>
     ) -> ExchangeStep {
         guard let order = intervention.effect.action else {
-            return carryOut(intervention, intervention.summary, encounter, exchange, &call, in: cell)
+            return answer(intervention, intervention.summary, encounter, exchange, &call, in: cell)
         }
         guard V.actions.contains(where: { $0.listing.name == order.name && $0.isReading }) else {
             let summary = intervention.summary(of: order, perform(order, encounter, exchange, in: cell))
-            return carryOut(intervention, summary, encounter, exchange, &call, in: cell)
+            return answer(intervention, summary, encounter, exchange, &call, in: cell)
         }
         // One that looks through a state may look at a million records, for which no loop has the time.
         let complaint = Complaint()
         return .waiting({ complaint.text = self.perform(order, encounter, exchange, in: cell) }) { [call] in
             var call = call
             let summary = intervention.summary(of: order, complaint.text)
-            return self.carryOut(intervention, summary, encounter, exchange, &call, in: cell)
+            return self.answer(intervention, summary, encounter, exchange, &call, in: cell)
         }
     }
 
     /// Replaces the answer, or has the vendor make it, and disturbs the wire.
-    private func carryOut(
+    private func answer(
         _ intervention: Intervention, _ summary: String, _ encounter: Encounter, _ exchange: Exchange,
         _ call: inout Call<V>, in cell: VendorCell<V>
     ) -> ExchangeStep {

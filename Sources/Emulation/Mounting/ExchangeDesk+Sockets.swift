@@ -1,22 +1,14 @@
-import Wire
-
 /// Opening sockets. Not inlinable: few exchanges come here.
 extension ExchangeDesk {
     /// Accepts the handshake that a handler wants accepted; what happens at the socket joins the exchange's entry.
     @usableFromInline
-    func open(
-        _ order: SocketOrder, _ exchange: Exchange, _ record: ExchangeRecord, in cell: VendorCell<V>
-    ) -> ExchangeStep {
-        guard let opening = order.opening as? SocketOpening<V> else {
-            // The call of a vendor alone makes its orders, so another vendor's is a fault of ours.
-            preconditionFailure("an opening of another vendor came from a handler of \(V.identity.id)")
+    func open(_ exchange: Exchange, _ call: Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
+        guard let order = call.socket else {
+            preconditionFailure("a handler of \(V.identity.id) replies with a socket that the call did not open")
         }
-        let connection = SocketConnection(opening, era: order.era, in: exchange.sandbox, cell: cell)
-        var record = record
-        record.socket = connection.log
-        let upgrade = WebSocketUpgrade(
-            order.handshake, handler: connection, subprotocol: opening.subprotocol,
-            maximumMessageBytes: opening.maximumMessageBytes, silence: opening.silence)
-        return finish(exchange, .webSocket(upgrade, fields: opening.fields), record, in: cell)
+        let (response, log) = order.accept(exchange.sandbox, cell, order.era)
+        var record = record(of: call)
+        record.socket = log
+        return finish(exchange, response, record, in: cell)
     }
 }

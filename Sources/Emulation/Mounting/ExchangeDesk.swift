@@ -1,12 +1,20 @@
-public import HTTPTypes
+import Tokens
 public import Wire
 
-/// Where a vendor's exchanges are dealt with: authentication, faults, handler, failure, finish.
+/// A vendor that is ready to answer, as one reading of its fixtures made it.
+///
+/// An exchange passes the functions of this file from top to bottom: ``answer(_:at:in:)`` finds the vendor's route,
+/// ``authenticate(_:at:_:in:after:isDecided:)`` judges the credentials, ``intervene(_:_:in:)`` asks faults and scenarios,
+/// ``handle(_:_:in:)`` has the sandbox's state authorize and handle the call under its lock, and ``finish(_:_:_:in:)`` gives
+/// the answer with what the journal records.
 ///
 /// Inlinable throughout, so that a vendor's own target compiles it for its own types: unspecialized, a third of a
 /// request's time went into looking up generic metadata and copying values through witness tables.
 @usableFromInline
 final class ExchangeDesk<V: Vendor>: Sendable {
+    @usableFromInline typealias Answering =
+        @Sendable (ExchangeDesk, Exchange, RouteTable.Match, VendorCell<V>) -> ExchangeStep
+
     /// When the vendor was made ready, among all that were.
     @usableFromInline let generation: Int
     @usableFromInline let vendor: V
@@ -14,73 +22,81 @@ final class ExchangeDesk<V: Vendor>: Sendable {
     @usableFromInline let catalog: FailureCatalog<V.Failure>
     /// What any route masks: a body that was sent to a neighbouring route by mistake holds the same secrets.
     @usableFromInline let secrets: Set<String>
+    @usableFromInline let scenarios: [Scenario]
+    /// ``answer(_:at:in:)`` as the vendor's own target has compiled it.
+    @usableFromInline let answering: Answering
 
+    // What the vendor can do besides, resolved here once.
+    @usableFromInline let keyFetcher: (any FetchesKeys<V.State, V.Credentials, V.Switches>)?
+    @usableFromInline let deadlineKeeper: (any KeepsDeadlines<V.State, V.Switches>)?
+    @usableFromInline let answerFinisher: (any FinishesAnswers<V.Switches>)?
+
+    /// Reads the vendor's fixtures.
     @inlinable
-    init(vendor: V, table: [Route<V>], catalog: FailureCatalog<V.Failure>) {
+    init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
+        let fixtures = VendorFixtures(store: store, folder: V.identity.id)
+        table = V.routes
+        let ids = table.map(\.id)
+        catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
+        vendor = try V(fixtures: fixtures)
+        (keyFetcher, deadlineKeeper) = (vendor.keyFetcher, vendor.deadlineKeeper)
+        answerFinisher = vendor.answerFinisher
+        scenarios = try Scenario.all(
+            in: fixtures,
+            InterventionScope(
+                vendor: V.identity.id, routes: ids, failures: V.Failure.allCases.map(\.rawValue),
+                actions: V.actions.map(\.listing), fixtures: fixtures))
         generation = Generation.next()
-        self.vendor = vendor
-        self.table = table
-        self.catalog = catalog
         secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
+        answering = { $0.answer($1, at: $2, in: $3) }
     }
+}
 
+// MARK: - The way of an exchange
+
+extension ExchangeDesk {
     /// Answers an exchange whose path leads to the vendor.
     @inlinable
-    func answer(_ exchange: Exchange, at destination: Destination) -> ExchangeStep {
-        let cell = VendorCell<V>.typed(exchange.sandbox.cell(destination.vendor))
-        if let answer = unrouted(exchange, at: destination, in: cell) { return answer }
-        switch destination.place {
-        case .route(let index, let parameters): return arrive(exchange, at: table[index], parameters, in: cell)
-        case .nowhere:
-            if let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) {
-                return refuse(exchange, with: part.failure, because: reason, mayBeMistyped: false, in: cell)
-            }
-            return refuse(
-                exchange, with: V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path",
-                in: cell)
-        case .otherMethods(let allow):
-            let failure = V.unrouted.methodNotAllowed
-            let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
-            guard failure != V.unrouted.routeNotFound else {
-                return refuse(exchange, with: failure, because: reason, in: cell)
-            }
-            return refuse(exchange, with: failure, because: reason, in: cell) { $0.fields[.allow] = allow }
+    func answer(_ exchange: Exchange, at match: RouteTable.Match, in cell: VendorCell<V>) -> ExchangeStep {
+        switch match {
+        case .route(_, let index, let parameters):
+            let route = table[index]
+            if exchange.request.bodyExceedsLimit { return refuseLongBody(exchange, at: route, in: cell) }
+            return authenticate(exchange, at: route, parameters, in: cell)
+        case .otherMethods(_, let methods):
+            return unrouted(exchange, in: cell) ?? refuseMethod(exchange, methods, in: cell)
+        case .unknown, .unowned:
+            return unrouted(exchange, in: cell) ?? refusePath(exchange, in: cell)
         }
     }
 
-    /// What the vendor answers to a request without a route, where that is no failure.
+    /// Authenticates the exchange: once, and once more when published keys have arrived for which it had to wait.
+    ///
+    /// - Parameters:
+    ///   - keyFetch: how fetching the keys went; `nil` before.
+    ///   - isDecided: whether faults and scenarios have had their say.
     @inlinable
-    func unrouted(
-        _ exchange: Exchange, at destination: Destination, in cell: VendorCell<V>
-    ) -> ExchangeStep? {
-        if case .route = destination.place { return nil }
-        guard let response = V.unroutedAnswer(to: exchange.request, { cell.switches }) else { return nil }
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.secrets = secrets
-        return finish(exchange, response, record, in: cell)
-    }
-
-    @inlinable
-    func arrive(
-        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>
+    func authenticate(
+        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>,
+        after keyFetch: KeyFetchReport? = nil, isDecided: Bool = false
     ) -> ExchangeStep {
-        if exchange.request.bodyExceedsLimit {
-            let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
-            return refuse(
-                exchange, with: V.unrouted.bodyTooLarge, because: exchange.request.excess(over: limit), at: route,
-                in: cell)
+        let arrival = Arrival(
+            vendor: vendor, route: route, request: exchange.request, parameters: parameters,
+            moment: exchange.moment, switches: cell.switches, standing: cell.standing(at: self),
+            sandbox: exchange.sandbox.identity, keyFetch: keyFetch)
+        var findings = Findings<V.Failure>()
+        let credentials = vendor.authenticate(arrival, &findings)
+        var call = Call(
+            arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
+        if let missing = keyFetcher?.awaitedKeys(of: credentials) {
+            return awaitKeys(missing, exchange, call, in: cell, isDecided: isDecided)
         }
-        var call = judge(exchange, at: route, parameters, in: cell)
-        if let order = vendor.awaitedKeys(of: call.credentials) {
-            return fetch(order, exchange, call, in: cell) { self.proceed(exchange, &$0, in: cell) }
-        }
-        return proceed(exchange, &call, in: cell)
+        return isDecided ? handle(exchange, &call, in: cell) : intervene(exchange, &call, in: cell)
     }
 
-    /// Goes on with a call that has been judged.
+    /// Lets faults and scenarios have their say.
     @inlinable
-    func proceed(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
+    func intervene(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
         guard exchange.isWatched else { return handle(exchange, &call, in: cell) }
         let encounter = Encounter(
             request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
@@ -89,26 +105,10 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         let decision = exchange.sandbox.intervene(encounter, vendor: V.identity.id, route: call.route.id)
         if let note = encounter.budgetNote { call.findings.note(note) }
         guard let intervention = decision else { return handle(exchange, &call, in: cell) }
-        return intervene(intervention, encounter, exchange, &call, in: cell)
+        return carryOut(intervention, encounter, exchange, &call, in: cell)
     }
 
-    /// Authenticates the exchange.
-    @inlinable
-    func judge(
-        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in cell: VendorCell<V>,
-        after keyFetch: KeyFetchReport? = nil
-    ) -> Call<V> {
-        let arrival = Arrival(
-            vendor: vendor, route: route, request: exchange.request, parameters: parameters,
-            moment: exchange.moment, switches: cell.switches, standing: cell.standing(at: self),
-            sandbox: exchange.sandbox.identity, keyFetch: keyFetch)
-        var findings = Findings<V.Failure>()
-        let credentials = vendor.authenticate(arrival, &findings)
-        return Call(
-            arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
-    }
-
-    /// Runs the handler, and again after whatever it has to wait for.
+    /// Authorizes the call and runs its handler, and again after whatever it has to wait for.
     @inlinable
     func handle(_ exchange: Exchange, _ call: inout Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
         let judged = call.findings.list
@@ -127,47 +127,19 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         case .replied(.fetchKeys(let keys)):
             call.findings.rewind(to: judged)
             call.parts = nil
-            return fetch(keys, exchange, call, in: cell)
-        case .replied(.openSocket(let order)):
-            return open(order, exchange, record(of: call), in: cell)
+            return awaitKeys(keys, exchange, call, in: cell)
+        case .replied(.openSocket):
+            return open(exchange, call, in: cell)
         case .refused(let refusal):
             return finish(exchange, refusal, record(of: call), in: cell)
         case .outdated(let later):
             // The fixtures were read anew since the call was judged, and the state has moved on: nothing was done yet, so
             // the later vendor judges the call and answers it alone.
-            var call = later.judge(exchange, at: call.route, call.parameters, in: cell)
-            if let order = later.vendor.awaitedKeys(of: call.credentials) {
-                return later.fetch(order, exchange, call, in: cell) { later.handle(exchange, &$0, in: cell) }
-            }
-            return later.handle(exchange, &call, in: cell)
+            return later.authenticate(exchange, at: call.route, call.parameters, in: cell, isDecided: true)
         }
     }
 
-    @inlinable
-    func record(of call: Call<V>) -> ExchangeRecord {
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.route = call.route.id
-        record.checks = call.findings.list
-        record.parts = call.parts
-        record.secrets = secrets
-        record.claims = vendor.claims(of: call.credentials)
-        return record
-    }
-
-    @inlinable
-    func refuse(
-        _ exchange: Exchange, with failure: V.Failure, because reason: String? = nil, at route: Route<V>? = nil,
-        mayBeMistyped: Bool = true, in cell: VendorCell<V>, amend: (inout Response) -> Void = { _ in }
-    ) -> ExchangeStep {
-        var record = ExchangeRecord()
-        record.vendor = V.identity.id
-        record.route = route?.id
-        record.secrets = secrets
-        record.mayBeMistyped = mayBeMistyped
-        return finish(exchange, Refusal(failure, because: reason), record, in: cell, amend: amend)
-    }
-
+    /// Answers with a failure.
     @inlinable
     func finish(
         _ exchange: Exchange, _ refusal: Refusal<V.Failure>, _ record: ExchangeRecord, in cell: VendorCell<V>,
@@ -182,13 +154,25 @@ final class ExchangeDesk<V: Vendor>: Sendable {
         return finish(exchange, response, record, in: cell)
     }
 
+    /// Gives the answer, with what the journal records.
     @inlinable
     func finish(
         _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord,
         in cell: VendorCell<V>
     ) -> ExchangeStep {
-        vendor.finish(&response, to: exchange.request, exchange.sandbox.identifiers)
-        vendor.finish(&response, to: exchange.request, switches: { cell.switches })
+        answerFinisher?.finish(&response, to: exchange.request, exchange.sandbox.identifiers) { cell.switches }
         return .finished(response, record)
+    }
+
+    @inlinable
+    func record(of call: Call<V>) -> ExchangeRecord {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.route = call.route.id
+        record.checks = call.findings.list
+        record.parts = call.parts
+        record.secrets = secrets
+        record.claims = vendor.claims(of: call.credentials)
+        return record
     }
 }

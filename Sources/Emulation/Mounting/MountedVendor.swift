@@ -2,7 +2,7 @@ public import JSON
 public import Tokens
 public import Wire
 
-/// A vendor as the pipeline, the control API and the command line see it, its own types hidden.
+/// A vendor as lists, files and commands see it, its own types hidden.
 public protocol MountedVendor: SwitchDeclaring, Sendable {
     /// The routes, in the vendor's order.
     var routes: [RouteListing] { get }
@@ -20,59 +20,52 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var actions: [ActionListing] { get }
     /// The scenarios of its fixtures.
     var scenarios: [Scenario] { get }
-    /// Answers an exchange whose path leads to the vendor.
-    var answer: @Sendable (Exchange, Destination) -> ExchangeStep { get }
-
-    /// A fresh state for a sandbox, whose alarm it is, and in which the vendor has that index.
-    func makeCell(
-        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int
-    ) -> any StateCell
-    /// Lets the deadlines in a sandbox pass that are due by its clock as it is now.
-    func passDeadlines(in sandbox: Sandbox, cell: any StateCell)
-    /// Makes a sandbox's state what the fixtures give.
-    func reset(_ cell: any StateCell)
-    /// What a sandbox holds, as JSON that ``read(_:_:for:)`` reads; `nil` when there is nothing of that extent.
-    func export(_ cell: any StateCell, _ extent: StateExtent) -> JSON?
-    /// Reads and checks a state for a sandbox; what is returned puts it in force.
-    ///
-    /// - Throws: the first thing that is wrong with it; nothing has changed then.
-    func read(
-        _ node: FixtureNode, _ extent: StateExtent, for cell: any StateCell
-    ) throws(FixtureProblem) -> @Sendable () -> Void
-    /// Makes a token.
-    func mint(_ order: MintOrder, in cell: any StateCell, at moment: Moment) throws(MintRefusal) -> MintedToken
-    /// Says what the vendor would answer to a token.
-    func explain(
-        _ token: String, knowing context: JSONObject, in cell: any StateCell, at moment: Moment
-    ) -> TokenExplanation
-    /// Does an action, and returns what a person may want to know of it.
-    func perform(
-        _ action: String, _ members: JSONObject, in sandbox: Sandbox, cell: any StateCell
-    ) throws(ActionRefusal) -> JSON
     /// The secrets that the vendor shares with those who sign.
     var sharedSecrets: [SharedSecret] { get }
     /// The texts of the fixtures that nobody may see.
     var secretTexts: [String] { get }
-    /// What a sandbox's state has learned since that mark that nobody may see; `nil` when it is nothing.
-    func secrets(in cell: any StateCell, since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
-    /// The issuers of a sandbox that publish keys.
-    func issuers(in cell: any StateCell) -> [IssuerKeys]
-    /// The keys that issuers publish elsewhere, as a sandbox has them.
-    func remoteKeys(in cell: any StateCell) -> [RemoteKeys]
-    /// Does a drill with the keys of an issuer; a pair is needed unless the issuer has one to spare.
-    func perform(
-        _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox, cell: any StateCell
-    ) -> KeyDrillOutcome
     /// A request that works at that moment.
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
+    /// Has it answer from now on; a later reading of the same vendor can replace it.
+    func putInForce() -> any AnyVendorInForce
 }
 
-/// What a vendor remembers in one sandbox.
+/// A vendor in one sandbox: what it remembers there, and what can be done with that, its own types hidden.
 public protocol StateCell: AnyObject, Sendable {
+    /// Answers an exchange whose path leads to the vendor.
+    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep
     /// Takes over changed settings.
     func apply(_ settings: Settings)
+    /// Lets the deadlines pass that are due by the sandbox's clock as it is now.
+    func passDeadlines(in sandbox: Sandbox)
+    /// Makes the state what the fixtures give.
+    func reset()
     /// Closes its sockets and forgets deadlines, for good.
     func end()
+    /// Does an action, and returns what a person may want to know of it.
+    func perform(_ action: String, _ members: JSONObject, in sandbox: Sandbox) throws(ActionRefusal) -> JSON
+
+    /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing of that extent.
+    func export(_ extent: StateExtent) -> JSON?
+    /// Reads and checks a state; what is returned puts it in force.
+    ///
+    /// - Throws: the first thing that is wrong with it; nothing has changed then.
+    func read(_ node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> @Sendable () -> Void
+    /// What the state has learned since that mark that nobody may see; `nil` when it is nothing.
+    func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
+
+    /// Makes a token.
+    func mint(_ order: MintOrder, at moment: Moment) throws(MintRefusal) -> MintedToken
+    /// Says what the vendor would answer to a token.
+    func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
+    /// The issuers that publish keys.
+    var issuers: [IssuerKeys] { get }
+    /// The keys that issuers publish elsewhere.
+    var remoteKeys: [RemoteKeys] { get }
+    /// Does a drill with the keys of an issuer; a pair is needed unless the issuer has one to spare.
+    func perform(
+        _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox
+    ) -> KeyDrillOutcome
 }
 
 /// One route as lists show it.
@@ -115,30 +108,6 @@ public struct Exchange: Sendable {
         self.request = request
         self.sandbox = sandbox
         self.moment = moment
-    }
-}
-
-/// Where in a vendor a path leads.
-public struct Destination: Sendable {
-    /// What the path means to the vendor.
-    public enum Place: Sendable {
-        /// The route at that index.
-        case route(Int, PathParameters)
-        /// A path that the vendor knows with other methods only.
-        case otherMethods(allow: String)
-        /// A path under a prefix of the vendor with nothing there.
-        case nowhere
-    }
-
-    /// The index of the vendor, which is also that of its cell.
-    public let vendor: Int
-    /// What the path means to it.
-    public let place: Place
-
-    /// A destination of these parts.
-    public init(vendor: Int, place: Place) {
-        self.vendor = vendor
-        self.place = place
     }
 }
 

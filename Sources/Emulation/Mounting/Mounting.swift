@@ -3,6 +3,8 @@ import Synchronization
 /// The edition that a server answers from, which another one can replace at once while it runs.
 public final class Mounting: Sendable {
     private let current: Mutex<Edition>
+    /// Each vendor of the edition, in its order.
+    let vendors: [any AnyVendorInForce]
     /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
 
@@ -11,31 +13,28 @@ public final class Mounting: Sendable {
     /// - Parameter secrets: what the server itself keeps secret, such as the control API's token.
     public init(_ edition: Edition, hiding secrets: [String] = []) {
         current = Mutex(edition)
+        vendors = edition.vendors.map { $0.putInForce() }
         ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]
     }
 
     /// Hides what is secret in these states of the vendors, in the fixtures and in the server itself.
     func redactor(_ index: SecretIndex, _ cells: [any StateCell]) -> Redactor {
-        let edition = edition
         let (secrets, published) = edition.secrets.texts
-        return Redactor(
-            ownSecrets + [secrets] + index.layers(of: edition.vendors, cells), published: published)
+        return Redactor(ownSecrets + [secrets] + index.layers(of: cells), published: published)
     }
 
     /// The edition in force. Whoever needs several things of it asks once.
     public var edition: Edition { current.withLock { $0 } }
 
-    /// The vendor at that index.
-    public func vendor(_ index: Int) -> any MountedVendor { current.withLock { $0.vendors[index] } }
-
     /// Replaces the edition; who has asked for the old one finishes with it.
     public func replace(with edition: Edition) {
-        // The old one is destroyed behind the lock.
         let old = current.withLock { current in
             let old = current
             current = edition
+            for (place, vendor) in zip(vendors, edition.vendors) { place.replace(with: vendor) }
             return old
         }
+        // Destroyed here, after the lock is released.
         withExtendedLifetime(old) {}
     }
 }

@@ -11,12 +11,15 @@ extension VendorCell.Content {
         outbox = Outbox()
     }
 
-    /// Has the alarm follow what the vendor names.
-    @usableFromInline
-    mutating func follow(_ deadline: Moment?) { if deadline != live.named { live.name(deadline) } }
+    /// What the vendor names.
+    var nextDeadline: Moment? { desk.deadlineKeeper?.nextDeadline(in: state) }
 
-    /// Looks at what the vendor names now.
-    mutating func lookAhead() { follow(desk.vendor.nextDeadline(in: state)) }
+    /// Looks at what the vendor names now, and has the alarm follow.
+    @usableFromInline
+    mutating func lookAhead() {
+        let deadline = nextDeadline
+        if deadline != live.named { live.name(deadline) }
+    }
 
     /// Brings the state to a moment, with the vendor of that desk or of a later one.
     mutating func prepare(
@@ -33,12 +36,10 @@ extension VendorCell.Content {
     ) {
         // ours: a vendor that names one deadline behind the other must not keep everybody else from the state.
         for _ in 0..<1000 {
-            guard let deadline = live.armed, deadline <= moment else { return }
-            var call = DeadlineCall<V>(
-                vendor: desk.vendor, deadline: deadline, moment: moment, identifiers: identifiers, switches: switches)
-            desk.vendor.deadlinePassed(&call, &state)
-            live.registry.commit(call.outbox, from: nil, at: moment)
-            let next = desk.vendor.nextDeadline(in: state)
+            guard let keeper = desk.deadlineKeeper, let deadline = live.armed, deadline <= moment else { return }
+            let outbox = keeper.pass(deadline, at: moment, identifiers, switches, &state)
+            live.registry.commit(outbox, from: nil, at: moment)
+            let next = keeper.nextDeadline(in: state)
             live.named = next
             // One that does not move on would be due for ever; it counts again once the vendor names another.
             live.arm(next.flatMap { $0 > deadline ? $0 : nil })
@@ -47,9 +48,9 @@ extension VendorCell.Content {
 }
 
 extension VendorCell {
-    /// Lets the deadlines pass that are due, and sets the alarm anew by the clock as it is now.
-    func passDeadlines(in sandbox: Sandbox, at desk: ExchangeDesk<V>) {
-        let switches = switches
+    @usableFromInline
+    func passDeadlines(in sandbox: Sandbox) {
+        let (switches, desk) = (switches, desk)
         content.withLock { content in
             _ = content.catchUp(with: desk)
             content.lookAhead()
@@ -59,9 +60,11 @@ extension VendorCell {
         }
     }
 
-    /// Closes all sockets for good and forgets deadlines.
-    public func end() { content.withLock { $0.live.end() } }
+    @usableFromInline
+    func end() { content.withLock { $0.live.end() } }
+}
 
+extension VendorCell where V: ServesSockets {
     /// Takes in a socket whose handshake is answered, and lets the vendor greet it.
     func open(_ socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
@@ -70,7 +73,7 @@ extension VendorCell {
             }
             content.live.registry.add(
                 socket,
-                .init(addresses: connection.opening.addresses, label: connection.opening.label, log: connection.log))
+                OpenSocket(addresses: connection.opening.addresses, log: connection.log))
             content.desk.vendor.socketOpened(&call, &content.state)
             connection.log.noted(call.notes)
             content.live.registry.commit(call.outbox, from: socket, at: call.moment)
@@ -81,7 +84,7 @@ extension VendorCell {
     func receive(_ message: WebSocketMessage, on socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
             // It may cross the server's own farewell.
-            guard content.live.registry.seats[socket]?.isClosing == false else { return }
+            guard content.live.registry.sockets[socket]?.isClosing == false else { return }
             content.desk.vendor.socketReceived(message, &call, &content.state)
             connection.log.received(message, call.notes, at: call.moment)
             content.live.registry.commit(call.outbox, from: socket, at: call.moment)
@@ -102,7 +105,7 @@ extension VendorCell {
     private func work(
         _ connection: SocketConnection<V>, _ work: (inout Content, inout SocketCall<V>) -> Void
     ) {
-        let (switches, identifiers, desk) = (switches, connection.sandbox.identifiers, connection.desk)
+        let (switches, identifiers, desk) = (switches, connection.sandbox.identifiers, desk)
         content.withLock { content in
             _ = content.catchUp(with: desk)
             // Read under the lock, so that the moments have the order of what happens.

@@ -1,15 +1,16 @@
-import JSON
+public import JSON
 public import Synchronization
 import Wire
 
 /// One vendor's state in one sandbox, behind its lock.
-public final class VendorCell<V: Vendor>: StateCell {
+@usableFromInline
+final class VendorCell<V: Vendor>: StateCell {
     /// The state, and the desk whose vendor it belongs to.
     @usableFromInline
     struct Content: Sendable {
         @usableFromInline var desk: ExchangeDesk<V>
         @usableFromInline var state: V.State
-        @usableFromInline var live: LiveState<V>
+        @usableFromInline var live: LiveState
 
         /// Moves the state on to a vendor that was read later; `false`, and nothing is done, when it is ahead of that one.
         @usableFromInline
@@ -48,20 +49,29 @@ public final class VendorCell<V: Vendor>: StateCell {
 
     @usableFromInline let content: Mutex<Content>
     @usableFromInline let behaviour: Mutex<Behaviour>
-    /// The vendor's index among those of the sandbox.
-    let index: Int
+    private let inForce: VendorInForce<V>
 
     /// Where the state belongs.
     let sandbox: SandboxIdentity
 
     init(
-        desk: ExchangeDesk<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, index: Int
+        _ inForce: VendorInForce<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, index: Int
     ) {
+        let desk = inForce.desk
+        self.inForce = inForce
         self.sandbox = sandbox
         content = Mutex(
             Content(desk: desk, state: desk.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
         behaviour = Mutex(Self.behaviour(settings))
-        self.index = index
+    }
+
+    /// The vendor as the fixtures in force make it.
+    var desk: ExchangeDesk<V> { inForce.desk }
+
+    @usableFromInline
+    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep {
+        let desk = desk
+        return desk.answering(desk, exchange, match, self)
     }
 
     private static func behaviour(_ settings: Settings) -> Behaviour {
@@ -72,15 +82,14 @@ public final class VendorCell<V: Vendor>: StateCell {
     @inlinable var switches: V.Switches { behaviour.withLock { $0.switches } }
     @inlinable var switchValues: SwitchValues { behaviour.withLock { $0.values } }
 
-    /// Takes over changed settings.
-    public func apply(_ settings: Settings) {
+    @usableFromInline
+    func apply(_ settings: Settings) {
         let fresh = Self.behaviour(settings)
         behaviour.withLock { $0 = fresh }
     }
 
-    /// The secrets that the state has learned since that mark; `nil` when there are none.
-    ///
-    /// Read under the lock: a copy of the state would have the next change copy all of it.
+    // Read under the lock: a copy of the state would have the next change copy all of it.
+    @usableFromInline
     func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)? {
         content.withLock { content in
             let ledger = content.desk.vendor.secrets(in: content.state)
@@ -90,31 +99,39 @@ public final class VendorCell<V: Vendor>: StateCell {
         }
     }
 
-    /// The state with the desk it belongs to, which is that one or a later one.
-    func snapshot(at desk: ExchangeDesk<V>) -> Content {
-        content.withLock { content in
+    /// The state with the desk it belongs to, which is the one in force or a later one.
+    func snapshot() -> Content {
+        let desk = desk
+        return content.withLock { content in
             _ = content.catchUp(with: desk)
             return content
         }
     }
 
+    /// That desk, or a later one if the state has moved on to it.
+    func latest(_ desk: ExchangeDesk<V>) -> ExchangeDesk<V> {
+        content.withLock { $0.desk.generation > desk.generation ? $0.desk : desk }
+    }
+
     /// What authentication may know of the state, for the vendor of that desk.
     @inlinable
     func standing(at desk: ExchangeDesk<V>) -> V.Standing {
-        // Most vendors know nothing of it, and then the lock is not taken.
-        if let nothing = () as? V.Standing { return nothing }
-        return content.withLock { content in
-            if content.desk !== desk { _ = content.catchUp(with: desk) }
-            return desk.vendor.standing(in: content.state)
+        desk.vendor.standing { read in
+            content.withLock { content in
+                if content.desk !== desk { _ = content.catchUp(with: desk) }
+                return read(content.state)
+            }
         }
     }
 
     /// Changes the state as the vendor of that desk or of a later one.
-    func change<Value: Sendable>(at desk: ExchangeDesk<V>, _ change: (V, inout V.State) -> Value) -> Value {
+    func change<Value: Sendable>(
+        at desk: ExchangeDesk<V>, _ change: (ExchangeDesk<V>, inout V.State) -> Value
+    ) -> Value {
         content.withLock { content in
             _ = content.catchUp(with: desk)
             defer { content.lookAhead() }
-            return change(content.desk.vendor, &content.state)
+            return change(content.desk, &content.state)
         }
     }
 
@@ -126,7 +143,7 @@ public final class VendorCell<V: Vendor>: StateCell {
             (content.desk, content.state) = (desk, state)
             _ = content.catchUp(with: latest)
             // Whatever the alarm was set for, the clock may be another one too.
-            content.live.name(content.desk.vendor.nextDeadline(in: content.state))
+            content.live.name(content.nextDeadline)
             return replaced
         }
         // Destroyed after unlocking: a million records take a while.
@@ -146,13 +163,9 @@ public final class VendorCell<V: Vendor>: StateCell {
             if !call.outbox.isEmpty {
                 content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
             }
-            // Most vendors name none, and then nothing is compared.
-            let deadline = call.vendor.nextDeadline(in: content.state)
-            if deadline != nil || content.live.named != nil { content.follow(deadline) }
-            if case .replied(.openSocket(var order)) = outcome {
-                order.era = content.live.era
-                return .replied(.openSocket(order))
-            }
+            // Most vendors name none, and then nothing is asked.
+            if desk.deadlineKeeper != nil { content.lookAhead() }
+            if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
             return outcome
         }
     }
@@ -166,6 +179,13 @@ public final class VendorCell<V: Vendor>: StateCell {
         } catch {
             return .refused(error)
         }
+    }
+
+    @usableFromInline
+    func perform(
+        _ action: String, _ members: JSONObject, in sandbox: Sandbox
+    ) throws(ActionRefusal) -> JSON {
+        try perform(action, members, as: desk, at: sandbox.now, sandbox.identifiers)
     }
 
     /// Does an action as the vendor of that desk or of a later one; under the lock, unless it only reads.
@@ -200,15 +220,5 @@ public final class VendorCell<V: Vendor>: StateCell {
                 return told
             }
         }
-    }
-
-    /// The cell as the one of this vendor.
-    @inlinable
-    static func typed(_ cell: any StateCell) -> VendorCell<V> {
-        guard let cell = cell as? VendorCell<V> else {
-            // Cells and mounts stand at the same index of the same list, so another type is a fault of ours.
-            preconditionFailure("a cell of another vendor stands in the place of \(V.identity.id)'s")
-        }
-        return cell
     }
 }

@@ -16,8 +16,8 @@ public struct VendorModule: SwitchDeclaring, Sendable {
         identity = V.identity
         switchDeclarations = V.Switches.declarations
         rules = V.rules
-        checkers = V.checkers
-        read = { (store) throws(FixtureProblem) in try VendorMount(type, fixtures: store) }
+        checkers = V.clientChecks?.checkers ?? []
+        read = { (store) throws(FixtureProblem) in try ExchangeDesk(type, fixtures: store) }
     }
 
     /// Reads the vendor's fixtures and makes it ready to answer.

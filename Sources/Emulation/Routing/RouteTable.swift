@@ -12,6 +12,14 @@ public struct RouteTable: Sendable {
         case unknown(vendor: Int)
         /// No vendor owns the path.
         case unowned
+
+        /// The index of the vendor that owns the path.
+        public var vendor: Int? {
+            switch self {
+            case .route(let vendor, _, _), .otherMethods(let vendor, _), .unknown(let vendor): vendor
+            case .unowned: nil
+            }
+        }
     }
 
     /// A vendor's part of the table.

@@ -51,7 +51,7 @@ public final class Sandbox: Sendable {
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
         self.mounting = mounting
-        cells = mounting.edition.vendors.enumerated().map { $1.makeCell(settings, in: identity, alarm, $0) }
+        cells = mounting.vendors.enumerated().map { $1.makeCell(settings, in: identity, alarm, $0) }
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
@@ -68,7 +68,7 @@ public final class Sandbox: Sendable {
     /// The sandbox's name.
     public var name: String { identity.name }
 
-    /// The state of the vendor at that index.
+    /// The vendor at that index, in this sandbox.
     public func cell(_ vendor: Int) -> any StateCell { cells[vendor] }
 
     /// Hides the secrets of the fixtures and of this sandbox in whatever is shown.
@@ -177,7 +177,7 @@ public final class Sandbox: Sendable {
             control.interventions.activate(scenarios.map { ($0, 0) })
         }
         identifiers.reseed(initialSettings.seed)
-        for (vendor, cell) in zip(mounting.edition.vendors, cells) { vendor.reset(cell) }
+        for cell in cells { cell.reset() }
         journal.clear(restartNumbers: true)
     }
 }
@@ -185,9 +185,6 @@ public final class Sandbox: Sendable {
 // MARK: - Sockets and deadlines
 
 extension Sandbox {
-    /// The vendor at that index, as the fixtures make it now.
-    func vendor(_ index: Int) -> any MountedVendor { mounting.vendor(index) }
-
     /// How many sockets are open.
     public var sockets: Int { control.withLock { $0.sockets } }
 
@@ -203,13 +200,13 @@ extension Sandbox {
     }
 
     /// Lets the deadlines pass that are due by the clock as it is now.
-    func passDeadlines() { for index in cells.indices { passDeadlines(of: index) } }
+    func passDeadlines() { for cell in cells { cell.passDeadlines(in: self) } }
 
     /// Moves every state on to the vendors in force, so that one which nobody uses does not keep earlier ones.
     public func adoptEdition() { passDeadlines() }
 
     /// Lets the deadlines of the vendor at that index pass.
-    func passDeadlines(of index: Int) { vendor(index).passDeadlines(in: self, cell: cells[index]) }
+    func passDeadlines(of index: Int) { cells[index].passDeadlines(in: self) }
 
     /// Closes all sockets and lets all go who wait for something to happen, since nobody can name the sandbox any more.
     func end() {

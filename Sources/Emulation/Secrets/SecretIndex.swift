@@ -16,15 +16,13 @@ final class SecretIndex: Sendable {
     private let content = Mutex(Content())
 
     /// The texts that the vendors have learned, in layers of which each is some times as large as the next.
-    func layers(of vendors: [any MountedVendor], _ cells: [any StateCell]) -> [KnownSecrets] {
+    func layers(of cells: [any StateCell]) -> [KnownSecrets] {
         content.withLock { content in
             if content.marks.count != cells.count || content.count > Self.capacity {
                 content = Content(marks: cells.map { _ in nil })
             }
-            for (index, vendor) in vendors.enumerated() {
-                guard let (texts, mark) = vendor.secrets(in: cells[index], since: content.marks[index]) else {
-                    continue
-                }
+            for (index, cell) in cells.enumerated() {
+                guard let (texts, mark) = cell.secrets(since: content.marks[index]) else { continue }
                 content.marks[index] = mark
                 Self.add(texts, &content)
             }

@@ -2,8 +2,8 @@ import Wire
 
 /// What lives beside a vendor's state, under the same lock: its open sockets, and when something happens by itself.
 @usableFromInline
-struct LiveState<V: Vendor>: Sendable {
-    var registry = SocketRegistry<V>()
+struct LiveState: Sendable {
+    var registry = SocketRegistry()
     /// What the vendor named last.
     @usableFromInline var named: Moment?
     /// When the alarm is set for; `nil` for not at all.

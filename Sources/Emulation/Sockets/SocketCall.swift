@@ -2,7 +2,7 @@ public import Tokens
 public import Wire
 
 /// What a vendor works with when something happens at one of its sockets.
-public struct SocketCall<V: Vendor>: Sendable {
+public struct SocketCall<V: ServesSockets>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
     /// What the vendor wanted to know of the socket again.
@@ -39,7 +39,7 @@ public struct SocketCall<V: Vendor>: Sendable {
 }
 
 /// What a vendor works with when a deadline has passed that it named.
-public struct DeadlineCall<V: Vendor>: Sendable {
+public struct DeadlineCall<V: KeepsDeadlines>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
     /// The moment that the vendor named.

@@ -1,7 +1,7 @@
 import Wire
 
 /// What leads the events of one socket to the state that it belongs to.
-final class SocketConnection<V: Vendor>: WebSocketHandler {
+final class SocketConnection<V: ServesSockets>: WebSocketHandler {
     let sandbox: Sandbox
     let opening: SocketOpening<V>
     /// Which state the handshake was judged by.
@@ -15,9 +15,6 @@ final class SocketConnection<V: Vendor>: WebSocketHandler {
         self.sandbox = sandbox
         self.cell = cell
     }
-
-    /// The desk in force: a socket may outlive the fixtures under which it was opened, and does not keep them.
-    var desk: ExchangeDesk<V> { VendorMount<V>.typed(sandbox.vendor(cell.index)).desk }
 
     func opened(_ socket: WebSocket) {
         // Pinned before it can be told anything: from here on the end comes for certain.

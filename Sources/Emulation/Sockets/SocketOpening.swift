@@ -2,7 +2,7 @@ public import HTTPTypes
 public import Wire
 
 /// How a vendor takes a socket that a handshake asks for.
-public struct SocketOpening<V: Vendor>: Sendable {
+public struct SocketOpening<V: ServesSockets>: Sendable {
     /// Under which addresses something is sent to the socket.
     public let addresses: [SocketAddress]
     /// What the vendor wants to know of the socket again, such as the id of its session.
@@ -30,18 +30,24 @@ public struct SocketOpening<V: Vendor>: Sendable {
     }
 }
 
-/// A socket that a handler opens; ``Call/openSocket(_:_:)`` makes it, so that the label fits the vendor.
-public struct SocketOrder: Sendable {
-    let handshake: WebSocketHandshake
-    /// A `SocketOpening` of the vendor whose call made the order.
-    let opening: any Sendable
-    /// Which state the handler saw: after a reset it is another one. Set behind the handler, under the lock.
+/// A handshake that a handler has accepted.
+public struct SocketOrder<V: Vendor>: Sendable {
+    /// Makes the answer, and the log that the journal shows; called with which state the handler saw.
+    let accept: @Sendable (Sandbox, VendorCell<V>, _ era: Int) -> (Response, SocketLog)
+    /// Which state the handler saw: after a reset it is another one. Set after the handler, under the lock.
     @usableFromInline var era = 0
 }
 
-extension Call {
-    /// Accepts a handshake. The socket is open, and greeted by ``Vendor/socketOpened(_:_:)``, once the answer is sent.
-    public func openSocket(_ handshake: WebSocketHandshake, _ opening: SocketOpening<V>) -> Reply {
-        .openSocket(SocketOrder(handshake: handshake, opening: opening))
+extension Call where V: ServesSockets {
+    /// Accepts a handshake. The socket is open, and greeted by ``ServesSockets/socketOpened(_:_:)``, once the answer is sent.
+    public mutating func openSocket(_ handshake: WebSocketHandshake, _ opening: SocketOpening<V>) -> Reply {
+        socket = SocketOrder { sandbox, cell, era in
+            let connection = SocketConnection(opening, era: era, in: sandbox, cell: cell)
+            let upgrade = WebSocketUpgrade(
+                handshake, handler: connection, subprotocol: opening.subprotocol,
+                maximumMessageBytes: opening.maximumMessageBytes, silence: opening.silence)
+            return (.webSocket(upgrade, fields: opening.fields), connection.log)
+        }
+        return .openSocket
     }
 }

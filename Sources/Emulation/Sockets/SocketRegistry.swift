@@ -1,38 +1,37 @@
 import Wire
 
-/// The open sockets of a vendor in one sandbox, and where they are to be found.
-struct SocketRegistry<V: Vendor>: Sendable {
-    /// A socket that is open.
-    struct Seat: Sendable {
-        let addresses: [SocketAddress]
-        let label: V.SocketLabel
-        let log: SocketLog
-        /// Whether the server has closed it, and only waits for the client to do the same.
-        var isClosing = false
-    }
+/// A socket that is open.
+struct OpenSocket: Sendable {
+    let addresses: [SocketAddress]
+    let log: SocketLog
+    /// Whether the server has closed it, and only waits for the client to do the same.
+    var isClosing = false
+}
 
-    private(set) var seats: [WebSocket: Seat] = [:]
-    private var sockets: [SocketAddress: Set<WebSocket>] = [:]
+/// The open sockets of a vendor in one sandbox, and where they are to be found.
+struct SocketRegistry: Sendable {
+    private(set) var sockets: [WebSocket: OpenSocket] = [:]
+    private var audiences: [SocketAddress: Set<WebSocket>] = [:]
 
     /// Takes in a socket that has opened.
-    mutating func add(_ socket: WebSocket, _ seat: Seat) {
-        seats[socket] = seat
-        for address in seat.addresses { sockets[address, default: []].insert(socket) }
+    mutating func add(_ socket: WebSocket, _ entry: OpenSocket) {
+        sockets[socket] = entry
+        for address in entry.addresses { audiences[address, default: []].insert(socket) }
     }
 
     /// Forgets a socket that has ended.
     ///
     /// - Returns: what was known of it; `nil` when it was forgotten before.
-    mutating func remove(_ socket: WebSocket) -> Seat? {
-        guard let seat = seats.removeValue(forKey: socket) else { return nil }
-        hide(socket, at: seat.addresses)
-        return seat
+    mutating func remove(_ socket: WebSocket) -> OpenSocket? {
+        guard let entry = sockets.removeValue(forKey: socket) else { return nil }
+        hide(socket, at: entry.addresses)
+        return entry
     }
 
     /// Forgets all sockets, and gives them back.
     mutating func removeAll() -> [WebSocket] {
         defer { self = SocketRegistry() }
-        return Array(seats.keys)
+        return Array(sockets.keys)
     }
 
     /// Tells open sockets what an outbox holds, in its order.
@@ -50,29 +49,29 @@ struct SocketRegistry<V: Vendor>: Sendable {
     }
 
     private func audience(of addresses: [SocketAddress]) -> Set<WebSocket> {
-        guard addresses.count != 1 else { return sockets[addresses[0]] ?? [] }
-        return addresses.reduce(into: []) { $0.formUnion(sockets[$1] ?? []) }
+        guard addresses.count != 1 else { return audiences[addresses[0]] ?? [] }
+        return addresses.reduce(into: []) { $0.formUnion(audiences[$1] ?? []) }
     }
 
     private func send(_ message: WebSocketMessage, to audience: Set<WebSocket>, _ moment: Moment) {
         for socket in audience {
-            guard let seat = seats[socket], !seat.isClosing else { continue }
+            guard let entry = sockets[socket], !entry.isClosing else { continue }
             socket.send(message)
-            seat.log.sent(message, at: moment)
+            entry.log.sent(message, at: moment)
         }
     }
 
     private mutating func close(_ socket: WebSocket, _ closure: WebSocketClosure) {
-        guard let seat = seats[socket], !seat.isClosing else { return }
-        seats[socket]?.isClosing = true
-        hide(socket, at: seat.addresses)
+        guard let entry = sockets[socket], !entry.isClosing else { return }
+        sockets[socket]?.isClosing = true
+        hide(socket, at: entry.addresses)
         socket.close(closure)
     }
 
     private mutating func hide(_ socket: WebSocket, at addresses: [SocketAddress]) {
         for address in addresses {
-            sockets[address]?.remove(socket)
-            if sockets[address]?.isEmpty == true { sockets[address] = nil }
+            audiences[address]?.remove(socket)
+            if audiences[address]?.isEmpty == true { audiences[address] = nil }
         }
     }
 }

@@ -52,6 +52,8 @@ public struct Call<V: Vendor>: Sendable {
     public internal(set) var keyFetch: KeyFetchReport?
     /// What open sockets are told, unless the call is refused or has to wait.
     public var outbox = Outbox()
+    /// The handshake that the handler accepts; set by `openSocket`.
+    @usableFromInline var socket: SocketOrder<V>?
     /// The orders of the request that were refused each by itself; `nil` while there are none, as for nearly every call.
     public var parts: ExchangeParts?
 

@@ -15,7 +15,7 @@ public enum Reply: Sendable {
     /// ``RemoteKeys/take(_:_:)`` take over what came of it.
     case fetchKeys(RemoteKeys)
     /// A handshake that is accepted, by ``Call/openSocket(_:_:)``.
-    case openSocket(SocketOrder)
+    case openSocket
 
     /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Reply { .respond(.empty(status)) }

@@ -96,12 +96,15 @@ extension Connection {
     private func contentLimit(_ loop: EventLoop) -> Int {
         if parser.isServerWide { return 0 }
         if let length = parser.announcedLength, length <= loop.smallestBodyLimit { return loop.smallestBodyLimit }
-        return loop.handler.bodyLimit(for: parser.request)
+        let admission = loop.handler.admit(parser.request)
+        self.admission = admission
+        return admission.bodyLimit
     }
 
     private func answer(_ request: Request, _ loop: EventLoop) {
         if parser.isServerWide { return send(.serverOptions, loop) }
-        switch loop.handler.answer(request) {
+        let admission = admission.take()
+        switch admission?.answer(request) ?? loop.handler.answer(request) {
         case .ready(let response): send(response, loop)
         case .deferred(let work):
             let task = start(work, loop.mailbox)

@@ -46,6 +46,8 @@ final class Connection {
     var parser: RequestParser
     var output = OutputBuffer()
     var phase = Phase.reading
+    /// What the handler has said to the head of the request whose content is being read.
+    var admission: Admission?
     var exchange = ResponseEncoder.Exchange()
     /// The WebSocket that this has become, until its end is reported.
     var webSocket: OpenWebSocket?

@@ -35,13 +35,18 @@ struct ControlAPI: Sendable {
             || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
     }
 
+    /// The operation that a request means.
+    func match(_ request: Request) -> RouteTable.Match { table?.match(request.method, request.path) ?? .unowned }
+
     /// The longest content that the call takes.
-    func bodyLimit(for request: Request) -> Int {
-        guard case .route(_, let index, _) = table?.match(request.method, request.path) else {
-            return Pipeline.standardBodyLimit
-        }
+    func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
+        guard case .route(_, let index, _) = match else { return Pipeline.standardBodyLimit }
+        return bodyLimit(for: request, at: operations[index])
+    }
+
+    private func bodyLimit(for request: Request, at operation: ControlOperation) -> Int {
         // Whoever will be refused need not fill the memory first.
-        guard operations[index].content?.isState == true, access.hasToken(request), isAdmitted(request) else {
+        guard operation.content?.isState == true, access.hasToken(request), isAdmitted(request) else {
             return Pipeline.standardBodyLimit
         }
         return emulator.stateLimit
@@ -60,13 +65,13 @@ struct ControlAPI: Sendable {
         + sandboxOperations + stateOperations + keyOperations
 
     /// The answer to a control call in the sandbox of that name, which is made when a call needs it that nothing refuses.
-    func answer(_ request: Request, in sandbox: String) -> Answer {
+    func answer(_ request: Request, at match: RouteTable.Match, in sandbox: String) -> Answer {
         do throws(ControlProblem) {
             try access.check(request)
         } catch {
             return counted(ExchangeLabel.none, .ready(error.response), in: sandbox)
         }
-        switch table?.match(request.method, request.path) {
+        switch match {
         case .route(_, let index, let parameters):
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
@@ -74,7 +79,7 @@ struct ControlAPI: Sendable {
             return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
-        case .unknown, .unowned, nil:
+        case .unknown, .unowned:
             let nearest = table?.nearest(to: request.method, request.path, count: 1).first ?? "none"
             let problem = ControlProblem(
                 .notFound, "no-such-call", "There is no such control call; the nearest is \(nearest).")
@@ -107,7 +112,8 @@ struct ControlAPI: Sendable {
             if request.bodyExceedsLimit {
                 throw ControlProblem(
                     .contentTooLarge, "body-too-large",
-                    "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request))).")
+                    "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request, at: operation)))."
+                )
             }
             let sandbox = SelectedSandbox(name, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.

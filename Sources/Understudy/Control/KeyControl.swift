@@ -22,7 +22,7 @@ extension ControlAPI {
     @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendors = call.emulator.vendors
         let issuers = vendors.enumerated().flatMap { index, vendor in
-            vendor.issuers(in: call.sandbox.cell(index)).map { json($0, of: vendor) }
+            call.sandbox.cell(index).issuers.map { json($0, of: vendor) }
         }
         let secrets = vendors.flatMap { vendor in
             vendor.sharedSecrets.map { secret -> JSON in
@@ -33,7 +33,7 @@ extension ControlAPI {
             }
         }
         let fetched = vendors.enumerated().flatMap { index, vendor in
-            vendor.remoteKeys(in: call.sandbox.cell(index)).map { json($0, of: vendor) }
+            call.sandbox.cell(index).remoteKeys.map { json($0, of: vendor) }
         }
         return .ready(
             .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
@@ -65,8 +65,8 @@ extension ControlAPI {
     private static func issuer(
         _ name: String, of index: Int, _ call: ControlCall
     ) throws(ControlProblem) -> IssuerKeys {
-        let vendor = call.emulator.mounting.vendor(index)
-        let issuers = vendor.issuers(in: call.sandbox.cell(index))
+        let vendor = call.emulator.vendors[index]
+        let issuers = call.sandbox.cell(index).issuers
         if let keys = issuers.first(where: { $0.name == name }) { return keys }
         let id = vendor.identity.id
         let what =
@@ -80,9 +80,8 @@ extension ControlAPI {
     private static func perform(
         _ drill: KeyDrill, _ issuer: String, of index: Int, _ pair: DeferredKeyPair?, _ call: ControlCall
     ) throws(ControlProblem) -> Response? {
-        let vendor = call.emulator.mounting.vendor(index)
-        switch vendor.perform(drill, at: issuer, with: pair, in: call.sandbox, cell: call.sandbox.cell(index)) {
-        case .done(let keys): return .json(json(keys, of: vendor))
+        switch call.sandbox.cell(index).perform(drill, at: issuer, with: pair, in: call.sandbox) {
+        case .done(let keys): return .json(json(keys, of: call.emulator.vendors[index]))
         case .needsPair: return nil
         case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) has gone.")
         }

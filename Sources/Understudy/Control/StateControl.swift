@@ -29,8 +29,7 @@ extension ControlAPI {
     }
 
     private static func export(_ index: Int, _ call: ControlCall) -> Response {
-        let vendor = call.emulator.mounting.vendor(index)
-        return .json(vendor.export(call.sandbox.cell(index), .whole) ?? [:])
+        .json(call.sandbox.cell(index).export(.whole) ?? [:])
     }
 
     /// Replaces the state once all of it was read and found right.
@@ -61,7 +60,7 @@ extension ControlAPI {
     private static func readState(_ index: Int, _ call: ControlCall) throws(ControlProblem) -> @Sendable () -> Void {
         let state = JSON.object(try call.object(maximumDepth: Emulator.stateDepth))
         return try call.read(state) { (node) throws(FixtureProblem) in
-            try call.emulator.mounting.vendor(index).read(node, .whole, for: call.sandbox.cell(index))
+            try call.sandbox.cell(index).read(node, .whole)
         }
     }
 }

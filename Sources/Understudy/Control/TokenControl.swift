@@ -46,8 +46,8 @@ extension ControlAPI {
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
-            let minted = try vendor.mint(
-                MintOrder(kind: kind, members: members), in: call.sandbox.cell(index), at: call.sandbox.now)
+            let minted = try call.sandbox.cell(index).mint(
+                MintOrder(kind: kind, members: members), at: call.sandbox.now)
             return .ready(.json(minted.json))
         } catch {
             throw call.invalid(error.description)
@@ -68,8 +68,7 @@ extension ControlAPI {
             throw call.invalid("request: \(problem)")
         }
         let explanations = indices.map { index in
-            call.emulator.vendors[index].explain(
-                token, knowing: context, in: call.sandbox.cell(index), at: call.sandbox.now)
+            call.sandbox.cell(index).explain(token, knowing: context, at: call.sandbox.now)
         }
         return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
     }

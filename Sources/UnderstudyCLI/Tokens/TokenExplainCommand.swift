@@ -61,9 +61,7 @@ struct TokenExplainCommand: ParsableCommand {
             throw Misuse("--request: \(problem)")
         }
         return indices.map { index in
-            emulator.vendors[index].explain(
-                text, knowing: context, in: emulator.sandboxes.standard.cell(index), at: moment
-            ).json
+            emulator.sandboxes.standard.cell(index).explain(text, knowing: context, at: moment).json
         }
     }
 

@@ -17,7 +17,7 @@ extension VendorModule {
 /// Emulated is what the SDKs, their example apps and the Python client call: tracking, attributes, consents, in-app
 /// messages, content blocks, segments, recommendations, app inbox, self-check. Catalogs and analyses are not: their paths
 /// answer `unknown-route`. No push notification is ever delivered.
-final class Bloomreach: Vendor {
+final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
     typealias State = BloomreachState
     typealias Failure = BloomreachFailure
     typealias Switches = BloomreachSwitches
@@ -57,16 +57,18 @@ final class Bloomreach: Vendor {
 
     static let routes: [Route<Bloomreach>] = trackingRoutes + dataRoutes + contentRoutes
 
-    func authorize(_ call: inout BloomreachCall, _ state: inout BloomreachState) {}
-
     /// Answers say `application/json` and no more, and each has an id of its own (documented sample).
-    func finish(_ response: inout Response, to request: Request, _ identifiers: IdentifierSource) {
+    func finish(
+        _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
+        _ switches: () -> BloomreachSwitches
+    ) {
         response.fields[.requestID] = identifiers.uuid()
         if response.fields[.contentType]?.hasPrefix("application/json") == true {
             response.fields[.contentType] = "application/json"
         }
         // The switch that refuses POST leaves the one other method of such a path.
         if response.status == .methodNotAllowed, response.fields[.allow] == nil { response.fields[.allow] = "GET" }
+        allowOrigin(on: &response, to: request, switches)
     }
 }
 

@@ -11,7 +11,7 @@ extension VendorModule {
 ///
 /// Emulated is what the vendor's SDKs call. Not emulated are the administration of accounts, whose spaces come from
 /// `accounts.yaml`, and the delivery of pushes, which are recorded.
-final class Comapi: Vendor {
+final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, FinishesAnswers {
     typealias State = ComapiState
     typealias Failure = ComapiFailure
     typealias Switches = ComapiSwitches

@@ -10,7 +10,7 @@ extension VendorModule {
 ///
 /// The vendor documents the token, how its keys are handed over, the SDK's pre-check and the life of a user. It publishes
 /// no path, body or status of its backend: those are one contract of our own.
-final class IMS: Vendor {
+final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, AuthenticatesWithState {
     typealias State = IMSState
     typealias Failure = IMSFailure
     typealias Switches = IMSSwitches

@@ -10,7 +10,7 @@ extension VendorModule {
 ///
 /// Emulated are registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA.
 /// The commerce part (carts, orders, products) is not: its prefixes answer `route-not-offered`.
-final class Rezolve: Vendor {
+final class Rezolve: Vendor, MintsTokens {
     typealias State = RezolveState
     typealias Failure = RezolveFailure
     typealias Switches = RezolveSwitches

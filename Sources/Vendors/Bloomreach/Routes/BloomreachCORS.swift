@@ -18,14 +18,14 @@ extension HTTPField.Name {
 /// What browsers ask for, by switch `cors` (ours: the vendor documents nothing, and its SDKs are no browsers).
 extension Bloomreach {
     /// Lets a page of any origin read the answer. Only browsers name an origin.
-    func finish(_ response: inout Response, to request: Request, switches: () -> BloomreachSwitches) {
+    func allowOrigin(on response: inout Response, to request: Request, _ switches: () -> BloomreachSwitches) {
         guard request.fields.bytes(of: .origin) != nil, switches().cors == .on else { return }
         response.fields[.accessControlAllowOrigin] = "*"
         response.fields[.accessControlExposeHeaders] = "ETag, x-request-id"
     }
 
     /// Answers the question that a browser asks before the call itself, without a look at project and key.
-    static func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
+    func unroutedAnswer(to request: Request, _ switches: () -> BloomreachSwitches) -> Response? {
         guard request.method == .options, request.fields.bytes(of: .origin) != nil, switches().cors == .on else {
             return nil
         }

@@ -11,7 +11,10 @@ extension HTTPField.Name {
 
 /// What browsers ask for. A browser shows an answer without it as no answer at all (observed, JS SDK).
 extension Comapi {
-    func finish(_ response: inout Response, to request: Request) {
+    func finish(
+        _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
+        _ switches: () -> ComapiSwitches
+    ) {
         response.fields[.accessControlAllowOrigin] = "*"
         // Without it the JS SDK never sees a tag, and never sends If-Match (observed).
         response.fields[.accessControlExposeHeaders] = "ETag"

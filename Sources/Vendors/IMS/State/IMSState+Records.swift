@@ -130,7 +130,7 @@ extension IMSTrip {
             "trip_id", "started_at", "ended_at", "distance_meters", "vehicle_id", "points", "received_at", "user")
         let received = try entry.required("received_at").moment()
         let user = try entry.required("user").userNumber()
-        return try node.read { (body) throws(IMSRefusal) in try IMSTrip(body, of: user, received: received) }
+        return try node.read { IMSTrip(&$0, of: user, received: received) }
     }
 }
 
@@ -146,20 +146,18 @@ extension IMSInvitation {
         }
         let user = try entry.required("from_user_id").userNumber()
         let created = try entry.required("created_at").moment()
-        return try node.read { (body) throws(IMSRefusal) in
-            try IMSInvitation(body, number: number, user: user, created: created)
-        }
+        return try node.read { IMSInvitation(&$0, number: number, user: user, created: created) }
     }
 }
 
 extension FixtureNode {
     /// Reads what stands here as the content of the request that made it.
     fileprivate func read<Value>(
-        _ read: (IMSBody) throws(IMSRefusal) -> Value
+        _ read: (inout FieldReader) -> Value
     ) throws(FixtureProblem) -> Value {
         let body = IMSBody(try verbatim().object ?? [:])
         do throws(IMSRefusal) {
-            return try read(body)
+            return try body.read(read)
         } catch {
             throw problem(error.reason ?? error.failure.rawValue)
         }

@@ -1,0 +1,78 @@
+public import JSON
+
+/// A vendor whose tokens can be made and explained, by control call and command.
+public protocol MintsTokens<State, Switches, Failure>: Vendor {
+    /// The kinds of token that can be minted.
+    static var tokenKinds: [TokenKind] { get }
+    /// What ``explain(_:knowing:in:)`` may want to know of the request that carries the token.
+    static var requestFacts: [RequestFact] { get }
+
+    /// Makes a token of a kind in ``tokenKinds``.
+    func mint(_ order: MintOrder, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
+
+    /// Says what this vendor would answer to a token that comes without its request.
+    func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
+
+    /// The secrets that are shared with those who sign.
+    var sharedSecrets: [SharedSecret] { get }
+
+    /// Ids and public keys of the sample accounts, to be shown at the start; never a secret.
+    var samples: [SampleCredential] { get }
+
+    /// A request that works at that moment, to be shown as a line for curl.
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
+}
+
+extension MintsTokens {
+    /// A vendor that judges a token by itself alone.
+    public static var requestFacts: [RequestFact] { [] }
+
+    /// A vendor that shares no secrets.
+    public var sharedSecrets: [SharedSecret] { [] }
+
+    /// ``explain(_:knowing:in:)`` for a vendor of whom only the protocol is known.
+    func explain(
+        _ token: String, knowing context: JSONObject, _ state: State, _ moment: Moment, _ switches: Switches,
+        _ sandbox: SandboxIdentity
+    ) -> TokenVerdict<Failure> {
+        let setting = TokenSetting<Self>(state: state, moment: moment, switches: switches, sandbox: sandbox)
+        return explain(token, knowing: context, in: setting)
+    }
+
+    package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { self }
+}
+
+extension Vendor {
+    package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { nil }
+}
+
+/// An id or public key of a sample account.
+public struct SampleCredential: Sendable {
+    /// What it is.
+    public let label: String
+    /// Its value.
+    public let value: String
+
+    /// A credential of that label and value.
+    public init(label: String, value: String) {
+        self.label = label
+        self.value = value
+    }
+}
+
+/// A request that a person can send at once.
+public struct SampleRequest: Sendable {
+    /// The method and path.
+    public let endpoint: Endpoint
+    /// The fields.
+    public let fields: [(name: String, value: String)]
+    /// The content.
+    public let body: String
+
+    /// A request of these parts.
+    public init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
+        self.endpoint = endpoint
+        self.fields = fields
+        self.body = body
+    }
+}

@@ -1,0 +1,53 @@
+public import HTTPTypes
+import Wire
+
+/// What is answered before a handler is reached. Not inlinable: few exchanges come here.
+extension ExchangeDesk {
+    /// What the vendor answers to a request without a route, where that is no failure.
+    @usableFromInline
+    func unrouted(_ exchange: Exchange, in cell: VendorCell<V>) -> ExchangeStep? {
+        let answerer = vendor.unroutedAnswerer
+        guard let response = answerer?.unroutedAnswer(to: exchange.request, { cell.switches }) else { return nil }
+        return finish(exchange, response, record(), in: cell)
+    }
+
+    @usableFromInline
+    func refusePath(_ exchange: Exchange, in cell: VendorCell<V>) -> ExchangeStep {
+        var record = record()
+        guard let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) else {
+            let reason = "\(V.identity.title) has nothing at this path"
+            return finish(exchange, Refusal(V.unrouted.routeNotFound, because: reason), record, in: cell)
+        }
+        record.mayBeMistyped = false
+        return finish(exchange, Refusal(part.failure, because: reason), record, in: cell)
+    }
+
+    @usableFromInline
+    func refuseMethod(
+        _ exchange: Exchange, _ methods: [HTTPRequest.Method], in cell: VendorCell<V>
+    ) -> ExchangeStep {
+        let allow = methods.map(\.rawValue).joined(separator: ", ")
+        let failure = V.unrouted.methodNotAllowed
+        let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
+        return finish(exchange, Refusal(failure, because: reason), record(), in: cell) { response in
+            if failure != V.unrouted.routeNotFound { response.fields[.allow] = allow }
+        }
+    }
+
+    @usableFromInline
+    func refuseLongBody(_ exchange: Exchange, at route: Route<V>, in cell: VendorCell<V>) -> ExchangeStep {
+        var record = record()
+        record.route = route.id
+        let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
+        let reason = exchange.request.excess(over: limit)
+        return finish(exchange, Refusal(V.unrouted.bodyTooLarge, because: reason), record, in: cell)
+    }
+
+    /// The record of an exchange that reaches no handler.
+    private func record() -> ExchangeRecord {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.secrets = secrets
+        return record
+    }
+}

@@ -1,0 +1,74 @@
+import Emulation
+import JSON
+import Support
+import Tokens
+
+/// The issuers of the notary, which publish their keys.
+extension Notary: PublishesKeys {
+    static let keySetRoute = Route<Notary>(
+        "jwks", .get("/notary/{issuer}/jwks"), access: .anybody, evidence: .ours, source: "tests"
+    ) { (call, state) throws(Refusal<Failure>) in
+        guard let index = state.keys.firstIndex(where: { $0.name == call.parameters["issuer"] }) else {
+            throw Refusal(.nothingHere)
+        }
+        guard let keys = state.keys[index].fetch() else { throw Refusal(.keysBroken) }
+        return .json(keys)
+    }
+
+    /// The keys that its issuers begin with.
+    static func keys() throws(FixtureProblem) -> [IssuerKeys] {
+        do throws(KeyError) {
+            return [
+                IssuerKeys(name: "plain", algorithm: .es256, signing: try .generateEC(.p256, id: "first")),
+                IssuerKeys(
+                    name: "announcing", algorithm: .es256, signing: try .generateEC(.p256, id: "first"),
+                    next: try .generateEC(.p256, id: "second"), spares: [try .generateEC(.p256, id: "spare")]),
+            ]
+        } catch {
+            throw FixtureProblem(file: "keys", message: error.description)
+        }
+    }
+
+    func issuers(in state: State) -> [IssuerKeys] { state.keys }
+
+    func store(_ keys: IssuerKeys, in state: inout State) {
+        if let index = state.keys.firstIndex(where: { $0.name == keys.name }) { state.keys[index] = keys }
+    }
+}
+
+extension Notary: MintsTokens {
+    static let tokenKinds = [TokenKind(name: "seal", about: "for tests", members: [], defects: [])]
+
+    func mint(_ order: MintOrder, in setting: TokenSetting<Notary>) throws(MintRefusal) -> MintedToken {
+        let keys = setting.state.keys[0]
+        let draft = TokenDraft(header: ["kid": JSON(keys.signing.id), "alg": "ES256"], claims: ["sub": "me"])
+        return try MintedToken(draft, key: keys.signing, algorithm: .es256, defect: nil, at: setting.moment)
+    }
+
+    func explain(
+        _ token: String, knowing context: JSONObject, in setting: TokenSetting<Notary>
+    ) -> TokenVerdict<Failure> {
+        TokenVerdict(kind: nil, account: nil, findings: Findings())
+    }
+
+    var samples: [SampleCredential] { [] }
+
+    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+        SampleRequest(endpoint: .get("/notary/motto"), fields: [], body: "")
+    }
+}
+
+extension Notary {
+    /// The fixtures of a notary with that motto, which its refusals say as well.
+    static func fixtures(_ motto: String) throws -> TemporaryFolder {
+        let failures = [("nothing-here", 404), ("token-wrong", 401), ("keys-broken", 500)].map { name, status in
+            """
+              \(name): { about: "x", status: \(status), body: { code: "\(name)", motto: "\(motto)" }, evidence: ours, source: "tests" }
+            """
+        }
+        return try TemporaryFolder([
+            "notary/accounts.yaml": "motto: \"\(motto)\"\n",
+            "notary/failures.yaml": "failures:\n" + failures.joined(separator: "\n") + "\n",
+        ])
+    }
+}
