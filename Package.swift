@@ -90,6 +90,14 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
+/// Holds the conformance kit against every vendor that is listed, by what stands beside each one's tests.
+let conformance: [Target] = [
+    .testTarget(
+        name: "ConformanceTests",
+        dependencies: ["Support", "UnderstudyTests"] + vendors.map { .target(name: "\($0)Tests") },
+        path: "Tests/Conformance")
+]
+
 /// Whether the tests are there: an image is built without them.
 let hasTests = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests")
 
@@ -115,7 +123,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: foundation + (isFoundationOnly ? [] : core + vendorTargets + mounting)
-        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests) : [])
+        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests + conformance) : [])
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {
