@@ -95,6 +95,14 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
+/// Runs the conformance kit against every vendor it lists, with the data that stands beside each vendor's tests.
+let conformance: [Target] = [
+    .testTarget(
+        name: "ConformanceTests",
+        dependencies: ["Support", "UnderstudyTests"] + vendors.map { .target(name: "\($0)Tests") },
+        path: "Tests/Conformance")
+]
+
 /// Whether the tests exist: images are built without them.
 let hasTests = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests")
 
@@ -119,7 +127,7 @@ let package = Package(
         .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
     ],
     targets: kqueue + foundation + (isFoundationOnly ? [] : core + vendorTargets + mounting)
-        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests) : [])
+        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests + conformance) : [])
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

@@ -10,16 +10,16 @@ struct AcceptanceOfContentTests {
     @Test("9: consents are answered alike to POST and to GET", arguments: Depth.allCases)
     func consents(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.consents, Content.key, "{}").expect(200, Content.consentCategories)
-        try await world.call(.get, Content.consents, Content.key).expect(200, Content.consentCategories)
+        try await world.call(.post, Content.consents, .token, "{}").expect(200, Content.consentCategories)
+        try await world.call(.get, Content.consents, .token).expect(200, Content.consentCategories)
     }
 
     @Test("10: rich in-app messages come to those who can read them", arguments: Depth.allCases)
     func messages(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.messages + "?v=1", Content.key, Content.ofGuest())
+        try await world.call(.post, Content.messages + "?v=1", .token, Content.ofGuest())
             .expect(200, #"{"success":true,"data":[\#(Content.welcome)]}"#)
-        let rich = try await world.call(.post, Content.messages + "?compatibility=3", Content.key, Content.ofGuest())
+        let rich = try await world.call(.post, Content.messages + "?compatibility=3", .token, Content.ofGuest())
         rich.expect(200)
         #expect(rich.json["data"]?.array?.map { $0["is_rich_text"] } == [false, true])
         #expect(rich.text.hasPrefix(#"{"success":true,"data":[\#(Content.welcome),"#))
@@ -28,7 +28,7 @@ struct AcceptanceOfContentTests {
     @Test("13: the first fetch of an inbox", arguments: Depth.allCases)
     func fetch(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.fetch, Content.key, Content.ofAna()).expect(200, Content.anasInbox)
+        try await world.call(.post, Example.inbox, .token, Content.ofAna()).expect(200, Content.anasInbox)
     }
 
     @Test("14, 15: a message is read, and a delta tells so", arguments: Depth.allCases)
@@ -36,7 +36,7 @@ struct AcceptanceOfContentTests {
         let world = try await World(depth)
         try await world.fetchInbox().expect(200, Content.anasInbox)
         try await world.call(
-            .post, Content.markAsRead, Content.key,
+            .post, Example.markAsRead, .token,
             Content.ofAna(#""message_ids":["msg-push-1"]"#, #""sync_token":"v1.1.1.2""#)
         ).expect(200, Content.done)
         try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).expect(
@@ -61,7 +61,7 @@ struct AcceptanceOfContentTests {
     func foreignTokens(_ depth: Depth) async throws {
         let world = try await World(depth)
         let ben = try await world.call(
-            .post, Content.fetch, Content.key, Content.ofBen(#""sync_token":"v1.1.1.2""#))
+            .post, Example.inbox, .token, Content.ofBen(#""sync_token":"v1.1.1.2""#))
         ben.expect(200)
         #expect(ben.messageIDs == ["msg-push-2"])
         #expect(ben.json["sync_token"]?.string?.hasPrefix("v1.2.") == true)
@@ -71,28 +71,28 @@ struct AcceptanceOfContentTests {
     @Test("18: a guest has no inbox", arguments: Depth.allCases)
     func guest(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.fetch, Content.key, Content.ofGuest()).expect(200, Content.noMessages)
+        try await world.call(.post, Example.inbox, .token, Content.ofGuest()).expect(200, Content.noMessages)
     }
 
     @Test("19: a customer token opens the inbox, with ids and without", arguments: Depth.allCases)
     func customerToken(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.fetch, Content.ana, Content.ofAna()).expect(200, Content.anasInbox)
-        try await world.call(.post, Content.fetch, Content.ana, "{}").expect(200, Content.anasInbox)
+        try await world.call(.post, Example.inbox, .bearer, Content.ofAna()).expect(200, Content.anasInbox)
+        try await world.call(.post, Example.inbox, .bearer, "{}").expect(200, Content.anasInbox)
     }
 
     @Test("24: a key without the permission, and a key where a customer token is wanted", arguments: Depth.allCases)
     func permission(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.fetch, Content.limitedKey, Content.ofAna())
+        try await world.call(.post, Example.inbox, .limited, Content.ofAna())
             .expect(403, #"{"success":false,"error":"No permission"}"#, "no-permission")
         try await world.set("bloomreach.app-inbox-auth", "advanced")
         let wanted = #"{"success":false,"error":"customer token required"}"#
-        try await world.call(.post, Content.fetch, Content.key, Content.ofAna())
+        try await world.call(.post, Example.inbox, .token, Content.ofAna())
             .expect(401, wanted, "customer-token-required")
         try await world.call(
-            .post, Content.markAsRead, Content.key, Content.ofAna(#""message_ids":["msg-push-1"]"#)
+            .post, Example.markAsRead, .token, Content.ofAna(#""message_ids":["msg-push-1"]"#)
         ).expect(401, wanted, "customer-token-required")
-        try await world.call(.post, Content.fetch, Content.ana, Content.ofAna()).expect(200, Content.anasInbox)
+        try await world.call(.post, Example.inbox, .bearer, Content.ofAna()).expect(200, Content.anasInbox)
     }
 }

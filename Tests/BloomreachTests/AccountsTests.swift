@@ -8,31 +8,6 @@ import Understudy
 struct AccountsTests {
     private static let file = "bloomreach/accounts.yaml"
 
-    /// A change of the file, and the complaint about it.
-    private static let wrong: [(old: String, new: String, complaint: String)] = [
-        ("token: \"demo-project-2\"", "token: \"demo project\"", "is not made of letters, digits and -"),
-        ("token: \"demo-project-2\"", "token: \"demo-project-1\"", "another project has the token demo-project-1"),
-        ("id: \"demo-stream-2\"", "id: \"demo-stream-1\"", "another stream or project has the id demo-stream-1"),
-        ("id: \"demo-stream-2\"", "id: \"demo-project-1\"", "another stream or project has the id demo-project-1"),
-        ("id: \"demo-stream-2\"", "id: \"\"", "the stream id “” is not made of"),
-        ("project: \"demo-project-2\"", "project: \"demo-projekt-2\"", "did you mean “demo-project-2”?"),
-        ("[\"customers\", \"events\"", "[\"customer\", \"events\"", "“customer” is none of customers, events"),
-        ("secret: \"demo-secret-not-real-1\"", "secret: \"\"", "the secret cannot be used"),
-        ("registered: \"ben@example.test\"", "registered: \"ana@example.test\"", "another customer has the registered"),
-        ("denied_events", "denied_event", "did you mean “denied_events”?"),
-        ("first_name: \"Ana\" }", "first_name: \"Ana\" }\n        event: []", "did you mean “events”?"),
-    ]
-
-    @Test("a wrong file is refused with the place", arguments: wrong)
-    func refused(_ old: String, _ new: String, _ complaint: String) throws {
-        let fixtures = try OwnFixtures()
-        try fixtures.put(Self.file, [(old, new)])
-        let problem = #expect(throws: FixtureProblem.self) { try Emulator(fixtures: fixtures.store) }
-        #expect(problem?.file.hasSuffix(Self.file) == true)
-        #expect(problem?.line != nil)
-        #expect(problem?.message.contains(complaint) == true, "\(problem?.message ?? "")")
-    }
-
     @Test("a project's own answer to app-inbox-auth beats the switch")
     func project() async throws {
         let fixtures = try OwnFixtures()

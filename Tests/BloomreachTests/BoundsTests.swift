@@ -105,17 +105,6 @@ struct BoundsTests {
         try await update(0..<1000).expect(200)
     }
 
-    @Test("of clicks and self-checks the latest thousand are kept")
-    func clicks() async throws {
-        let world = try await World()
-        for number in 0...1000 {
-            try await world.call(.post, Example.clicks, .token, #"{"url":"u-\#(number)"}"#).expect(200)
-        }
-        let clicks = try await world.control(.get, "state/bloomreach").json["projects"]?[0]?["clicks"]?.array ?? []
-        #expect(clicks.count == 900)
-        #expect(clicks.last?["properties"]?["url"] == "u-1000")
-    }
-
     @Test("a type of event has a bound too")
     func longType() async throws {
         let body = Example.body(Example.ana, #""event_type":"\#(String(repeating: "x", count: 257))""#)

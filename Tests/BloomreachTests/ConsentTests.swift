@@ -12,7 +12,7 @@ struct ConsentTests {
 
     @Test("a body is not looked at", arguments: ["", "{", "[]", "null"])
     func consentBody(_ body: String) async throws {
-        try await World().call(.post, Content.consents, Content.key, body).expect(200, Content.consentCategories)
+        try await World().call(.post, Content.consents, .token, body).expect(200, Content.consentCategories)
     }
 
     @Test("with get-only POST is refused, as in the observed profile", arguments: Depth.allCases)
@@ -20,12 +20,12 @@ struct ConsentTests {
         let world = try await World(depth)
         let refused = #"{"success":false,"error":"Method not allowed"}"#
         try await world.set("bloomreach.consents-method", "get-only")
-        let answer = try await world.call(.post, Content.consents, Content.key, "{}")
+        let answer = try await world.call(.post, Content.consents, .token, "{}")
         answer.expect(405, refused, "method-not-allowed")
         #expect(answer["allow"] == "GET")
-        try await world.call(.get, Content.consents, Content.key).expect(200, Content.consentCategories)
+        try await world.call(.get, Content.consents, .token).expect(200, Content.consentCategories)
         try await world.set("bloomreach.consents-method", "post-and-get")
-        try await world.call(.post, Content.consents, Content.key).expect(200, Content.consentCategories)
+        try await world.call(.post, Content.consents, .token).expect(200, Content.consentCategories)
     }
 
     @Test("a stream has those of its project, and a private key reads them too")
@@ -35,7 +35,7 @@ struct ConsentTests {
             try await world.call(method, "/data/v2/streams/demo-stream-1/consent/categories")
                 .expect(200, Content.consentCategories)
         }
-        try await world.call(.get, Content.consents, Content.privateKey).expect(200, Content.consentCategories)
+        try await world.call(.get, Content.consents, .basic).expect(200, Content.consentCategories)
     }
 
     @Test("an event of consent moves the attribute of its category, and one that is incomplete revokes")
@@ -43,7 +43,7 @@ struct ConsentTests {
         let world = try await World()
         let asked = #""attributes":[{"type":"consent","category":"newsletter"},{"type":"consent","category":"x"}]"#
         func value() async throws -> [JSON?] {
-            let answer = try await world.call(.post, Content.attributes, Content.key, "{\(Content.benIDs),\(asked)}")
+            let answer = try await world.call(.post, Example.attributes, .token, "{\(Content.benIDs),\(asked)}")
             return answer.json["results"]?.array?.map { $0["value"] } ?? []
         }
         func track(_ properties: String) async throws -> ReceivedAnswer {
@@ -82,7 +82,7 @@ struct ConsentTests {
         let world = try await World()
         let asked = #""attributes":[{"type":"consent","category":"newsletter"},{"type":"consent","category":"x"}]"#
         func values(_ ids: String) async throws -> String {
-            try await world.call(.post, Content.attributes, Content.key, "{\(ids),\(asked)}").text
+            try await world.call(.post, Example.attributes, .token, "{\(ids),\(asked)}").text
         }
         let yes = #"{"success":true,"results":[{"success":true,"value":true},{"success":true,"value":false}]}"#
         let no = yes.replacing("true,\"value\":true", with: "true,\"value\":false")
@@ -106,7 +106,7 @@ struct ConsentTests {
     func segments(_ depth: Depth) async throws {
         let world = try await World(depth)
         for query in [Self.anasCookie, "?cookie=" + Self.anasCookie, "?cookie=c0000000-0000-4000-8000-00000000000%61"] {
-            try await world.call(.get, Content.segments + query, Content.key).expect(200, Self.anasSegments)
+            try await world.call(.get, Content.segments + query, .token).expect(200, Self.anasSegments)
         }
         try await world.call(.get, "/webxp/streams/demo-stream-1/segments" + Self.anasCookie)
             .expect(200, Self.anasSegments)
@@ -119,26 +119,26 @@ struct ConsentTests {
             "c0000000-0000-4000-8000-00000000000c",
         ])
     func noSegments(_ cookie: String) async throws {
-        try await World().call(.get, "\(Content.segments)?cookie=\(cookie)", Content.key).expect(200, "{}")
+        try await World().call(.get, "\(Content.segments)?cookie=\(cookie)", .token).expect(200, "{}")
     }
 
     @Test("a cookie must be there", arguments: ["", "?cookie=", "?cookie", "?Cookie=a"])
     func noCookie(_ query: String) async throws {
-        try await World().call(.get, Content.segments + query, Content.key)
+        try await World().call(.get, Content.segments + query, .token)
             .expect(400, Content.missing("cookie"), "missing-field")
     }
 
     @Test("a customer token must be of whoever has the cookie; of an unknown one nobody can tell")
     func segmentBinding() async throws {
         let world = try await World()
-        try await world.call(.get, Content.segments + Self.anasCookie, Content.ana).expect(200, Self.anasSegments)
-        try await world.call(.get, Content.segments + "?cookie=none", Content.ana).expect(200, "{}")
+        try await world.call(.get, Content.segments + Self.anasCookie, .bearer).expect(200, Self.anasSegments)
+        try await world.call(.get, Content.segments + "?cookie=none", .bearer).expect(200, "{}")
         let ben = Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000b"
-        let refused = try await world.call(.get, ben, Content.ana)
+        let refused = try await world.call(.get, ben, .bearer)
         #expect(refused.status == 401)
         #expect(refused.failure == "customer-token-ids-mismatch")
         try await world.set("bloomreach.customer-token-binding", "off")
-        try await world.call(.get, ben, Content.ana).expect(200, "{}")
+        try await world.call(.get, ben, .bearer).expect(200, "{}")
     }
 
     @Test("an action puts a customer into segments, and a guest takes them along when signing in")
@@ -150,13 +150,13 @@ struct ConsentTests {
         #expect(set.status == 200, "\(set.text)")
         let segments = #"{"discovery":[],"content":[{"id":"s","segmentation_id":"t"}],"merchandising":[]}"#
         let query = "?cookie=c0000000-0000-4000-8000-00000000000c"
-        try await world.call(.get, Content.segments + query, Content.key).expect(200, segments)
+        try await world.call(.get, Content.segments + query, .token).expect(200, segments)
         try await world.call(
-            .post, "/track/v2/projects/demo-project-1/customers", Content.key,
+            .post, "/track/v2/projects/demo-project-1/customers", .token,
             #"{"customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c","registered":"ben@example.test"}}"#
         ).expect(200)
         try await world.call(
-            .get, Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000b", Content.key
+            .get, Content.segments + "?cookie=c0000000-0000-4000-8000-00000000000b", .token
         ).expect(200, segments)
     }
 }

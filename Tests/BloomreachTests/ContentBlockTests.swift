@@ -30,8 +30,8 @@ struct ContentBlockTests {
     @Test("a credential that comes with it is judged, but no ids")
     func bundleCredential() async throws {
         let world = try await World()
-        try await world.call(.get, Content.bundle, Content.key).expect(200, Self.bundle)
-        try await world.call(.get, Content.bundle, Content.ana).expect(200, Self.bundle)
+        try await world.call(.get, Content.bundle, .token).expect(200, Self.bundle)
+        try await world.call(.get, Content.bundle, .bearer).expect(200, Self.bundle)
         try await world.call(.get, Content.bundle, [("authorization", "Token nope")])
             .expect(401, #"{"success":false,"error":"access key not found"}"#, "unknown-key")
     }
@@ -45,13 +45,13 @@ struct ContentBlockTests {
         let world = try await World(depth)
         let unknown = #"{"id":"block-x","status":"does_not_exist","ttl_seconds":60}"#
         try await world.call(
-            .post, Content.blocks, Content.key, Content.ofAna(#""content_block_ids":["block-2","block-x"]"#)
+            .post, Content.blocks, .token, Content.ofAna(#""content_block_ids":["block-2","block-x"]"#)
         ).expect(200, #"{"success":true,"data":[\#(Self.anasBlock),\#(unknown)]}"#)
         try await world.call(
-            .post, Content.blocks, Content.ana,
+            .post, Content.blocks, .bearer,
             Content.ofAna(#""content_block_ids":["block-x","block-2","block-x"]"#)
         ).expect(200, #"{"success":true,"data":[\#(unknown),\#(Self.anasBlock),\#(unknown)]}"#)
-        try await world.call(.post, Content.blocks, Content.key, Content.ofAna(#""content_block_ids":[]"#))
+        try await world.call(.post, Content.blocks, .token, Content.ofAna(#""content_block_ids":[]"#))
             .expect(200, #"{"success":true,"data":[]}"#)
     }
 
@@ -59,9 +59,9 @@ struct ContentBlockTests {
     func blockAudience() async throws {
         let world = try await World()
         let asked = #""content_block_ids":["block-2"]"#
-        try await world.call(.post, Content.blocks, Content.key, Content.ofGuest(asked)).expect(
+        try await world.call(.post, Content.blocks, .token, Content.ofGuest(asked)).expect(
             200, #"{"success":true,"data":[{"id":"block-2","status":"filter_not_matched","ttl_seconds":60}]}"#)
-        let ben = try await world.call(.post, Content.blocks, Content.key, Content.ofBen(asked))
+        let ben = try await world.call(.post, Content.blocks, .token, Content.ofBen(asked))
         #expect(ben.json["data"]?[0]?["content"]?["html"] == "<div>Hello there</div>")
     }
 
@@ -69,19 +69,19 @@ struct ContentBlockTests {
     func entityTags(_ depth: Depth) async throws {
         let world = try await World(depth)
         let body = Content.ofAna(#""content_block_ids":["block-2"]"#)
-        let first = try await world.call(.post, Content.blocks, Content.key, body)
+        let first = try await world.call(.post, Content.blocks, .token, body)
         let tag = try #require(first["etag"])
         for known in [tag, "W/" + tag, "\"other\", \(tag)", "*"] {
             let answer = try await world.call(
-                .post, Content.blocks, Content.key + [("if-none-match", known)], body)
+                .post, Content.blocks, .token + [("if-none-match", known)], body)
             answer.expect(304, "")
             #expect(answer["etag"] == tag)
             #expect(answer["content-type"] == nil)
         }
-        try await world.call(.post, Content.blocks, Content.key + [("if-none-match", "\"other\"")], body)
+        try await world.call(.post, Content.blocks, .token + [("if-none-match", "\"other\"")], body)
             .expect(200, first.text)
         let ben = try await world.call(
-            .post, Content.blocks, Content.key + [("if-none-match", tag)],
+            .post, Content.blocks, .token + [("if-none-match", tag)],
             Content.ofBen(#""content_block_ids":["block-2"]"#))
         ben.expect(200)
         #expect(ben["etag"] != tag)
@@ -100,14 +100,14 @@ struct ContentBlockTests {
             ),
         ])
     func blockFields(_ body: String, _ text: String, _ failure: String) async throws {
-        try await World().call(.post, Content.blocks, Content.key, body)
+        try await World().call(.post, Content.blocks, .token, body)
             .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 
     @Test("a customer token must be of the ids that ask for a block")
     func blockBinding() async throws {
         let answer = try await World().call(
-            .post, Content.blocks, Content.ana, Content.ofBen(#""content_block_ids":["block-2"]"#))
+            .post, Content.blocks, .bearer, Content.ofBen(#""content_block_ids":["block-2"]"#))
         #expect(answer.failure == "customer-token-ids-mismatch")
     }
 }

@@ -3,39 +3,12 @@ import Support
 
 /// What the content of the example world looks like on the wire, and how its calls are made.
 enum ContentExample {
-    static let fetch = "/webxp/projects/demo-project-1/appinbox/fetch"
-    static let markAsRead = "/webxp/projects/demo-project-1/appinbox/markasread"
-    static let streamFetch = "/webxp/streams/demo-stream-1/appinbox/fetch"
     static let messages = "/webxp/s/demo-project-1/inappmessages"
     static let blocks = "/webxp/s/demo-project-1/inappcontentblocks?v=2"
     static let bundle = "/wxstatic/projects/demo-project-1/bundle-ios.json?v=2"
     static let consents = "/data/v2/projects/demo-project-1/consent/categories"
     static let segments = "/webxp/projects/demo-project-1/segments"
     static let recommendations = "/optimization/streams/demo-stream-1/recommend/user"
-    static let attributes = "/data/v2/projects/demo-project-1/customers/attributes"
-
-    static let key: World.Fields = [("authorization", "Token pubkey-demo-1")]
-    static let limitedKey: World.Fields = [("authorization", "Token pubkey-demo-limited")]
-    static let privateKey: World.Fields = [
-        ("authorization", "Basic cHJpdmtleS1kZW1vLTE6ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")
-    ]
-    /// The customer token of Ana, as the vendor's spec prints it.
-    static let ana: World.Fields = [
-        (
-            "authorization",
-            "Bearer eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCIsImtpZCI6InByaXZrZXktZGVtby0xIn0.eyJzdWIiOnsicmVnaXN0ZXJlZCI6ImF"
-                + "uYUBleGFtcGxlLnRlc3QifSwiZXhwIjoxODAwMDAzNjAwfQ.1xM9qyLS5dkvY2Cs-gpJoBAK9G_03kp2gSl0NnlBJcE"
-        )
-    ]
-    /// The stream token of Ana, as the vendor's spec prints it.
-    static let streamAna: World.Fields = [
-        (
-            "authorization",
-            "Bearer eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCIsImtpZCI6InNpZ25rZXktZGVtby0xIn0.eyJleHAiOjE4MDAwMDA5MDAsImlkcyI"
-                + "6eyJyZWdpc3RlcmVkIjoiYW5hQGV4YW1wbGUudGVzdCJ9fQ.mPj93XdGhFlLkD9pCgZLSScbdfpjt3mKOi12fT1D8ug3WAG7SJYuc"
-                + "7JFyL6sUj7CfJKRJhJ_NlWcpwX9vgeQNw"
-        )
-    ]
 
     /// The ids of the example's customers, as members of a body.
     static let anaIDs =
@@ -107,7 +80,7 @@ extension World {
     /// Fetches Ana's inbox with the public key.
     func fetchInbox(_ members: String...) async throws -> ReceivedAnswer {
         let body = "{" + ([ContentExample.anaIDs] + members).joined(separator: ",") + "}"
-        return try await call(.post, ContentExample.fetch, ContentExample.key, body)
+        return try await call(.post, Example.inbox, .token, body)
     }
 
     /// Marks messages as read with the public key, Ana's unless another owner is named.
@@ -115,7 +88,7 @@ extension World {
         _ ids: String, token: String = #""v1.1.1.2""#, owner: String = ContentExample.anaIDs
     ) async throws -> ReceivedAnswer {
         try await call(
-            .post, ContentExample.markAsRead, ContentExample.key,
+            .post, Example.markAsRead, .token,
             #"{\#(owner),"message_ids":\#(ids),"sync_token":\#(token)}"#)
     }
 

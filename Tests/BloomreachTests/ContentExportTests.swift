@@ -10,65 +10,6 @@ import Understudy
 struct ContentExportTests {
     private typealias Content = ContentExample
 
-    /// Something of every kind happens.
-    private func live(_ world: World) async throws {
-        let orders = [
-            ("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#),
-            ("delete-inbox-message", #"{"customer":"ana@example.test","message":"msg-html-1"}"#),
-            (
-                "add-inbox-message",
-                #"{"customer":"ben@example.test","message":{"id":"m","type":"push","application_id":"tv","content":{"a":1}}}"#
-            ),
-            ("set-segments", #"{"customer":"ana@example.test","segments":{}}"#),
-            ("set-segments", #"{"customer":"ben@example.test","segments":{"content":[{"id":"s"}]}}"#),
-            ("set-consent", #"{"customer":"ben@example.test","category":"newsletter","value":true}"#),
-        ]
-        for (action, order) in orders {
-            let answer = try await world.act(action, order)
-            #expect(answer.status == 200, "\(answer.text)")
-        }
-    }
-
-    /// Everything that a client can see of it.
-    private func seen(_ world: World) async throws -> [String] {
-        var texts: [String] = []
-        for ids in [Content.anaIDs, Content.benIDs] {
-            for application in ["default-application", "tv"] {
-                texts.append(
-                    try await world.call(
-                        .post, Content.fetch, Content.key, #"{\#(ids),"application_id":"\#(application)"}"#
-                    ).text)
-            }
-            texts.append(
-                try await world.call(
-                    .post, Content.attributes, Content.key,
-                    #"{\#(ids),"attributes":[{"type":"consent","category":"newsletter"}]}"#
-                ).text)
-        }
-        for letter in ["a", "b"] {
-            texts.append(
-                try await world.call(
-                    .get, "\(Content.segments)?cookie=c0000000-0000-4000-8000-00000000000\(letter)", Content.key
-                ).text)
-        }
-        return texts
-    }
-
-    @Test("all of it survives an export and an import", arguments: Depth.allCases)
-    func whole(_ depth: Depth) async throws {
-        let (world, other) = (try await World(depth), try await World(depth))
-        try await live(world)
-        #expect(try await seen(world) != seen(other))
-        let export = try await world.control(.get, "state/bloomreach")
-        let put = try await other.control(.put, "state/bloomreach", export.text)
-        #expect((200...299).contains(put.status), "\(put.text)")
-        #expect(try await seen(world) == seen(other))
-        #expect(try await other.control(.get, "state/bloomreach").text == export.text)
-        try await world.control(.post, "reset")
-        try await world.freeze(at: World.exampleMoment)
-        try await world.fetchInbox().expect(200, Content.anasInbox)
-    }
-
     @Test("an import without content has empty inboxes")
     func noContent() async throws {
         let world = try await World()
@@ -158,12 +99,12 @@ struct ContentExportTests {
     @Test("what the sandbox did stays: a deleted message stays away, an added one stays")
     func ownMessages() async throws {
         try await reload(Self.inbox, [("Parcel sent", "Parcel lost")]) { world in
-            try await live(world)
+            try await BloomreachLife.fillInboxes(world)
         } _: { world in
             let ana = try await world.fetchInbox()
             #expect(ana.messageIDs == ["msg-push-1"])
             let ben = try await world.call(
-                .post, Content.fetch, Content.key, Content.ofBen(#""application_id":"tv""#))
+                .post, Example.inbox, .token, Content.ofBen(#""application_id":"tv""#))
             #expect(ben.messageIDs == ["m", "msg-push-2"])
         }
     }
@@ -181,10 +122,10 @@ struct ContentExportTests {
         } _: { world in
             let ana = try await world.fetchInbox(#""sync_token":"v1.1.1.2""#)
             #expect(ana.messageIDs == ["msg-push-1"], "the number that the token holds is still Ana's")
-            let ben = try await world.call(.post, Content.fetch, Content.key, Content.ofBen())
+            let ben = try await world.call(.post, Example.inbox, .token, Content.ofBen())
             #expect(ben.messageIDs == ["msg-push-2"])
             try await world.call(
-                .post, Content.fetch, Content.key, #"{"customer_ids":{"registered":"zoe@example.test"}}"#
+                .post, Example.inbox, .token, #"{"customer_ids":{"registered":"zoe@example.test"}}"#
             ).expect(200)
         }
     }
@@ -196,16 +137,16 @@ struct ContentExportTests {
             try await world.act(
                 "set-consent", #"{"customer":"ana@example.test","category":"newsletter","value":false}"#)
         } _: { world in
-            #expect(try await world.call(.get, query, Content.key).json["discovery"]?[0]?["id"] == "seg-9")
+            #expect(try await world.call(.get, query, .token).json["discovery"]?[0]?["id"] == "seg-9")
             let consent = try await world.call(
-                .post, Content.attributes, Content.key,
+                .post, Example.attributes, .token,
                 Content.ofAna(#""attributes":[{"type":"consent","category":"newsletter"}]"#))
             #expect(consent.json["results"]?[0]?["value"] == false)
         }
         try await reload("bloomreach/content/segments.yaml", [("seg-1", "seg-9")]) { world in
             try await world.act("set-segments", #"{"customer":"ana@example.test","segments":{"content":[]}}"#)
         } _: { world in
-            try await world.call(.get, query, Content.key).expect(200, "{}")
+            try await world.call(.get, query, .token).expect(200, "{}")
         }
     }
 }

@@ -220,7 +220,7 @@ struct ContentFixtureTests {
         }
         let world = try await World(on: Stage(try Emulator(fixtures: fixtures.store)))
         try await world.fetchInbox().expect(200, #"{"success":true,"messages":[],"sync_token":"v1.1.1.0"}"#)
-        try await world.call(.get, ContentExample.consents, ContentExample.key)
+        try await world.call(.get, ContentExample.consents, .token)
             .expect(200, #"{"success":true,"results":[]}"#)
         try await world.call(.get, ContentExample.bundle).expect(200, #"{"success":true,"in_app_content_blocks":[]}"#)
     }
@@ -249,7 +249,7 @@ struct ContentFixtureTests {
                 .replacing("{{x", with: "x"), to: "bloomreach/content/content-blocks.yaml")
         let world = try await World(on: Stage(try Emulator(fixtures: fixtures.store)))
         try await world.call(
-            .post, ContentExample.blocks, ContentExample.key, ContentExample.ofAna(#""content_block_ids":["b"]"#)
+            .post, ContentExample.blocks, .token, ContentExample.ofAna(#""content_block_ids":["b"]"#)
         ).expect(
             200,
             #"{"success":true,"data":[{"id":"b","status":"OK","ttl_seconds":60,"variant_id":0,"#

@@ -6,32 +6,6 @@ import Understudy
 
 @Suite("Bloomreach's failures")
 struct FailureTests {
-    @Test(
-        "every failure has its status, its exact body and its name in the journal", arguments: Depth.allCases,
-        FailureCase.all)
-    func failure(_ depth: Depth, _ example: FailureCase) async throws {
-        let world = try await World(depth)
-        let before =
-            example.name.hasPrefix("sync-token") || example.name == "customer-ids-conflict"
-            ? nil : try await world.control(.get, "state/bloomreach").text
-        let answer = try await example.provoke(world)
-        answer.expect(example.status, example.body, example.name)
-        let isText = [Example.unreadable, "Internal Server Error", "Service Unavailable"].contains(example.body)
-        #expect(answer["content-type"] == (isText ? "text/plain; charset=utf-8" : "application/json"))
-        #expect(answer["x-request-id"]?.count == 36)
-        if let before { #expect(try await world.control(.get, "state/bloomreach").text == before) }
-    }
-
-    @Test("no failure is without a case, and each has the status that is listed")
-    func coverage() async throws {
-        let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
-        #expect(Set(FailureCase.all.map(\.name)) == Set(bloomreach.failures.map(\.name)))
-        for listing in bloomreach.failures {
-            let example = try #require(FailureCase.all.first { $0.name == listing.name })
-            #expect(listing.status == example.status, "\(listing.name)")
-        }
-    }
-
     @Test("a method that a path does not know is told which ones it does", arguments: Depth.allCases)
     func allow(_ depth: Depth) async throws {
         let world = try await World(depth)

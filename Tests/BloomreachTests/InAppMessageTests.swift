@@ -14,7 +14,7 @@ struct InAppMessageTests {
             ("?compatibility=3", 2), ("?compatibility=4", 2), ("?other=1&compatibility=3", 2),
         ])
     func compatibility(_ query: String, _ count: Int) async throws {
-        let answer = try await World().call(.post, Content.messages + query, Content.key, Content.ofGuest())
+        let answer = try await World().call(.post, Content.messages + query, .token, Content.ofGuest())
         answer.expect(200)
         #expect(answer.json["data"]?.array?.count == count)
     }
@@ -22,13 +22,13 @@ struct InAppMessageTests {
     @Test("a message with an audience comes to those it names, in their own words")
     func audience() async throws {
         let world = try await World()
-        let ana = try await world.call(.post, Content.messages, Content.key, Content.ofAna(#""device":"ios""#))
+        let ana = try await world.call(.post, Content.messages, .token, Content.ofAna(#""device":"ios""#))
         #expect(ana.json["data"]?.array?.map { $0["id"] } == ["inapp-1", "inapp-html-1"])
         #expect(ana.text.contains("<h1>Happy birthday, Ana</h1>"))
         #expect(ana.json["data"]?[1]?["close_timeout"] == .null, "what the fixture leaves out is null")
         #expect(ana.json["data"]?[1]?["date_filter"]?.text == #"{"enabled":false,"from_date":null,"to_date":null}"#)
         #expect(ana.json["data"]?[1]?["audience"] == nil)
-        let ben = try await world.call(.post, Content.messages, Content.key, Content.ofBen())
+        let ben = try await world.call(.post, Content.messages, .token, Content.ofBen())
         #expect(ben.json["data"]?.array?.map { $0["id"] } == ["inapp-1"])
     }
 
@@ -36,17 +36,17 @@ struct InAppMessageTests {
     func changedProperty() async throws {
         let world = try await World()
         try await world.call(
-            .post, "/track/v2/projects/demo-project-1/customers", Content.key,
+            .post, "/track/v2/projects/demo-project-1/customers", .token,
             Content.ofAna(#""properties":{"first_name":"A\"}]<b>"}"#)
         ).expect(200)
-        let ana = try await world.call(.post, Content.messages, Content.key, Content.ofAna())
+        let ana = try await world.call(.post, Content.messages, .token, Content.ofAna())
         #expect(
             ana.json["data"]?[1]?["payload_html"]?.string?.contains(#"<h1>Happy birthday, A"}]<b></h1>"#) == true)
     }
 
     @Test("somebody unknown gets what everybody gets")
     func unknownReader() async throws {
-        try await World().call(.post, Content.messages, Content.key, #"{"customer_ids":{"registered":"x"}}"#)
+        try await World().call(.post, Content.messages, .token, #"{"customer_ids":{"registered":"x"}}"#)
             .expect(200, #"{"success":true,"data":[\#(Content.welcome)]}"#)
     }
 
@@ -72,7 +72,7 @@ struct InAppMessageTests {
             (Content.ofAna(#""device":1"#), "Field 'device' is invalid.", "invalid-field"),
         ])
     func messageFields(_ body: String, _ text: String, _ failure: String) async throws {
-        try await World().call(.post, Content.messages, Content.key, body)
+        try await World().call(.post, Content.messages, .token, body)
             .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 }

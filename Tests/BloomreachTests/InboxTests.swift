@@ -15,7 +15,7 @@ struct InboxTests {
         try await world.markAsRead(#"["msg-html-1"]"#, owner: #""customer_ids":{"registered":"ana@example.test"}"#)
             .expect(200, Content.done)
         let other = try await world.call(
-            .post, Content.fetch, Content.key,
+            .post, Example.inbox, .token,
             #"{"customer_ids":{"cookie":"another-device","registered":"ana@example.test"}}"#)
         #expect(other.json["messages"]?.array?.map { $0["is_read"] } == [false, true])
         #expect(other.json["sync_token"] == "v1.1.1.3")
@@ -25,8 +25,8 @@ struct InboxTests {
     func cookieAlone() async throws {
         let world = try await World()
         let body = #"{"customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000a"}}"#
-        try await world.call(.post, Content.fetch, Content.key, body).expect(200, Content.noMessages)
-        try await world.call(.post, Content.fetch, Content.key, #"{"customer_ids":{"registered":"nobody"}}"#)
+        try await world.call(.post, Example.inbox, .token, body).expect(200, Content.noMessages)
+        try await world.call(.post, Example.inbox, .token, #"{"customer_ids":{"registered":"nobody"}}"#)
             .expect(200, Content.noMessages)
         try await world.markAsRead(#"["msg-push-1"]"#, owner: String(body.dropFirst().dropLast()))
             .expect(400, #"{"success":false,"error":"unknown message id"}"#, "message-not-found")
@@ -44,11 +44,11 @@ struct InboxTests {
     @Test("a stream shows that of its project to a token", arguments: Depth.allCases)
     func stream(_ depth: Depth) async throws {
         let world = try await World(depth)
-        try await world.call(.post, Content.streamFetch, Content.streamAna, Content.ofAna())
+        try await world.call(.post, Example.streamInbox, .streamBearer, Content.ofAna())
             .expect(200, Content.anasInbox)
-        try await world.call(.post, Content.streamFetch, Content.streamAna, "{}").expect(200, Content.anasInbox)
+        try await world.call(.post, Example.streamInbox, .streamBearer, "{}").expect(200, Content.anasInbox)
         try await world.call(
-            .post, "/webxp/streams/demo-stream-1/appinbox/markasread", Content.streamAna,
+            .post, "/webxp/streams/demo-stream-1/appinbox/markasread", .streamBearer,
             #"{"message_ids":["msg-push-1"],"sync_token":"v1.1.1.2"}"#
         ).expect(200, Content.done)
         #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == ["msg-push-1"])
@@ -136,11 +136,11 @@ struct InboxTests {
     func anonymized() async throws {
         let world = try await World()
         try await world.call(
-            .post, "/data/v2/projects/demo-project-1/customers/anonymize", Content.privateKey, Content.ofAna()
+            .post, "/data/v2/projects/demo-project-1/customers/anonymize", .basic, Content.ofAna()
         ).expect(200, Content.done)
-        try await world.call(.post, Content.fetch, Content.key, Content.ofAna()).expect(200, Content.noMessages)
+        try await world.call(.post, Example.inbox, .token, Content.ofAna()).expect(200, Content.noMessages)
         try await world.call(
-            .post, "/track/v2/projects/demo-project-1/customers", Content.key, Content.ofAna(#""properties":{}"#)
+            .post, "/track/v2/projects/demo-project-1/customers", .token, Content.ofAna(#""properties":{}"#)
         ).expect(200)
         try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).expect(410, Content.staleToken, "sync-token-stale")
     }
@@ -150,21 +150,21 @@ struct InboxTests {
         let world = try await World()
         let ids = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c","registered":"ana@example.test"}"#
         try await world.call(
-            .post, "/track/v2/projects/demo-project-1/customers", Content.key, #"{\#(ids),"properties":{}}"#
+            .post, "/track/v2/projects/demo-project-1/customers", .token, #"{\#(ids),"properties":{}}"#
         ).expect(200)
-        try await world.call(.post, Content.fetch, Content.key, "{\(ids)}").expect(200, Content.anasInbox)
+        try await world.call(.post, Example.inbox, .token, "{\(ids)}").expect(200, Content.anasInbox)
     }
 
     @Test("a token that is minted for other ids does not open it")
     func binding() async throws {
         let world = try await World()
         let body = #"{"error":"token does not belong to these customer ids","success":false}"#
-        let answer = try await world.call(.post, Content.fetch, Content.ana, Content.ofBen())
+        let answer = try await world.call(.post, Example.inbox, .bearer, Content.ofBen())
         #expect(answer.status == 401)
         #expect(answer.json.isEquivalent(to: try JSON.parse(body.utf8)))
         #expect(answer.failure == "customer-token-ids-mismatch")
         let marked = try await world.call(
-            .post, Content.markAsRead, Content.ana,
+            .post, Example.markAsRead, .bearer,
             Content.ofBen(#""message_ids":["msg-push-2"],"sync_token":"v1.2.1.1""#))
         #expect(marked.failure == "customer-token-ids-mismatch")
     }

@@ -40,14 +40,14 @@ struct MatrixTests {
 
     @Test("each route takes what its row says", arguments: Depth.allCases, rows)
     func row(_ depth: Depth, _ row: Row) async throws {
-        for route in RouteCase.all where route.id == row.route && !route.path.contains("stream") {
+        for route in RouteCase.all where route.route == row.route && !route.target.contains("stream") {
             for (fields, isTaken, failure) in [
                 (World.Fields.token, row.token, "credential-not-accepted"),
                 (.bearer, row.bearer, "credential-not-accepted"), (.basic, row.basic, "credential-not-accepted"),
                 ([], row.none, "missing-authorization"),
             ] {
                 let world = try await World(depth)
-                let answer = try await world.call(route.method, route.path, fields, route.body)
+                let answer = try await world.call(route.method, route.target, fields, route.body())
                 #expect(answer.failure == (isTaken ? nil : failure), "\(fields) \(answer.text)")
                 #expect(answer.status == (isTaken ? 200 : 401), "\(fields)")
             }
@@ -56,19 +56,19 @@ struct MatrixTests {
 
     @Test("no route of a project is without a row")
     func coverage() {
-        let routes = Set(RouteCase.all.map(\.id)).subtracting(["recommend.user"])
+        let routes = Set(RouteCase.all.map(\.route)).subtracting(["recommend.user"])
         #expect(Set(Self.rows.map(\.route)) == routes)
     }
 
     @Test("on a stream, only the app inbox and recommendations need a token", arguments: Depth.allCases)
     func streams(_ depth: Depth) async throws {
-        for route in RouteCase.all where route.path.contains("stream") {
-            let needsToken = route.id.hasPrefix("appinbox") || route.id == "recommend.user"
+        for route in RouteCase.all where route.target.contains("stream") {
+            let needsToken = route.route.hasPrefix("appinbox") || route.route == "recommend.user"
             let world = try await World(depth)
-            let answer = try await world.call(route.method, route.path, [], route.body)
+            let answer = try await world.call(route.method, route.target, [], route.body())
             #expect(answer.failure == (needsToken ? "stream-token-missing" : nil), "\(route) \(answer.text)")
             try await world.set("bloomreach.require-jwt", "all")
-            let other = try await world.call(route.method, route.path, [], route.body)
+            let other = try await world.call(route.method, route.target, [], route.body())
             #expect(other.failure == "stream-token-missing", "\(route)")
         }
     }

@@ -11,7 +11,7 @@ struct RecommendationTests {
 
     private func recommend(_ world: World, _ members: String) async throws -> ReceivedAnswer {
         try await world.call(
-            .post, Content.recommendations, Content.streamAna, "{\(Content.anaIDs),\"engine_id\":\(members)}")
+            .post, Content.recommendations, .streamBearer, "{\(Content.anaIDs),\"engine_id\":\(members)}")
     }
 
     @Test("the items of an engine come in order, with an id that stays", arguments: Depth.allCases)
@@ -41,7 +41,7 @@ struct RecommendationTests {
         let world = try await World()
         func ask(_ ids: String, _ attribute: String) async throws -> ReceivedAnswer {
             try await world.call(
-                .post, Content.attributes, Content.key, #"{\#(ids),"attributes":[\#(attribute)]}"#)
+                .post, Example.attributes, .token, #"{\#(ids),"attributes":[\#(attribute)]}"#)
         }
         let attribute =
             #"{"type":"recommendation","id":"bestsellers","fillWithRandom":true,"size":2,"#
@@ -92,7 +92,7 @@ struct RecommendationTests {
         let world = try await World()
         try await world.call(.post, Content.recommendations, [], Content.ofAna(#""engine_id":"bestsellers""#))
             .expect(401, #"{"success":false,"error":"missing token"}"#, "stream-token-missing")
-        try await world.call(.post, Content.recommendations, Content.streamAna, #"{"engine_id":"bestsellers"}"#)
+        try await world.call(.post, Content.recommendations, .streamBearer, #"{"engine_id":"bestsellers"}"#)
             .expect(200)
     }
 
@@ -109,7 +109,7 @@ struct RecommendationTests {
         let world = try await World()
         for (ids, value) in [(Content.anaIDs, anas), (Content.benIDs, others)] {
             try await world.call(
-                .post, Content.attributes, Content.key,
+                .post, Example.attributes, .token,
                 #"{\#(ids),"attributes":[{"type":"\#(type)","id":"\#(id)"}]}"#
             ).expect(200, #"{"success":true,"results":[{"success":true,"value":\#(value)}]}"#)
         }
@@ -123,7 +123,7 @@ struct RecommendationTests {
         ])
     func unknownComputed(_ type: String, _ title: String) async throws {
         try await World().call(
-            .post, Content.attributes, Content.key,
+            .post, Example.attributes, .token,
             #"{\#(Content.anaIDs),"attributes":[{"type":"\#(type)","id":"x"}]}"#
         ).expect(
             404, #"{"success":false,"errors":{"_global":["\#(title) with id x does not exist"]}}"#,

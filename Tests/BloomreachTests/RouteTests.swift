@@ -5,23 +5,6 @@ import Testing
 
 @Suite("Bloomreach's routes")
 struct RouteTests {
-    @Test("every route answers at each of its places", arguments: Depth.allCases, RouteCase.all)
-    func route(_ depth: Depth, _ route: RouteCase) async throws {
-        let world = try await World(depth)
-        let answer = try await world.call(route.method, route.path, route.fields, route.body)
-        answer.expect(200, route.answer)
-        #expect(answer.entry?.record.route == route.id)
-        #expect(answer["content-type"] == "application/json")
-        #expect(answer["x-request-id"]?.count == 36)
-    }
-
-    @Test("no route, and no place of a route, is without a case")
-    func coverage() async throws {
-        let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })
-        let places = bloomreach.routes.flatMap { route in route.endpoints.map { "\(route.id) at \($0)" } }
-        #expect(Set(RouteCase.all.map(\.description)) == Set(places))
-    }
-
     @Test("the paths of streams are observed, whatever is documented of those of projects")
     func evidence() async throws {
         let bloomreach = try #require(try await World().emulator.vendors.first { $0.identity.id == "bloomreach" })

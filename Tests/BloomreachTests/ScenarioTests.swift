@@ -46,7 +46,7 @@ struct ScenarioTests {
 
         func send() async throws -> ReceivedAnswer {
             try await world.call(
-                .post, Content.fetch, [("authorization", "Bearer " + token)], Content.ofAna())
+                .post, Example.inbox, [("authorization", "Bearer " + token)], Content.ofAna())
         }
     }
 
@@ -122,7 +122,7 @@ struct ScenarioTests {
         for _ in 1...5 {
             guard let event = queue.first else { break }
             let answer = try await world.call(
-                .post, events, Content.key, Content.ofAna(#""event_type":"\#(event)""#))
+                .post, events, .token, Content.ofAna(#""event_type":"\#(event)""#))
             statuses.append(answer.status)
             if answer.status == 503 {
                 answer.expect(503, "Service Unavailable", "service-unavailable")
@@ -132,7 +132,7 @@ struct ScenarioTests {
         }
         #expect(statuses == [503, 503, 503, 200, 200])
         let stored = try await world.call(
-            .post, "/data/v2/projects/demo-project-1/customers/events", Content.privateKey,
+            .post, "/data/v2/projects/demo-project-1/customers/events", .basic,
             Content.ofAna(#""event_types":["view","purchase"]"#))
         #expect(stored.json["data"]?.array?.map { $0["type"] } == ["view", "purchase"])
         #expect(try await world.fetchInbox().status == 200, "only tracking is down")

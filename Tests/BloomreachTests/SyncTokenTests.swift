@@ -115,7 +115,7 @@ struct SyncTokenTests {
             (Content.ofAna(#""message_ids":["m"],"sync_token":1"#), "Field 'sync_token' is invalid.", "invalid-field"),
         ])
     func markFields(_ body: String, _ text: String, _ failure: String) async throws {
-        try await World().call(.post, Content.markAsRead, Content.key, body)
+        try await World().call(.post, Example.markAsRead, .token, body)
             .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 
@@ -131,7 +131,7 @@ struct SyncTokenTests {
             ),
         ])
     func fetchFields(_ body: String, _ text: String, _ failure: String) async throws {
-        try await World().call(.post, Content.fetch, Content.key, body)
+        try await World().call(.post, Example.inbox, .token, body)
             .expect(400, #"{"success":false,"error":"\#(text)"}"#, failure)
     }
 

@@ -5,30 +5,6 @@ import Testing
 
 @Suite("Comapi's failures")
 struct FailureTests {
-    @Test(
-        "every failure has its status, its exact body, its name in the journal, and what a browser needs",
-        arguments: Depth.allCases, FailureCase.all)
-    func failure(_ depth: Depth, _ example: FailureCase) async throws {
-        let world = try await World.comapi(depth)
-        let answer = try await example.provoke(world)
-        answer.expect(example.status, example.body, example.name)
-        #expect(answer["access-control-allow-origin"] == "*")
-        #expect(answer["access-control-expose-headers"] == "ETag")
-        #expect(answer["content-type"] == "application/json; charset=utf-8")
-        #expect(answer["cache-control"] == "no-store")
-        #expect(answer["www-authenticate"] == (example.status == 401 ? "Bearer" : nil))
-    }
-
-    @Test("no failure is without a case")
-    func coverage() async throws {
-        let comapi = try #require(try await World().emulator.vendors.first { $0.identity.id == "comapi" })
-        #expect(Set(FailureCase.all.map(\.name)) == Set(comapi.failures.map(\.name)))
-        for listing in comapi.failures {
-            let example = try #require(FailureCase.all.first { $0.name == listing.name })
-            #expect(listing.status == example.status, "\(listing.name)")
-        }
-    }
-
     @Test("a path that is known with other methods says which")
     func allow() async throws {
         let world = try await World.comapi()

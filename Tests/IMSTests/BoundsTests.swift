@@ -68,31 +68,6 @@ struct BoundsTests {
         try await world.me(stranger).expectRefusal(401, "token-replayed")
     }
 
-    @Test("a user keeps two thousand trips, and the next one is refused")
-    func trips() async throws {
-        let world = try await World()
-        let fields = World.Fields.bearer(try Forged().text())
-        for number in 0..<2000 {
-            let answer = try await world.call(
-                .post, "/ims/v1/trips", fields, Example.trip.replacing("t-1", with: "t-\(number)"))
-            #expect(answer.status == 201)
-        }
-        try await world.call(.post, "/ims/v1/trips", fields, Example.trip.replacing("t-1", with: "more"))
-            .expectRefusal(413, "body-too-large")
-        try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expect(200)
-    }
-
-    @Test("a user sends a thousand invitations, and the next one is refused")
-    func invitations() async throws {
-        let world = try await World()
-        let fields = World.Fields.bearer(try Forged().text())
-        for _ in 0..<1000 {
-            #expect(try await world.call(.post, "/ims/v1/invitations", fields, Example.invitation).status == 201)
-        }
-        try await world.call(.post, "/ims/v1/invitations", fields, Example.invitation).expectRefusal(
-            413, "body-too-large")
-    }
-
     @Test("users beyond the bound push out those who were enrolled first, and never the fixtures'")
     func users() throws {
         let capacity = 300
@@ -111,17 +86,5 @@ struct BoundsTests {
         #expect(users.user(of: "t", activationID: "0@b.test") == nil)
         #expect(users.user(of: "t", activationID: "\(capacity)@b.test") != nil)
         #expect(users.added.count <= capacity)
-    }
-
-    @Test("a thousand issuers, and the next one is refused")
-    func issuers() async throws {
-        let world = try await World()
-        let keys = try Example.publicKey()
-        for number in 6..<IMSIssuers.capacity {
-            let body = Example.issuer("i\(number)", iss: "https://i\(number).test", keys)
-            #expect(try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).status == 201)
-        }
-        let body = Example.issuer("more", iss: "https://more.test", keys)
-        try await world.call(.post, "/ims/v1/issuers", .operatorKey, body).expectRefusal(413, "body-too-large")
     }
 }

@@ -47,6 +47,9 @@ extension World.Fields {
     /// The operator's key.
     static let operatorKey: Self = [("x-ims-operator-key", "ims-operator-test-key")]
 
+    /// Ada's token.
+    static var ada: Self { get throws { .bearer(try Forged().text()) } }
+
     /// `Authorization: Bearer TOKEN`.
     static func bearer(_ token: String) -> Self { [("authorization", "Bearer " + token)] }
 

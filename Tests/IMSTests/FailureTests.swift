@@ -4,37 +4,6 @@ import Testing
 
 @Suite("IMS's failures")
 struct FailureTests {
-    @Test("every failure looks as the spec says, and the journal names it", arguments: Depth.allCases, FailureCase.all)
-    func failure(_ depth: Depth, _ example: FailureCase) async throws {
-        let world = try await World(depth)
-        let answer = try await example.provoke(world)
-        answer.expect(example.status, example.body, example.name)
-        answer.expectChallenge(example.name)
-        #expect(answer["content-type"] == "application/json; charset=utf-8")
-    }
-
-    @Test("no failure is without a case")
-    func coverage() async throws {
-        let ims = try #require(try await World().emulator.vendors.first { $0.identity.id == "ims" })
-        #expect(Set(FailureCase.all.map(\.name)) == Set(ims.failures.map(\.name)))
-        #expect(Set(FailureCase.all.map(\.name)) == Set(ReceivedAnswer.messages.keys))
-        for listing in ims.failures {
-            let example = try #require(FailureCase.all.first { $0.name == listing.name })
-            #expect(listing.status == example.status)
-        }
-    }
-
-    @Test("each failure can be armed, without anything else being wrong", arguments: FailureCase.all.map(\.name))
-    func armed(_ name: String) async throws {
-        let world = try await World()
-        try await world.arm(name, at: "me.get")
-        let answer = try await world.me(Forged())
-        #expect(answer.failure == name)
-        #expect(answer.json["error"]?["code"]?.string == name)
-        #expect(answer.json["error"]?["message"]?.string == ReceivedAnswer.messages[name])
-        try await world.me(Forged()).expect(200)
-    }
-
     @Test("a known path with another method says which ones it knows")
     func allow() async throws {
         let answer = try await World().call(.delete, "/ims/v1/trips")

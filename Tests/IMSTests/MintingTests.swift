@@ -40,37 +40,6 @@ struct MintingTests {
         #expect(token.signature(by: try Forged.key(9).verificationKey, algorithm: .rs256).outcome == .passed)
     }
 
-    /// Each defect with the failure that it leads to; `nil` for one that this server tolerates.
-    private static let defects: [(String, String?)] = [
-        ("expired", "token-expired"), ("not-yet-valid", "token-not-yet-valid"), ("missing-iss", "claim-missing"),
-        ("missing-sub", "claim-missing"), ("missing-exp", "claim-missing"), ("missing-typ", "typ-not-allowed"),
-        ("wrong-alg", "alg-not-allowed"), ("alg-none", "alg-not-allowed"), ("wrong-key", "signature-invalid"),
-        ("public-key-as-secret", "alg-not-allowed"), ("tampered-payload", "signature-invalid"),
-        ("bad-signature", "signature-invalid"), ("truncated-signature", "signature-invalid"),
-        ("padded-base64", "token-malformed"), ("two-parts", "token-malformed"), ("four-parts", "token-malformed"),
-        ("milliseconds", "token-not-yet-valid"), ("string-exp", "claim-invalid"), ("fractional-exp", nil),
-        ("no-nbf-no-iat", "claim-missing"), ("lifetime-16m", nil), ("embedded-jwk", "signature-invalid"),
-        // A kid is ignored where the keys have none.
-        ("unknown-kid", nil),
-    ]
-
-    @Test("every defect leads to its failure", arguments: defects)
-    func defect(_ name: String, _ failure: String?) async throws {
-        let world = try await World()
-        let answer = try await world.me(try await world.mint("ims/user", ["defect": .string(name)]))
-        #expect(answer.failure == failure, "\(answer.findings)")
-    }
-
-    @Test("no defect is without a case, but those of secrets, which an RSA key has not")
-    func coverage() async throws {
-        let kinds = try await World().control(.get, "tokens").json["kinds"]?.array ?? []
-        let kind = try #require(kinds.first { $0["vendor"] == "ims" })
-        let names = Set(kind["defects"]?.array?.compactMap(\.string) ?? [])
-        let tested = Set(Self.defects.map { $0.0.hasPrefix("missing-") ? "missing-CLAIM" : $0.0 })
-        #expect(names.subtracting(tested) == ["wrong-secret", "secret-base64-decoded", "secret-hex-decoded"])
-        #expect(tested.subtracting(names) == [])
-    }
-
     @Test("defects that need another issuer or rule to be seen")
     func specialDefects() async throws {
         let world = try await World()
@@ -151,19 +120,5 @@ struct MintingTests {
         let token = try await world.mint("ims/user")
         for _ in 1...2 { #expect(try await explain(token, world)["accepted"] == true) }
         try await world.me(token).expect(200)
-    }
-
-    @Test("no secret is among what is shown at the start, and the sample request works", arguments: Depth.allCases)
-    func samples(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        let ims = try #require(world.emulator.vendors.first { $0.identity.id == "ims" })
-        let shown = ims.samples.map(\.value)
-        #expect(shown.contains("EMP-0001") && shown.contains("https://auth.example.test/uat"))
-        #expect(!shown.contains { $0.contains("operator") || $0.contains("48291357") || $0.contains("PRIVATE") })
-        let request = try ims.sampleRequest(at: world.sandbox.now)
-        try await world.call(
-            request.endpoint.method, request.endpoint.pattern, request.fields.map { ($0.name, $0.value) }
-        )
-        .expect(200, Example.ada)
     }
 }

@@ -117,12 +117,4 @@ struct AccountsTests {
         #expect(state.customers["entity123"] != nil)
         #expect(state.customers.count <= RezolveState.capacity + accounts.customers.count)
     }
-
-    @Test("no secret is among what is shown at the start")
-    func samples() async throws {
-        let rezolve = try #require(try await World().emulator.vendors.first { $0.identity.id == "rezolve" })
-        let shown = rezolve.samples.map(\.value)
-        #expect(shown.contains(Example.apiKeyN) && shown.contains("entity123") && shown.contains(Example.device))
-        #expect(!shown.contains { $0.contains("secret") })
-    }
 }

@@ -5,15 +5,6 @@ import Testing
 /// What keeps a client in a loop, and a refused request, from changing more than they should.
 @Suite("Rezolve's bounds")
 struct BoundsTests {
-    @Test("a phone book takes a thousand entries, and refuses the next with 413")
-    func fullBook() async throws {
-        let world = try await World()
-        let body = #"{"name":"n","phone":"1234"}"#
-        for _ in 0..<999 { #expect(try await world.call(.post, Example.ada + "/phonebook", .ada, body).status == 201) }
-        let answer = try await world.call(.post, Example.ada + "/phonebook", .ada, body)
-        answer.expect(413, #"{"type":"Bad Request","code":"5","message":"Request body too large"}"#, "body-too-large")
-    }
-
     @Test("a card that is refused draws no id: with a seed, the next one is the same as without the refusal")
     func refusedCard() async throws {
         let card =

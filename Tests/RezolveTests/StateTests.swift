@@ -152,29 +152,4 @@ struct StateTests {
         try await world.call(.post, Example.ben + "/addressbook", ben, #"{"phone_id":"phone-1"}"#)
             .expect(404, Example.notFound, "phone-not-found")
     }
-
-    @Test("reset restores the example world")
-    func reset() async throws {
-        let world = try await World()
-        let before = try await everything(world)
-        try await world.call(.delete, Example.ada + "/wallet/card-1", .ada).expect(204)
-        try await world.call(.put, Example.ada + "/profile", .ada, #"{"name":"Other"}"#).expect(200)
-        try await world.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
-        try await world.control(.post, "reset")
-        try await world.freeze(at: World.exampleMoment)
-        #expect(try await everything(world) == before)
-        try await world.call(.post, "/v2/credentials/login", .keyN, Example.login)
-            .expect(200, Example.ruaAda(timesLoggedIn: "1"))
-    }
-
-    @Test("a seed makes every id repeatable")
-    func seed() async throws {
-        var ids: Set<String> = []
-        for _ in 0..<2 {
-            let world = try await World()
-            try await world.set(seed: 42)
-            ids.insert(try await world.call(.post, Example.addresses, .ada, "{}").text)
-        }
-        #expect(ids.count == 1)
-    }
 }

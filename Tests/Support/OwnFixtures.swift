@@ -4,20 +4,26 @@ import Foundation
 /// A folder over the repository's fixtures that a test fills with changed copies of them.
 public final class OwnFixtures: Sendable {
     private let folder: TemporaryFolder
+    private let base: String
 
-    /// A folder with nothing in it.
-    public init() throws { folder = try TemporaryFolder() }
+    /// A folder with nothing in it, over the repository's fixtures or those of another folder.
+    public init(over base: String = Repository.root + "/Fixtures") throws {
+        folder = try TemporaryFolder()
+        self.base = base
+    }
 
     /// The folder.
     public var path: String { folder.path }
 
-    /// The folder over the repository's fixtures, to be read anew.
-    public var store: FixtureStore { FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]) }
+    /// The folder over the fixtures, to be read anew.
+    public var store: FixtureStore { FixtureStore(layers: [folder.path, base]) }
+
+    /// The text of a fixture as it is below the folder.
+    public func text(_ name: String) throws -> String { try String(contentsOfFile: "\(base)/\(name)", encoding: .utf8) }
 
     /// Puts a copy of a fixture there, every `old` in it replaced by the `new` beside it.
     public func put(_ name: String, _ changes: [(old: String, new: String)]) throws {
-        let text = try String(contentsOfFile: "\(Repository.root)/Fixtures/\(name)", encoding: .utf8)
-        try folder.write(changes.reduce(text) { $0.replacing($1.old, with: $1.new) }, to: name)
+        try folder.write(changes.reduce(try text(name)) { $0.replacing($1.old, with: $1.new) }, to: name)
     }
 
     /// Writes a text to a file there.

@@ -13,6 +13,11 @@ public struct ReceivedAnswer: Sendable {
     /// The journal's entry; `nil` for control calls.
     public let entry: JournalEntry?
 
+    /// What came over a socket, as if it were an answer.
+    public static func heard(_ texts: [String]) -> ReceivedAnswer {
+        ReceivedAnswer(status: 200, fields: [], body: Array(texts.joined(separator: " ").utf8), entry: nil)
+    }
+
     /// The content as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 

@@ -1,6 +1,8 @@
 import Emulation
 import HTTPEngine
+import HTTPTypes
 public import Understudy
+import Wire
 
 /// An emulator with the repository's fixtures, its pipeline, and a server in front of it.
 public final class Stage: Sendable {
@@ -18,6 +20,11 @@ public final class Stage: Sendable {
         server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: pipeline)
         port = server.addresses[0].port
         server.start()
+    }
+
+    /// The longest content in bytes that is read at a target.
+    func bodyLimit(_ method: HTTPRequest.Method, _ target: String) -> Int {
+        pipeline.bodyLimit(for: Request(method: method, target: target, authority: "127.0.0.1", fields: FieldLines([])))
     }
 
     /// The one that all cases share, each in a sandbox of its own.

@@ -61,7 +61,14 @@ public struct World: Sendable {
     public func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""
     ) async throws -> ReceivedAnswer {
-        try await send(method, target, fields + [("X-Understudy-Sandbox", name)], Array(body.utf8), isJournaled: true)
+        try await call(method, target, fields, bytes: Array(body.utf8))
+    }
+
+    /// Sends a request with a content of bytes in this sandbox.
+    public func call(
+        _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], bytes: [UInt8]
+    ) async throws -> ReceivedAnswer {
+        try await send(method, target, fields + [("X-Understudy-Sandbox", name)], bytes, isJournaled: true)
     }
 
     /// Sends a control call in this sandbox.

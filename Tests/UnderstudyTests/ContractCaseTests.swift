@@ -6,6 +6,22 @@ import Support
 import Synchronization
 import Testing
 
+/// A refusal that a run of cases brought.
+struct ObservedRefusal: Hashable, CustomStringConvertible {
+    let vendor: String
+    let failure: String
+    let reason: String?
+    let isArmed: Bool
+
+    /// Whose failure it is.
+    var name: String { "\(vendor) \(failure)" }
+
+    /// What is wrong with its reason.
+    var faults: [String] { reason.map { ReasonForm.faults(in: $0, isArmed: isArmed) } ?? ["none"] }
+
+    var description: String { "\(vendor) \(failure): \(reason ?? "no reason")" }
+}
+
 /// What the journal says of the exchanges of a run.
 struct Occurrences: Sendable {
     var routes: Set<String> = []
@@ -117,33 +133,6 @@ struct ContractCaseTests {
         #expect(
             offenders.isEmpty, "\(offenders.count) of \(refusals.count):\n\(offenders.sorted().joined(separator: "\n"))"
         )
-    }
-
-    @Test("and a failure that somebody arms has a reason that says so, at every route of every vendor")
-    func armedReasons() async throws {
-        let world = try await World()
-        for vendor in world.emulator.vendors {
-            let endpoints = vendor.routes.flatMap(\.endpoints).map { endpoint in
-                (endpoint.method, endpoint.pattern.replacing(/\{[^}]*\}/, with: "x"))
-            }
-            for failure in vendor.failures {
-                let fault = #"{"vendor":"\#(vendor.identity.id)","fail":"\#(failure.name)","times":"always"}"#
-                try await world.control(.put, "faults", #"{"faults":[\#(fault)]}"#)
-                for (method, path) in endpoints { try await expectArmed(failure.name, at: method, path, world) }
-            }
-        }
-    }
-
-    private func expectArmed(
-        _ failure: String, at method: HTTPRequest.Method, _ path: String, _ world: World
-    ) async throws {
-        let entry = try #require(try await world.call(method, path).entry, "\(method) \(path)")
-        let reason = entry.explanation ?? ""
-        let place: Comment = "\(failure) at \(method) \(path): \(reason)"
-        #expect(entry.record.failure == failure, place)
-        #expect(reason == entry.record.intervention, place)
-        #expect(reason.contains("fault") && reason.contains(failure), place)
-        #expect(ReasonForm.faults(in: reason, isArmed: true) == [], place)
     }
 
     @Test("the form is held: each fault of a reason is found")

@@ -9,44 +9,6 @@ import Understudy
 struct ExtremeStateTests {
     private static let space = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
 
-    @Test(
-        "are refused where they are nonsense, with the place and the bounds",
-        arguments: [
-            (
-                "comapi",
-                #"{"spaces":[{"id":"s","profiles":[{"id":"p","created":1,"revision":9223372036854775807}]}]}"#,
-                "spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"
-            ),
-            (
-                "comapi",
-                #"{"spaces":[{"id":"s","conversations":[{"id":"c","creator":"p","created":1,"revision":9223372036854775807}]}]}"#,
-                "spaces[0].conversations[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"
-            ),
-            (
-                "comapi",
-                #"{"spaces":[{"id":"s","conversations":[{"id":"c","creator":"p","created":1,"events":[{"id":9223372036854775807,"event":"e","actor":"p","at":1,"message":"m","kind":"read","on":1},{"id":1,"event":"f","actor":"p","at":1,"message":"m","kind":"read","on":1}]}]}]}"#,
-                "events[0].id: 9223372036854775807 is not between 1 and 1099511627776"
-            ),
-            (
-                "ims",
-                #"{"issuers":[],"users":[],"dev_keys":[{"issuer":"rotating","fetches":9223372036854775807,"keys":[{"kid":"rotating-1","role":"signing"}]}]}"#,
-                "dev_keys[0]"
-            ),
-            (
-                "bloomreach",
-                #"{"projects":[{"token":"demo-project-1","customers":[],"last_number":9223372036854775807}]}"#,
-                "projects[0].last_number: 9223372036854775807 is not between 0 and 4503599627370496"
-            ),
-            (
-                "rezolve", #"{"customers":[],"users":[],"last_user_id":9223372036854775807}"#,
-                "last_user_id: user id 9223372036854775807 is not between 0 and 2000000000"
-            ),
-        ])
-    func refused(_ vendor: String, _ state: String, _ complaint: String) async throws {
-        let answer = try await World().control(.put, "state/" + vendor, state)
-        answer.expectProblem(400, "invalid", complaint)
-    }
-
     /// What the calls have made can be exported and read again.
     private func expectRestart(of world: World, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let exported = world.emulator.exportState()

@@ -29,17 +29,6 @@ struct TokenControlTests {
         #expect(try await world.control(.post, "tokens/rezolve/registration").status == 200, "no content is no order")
     }
 
-    @Test("every sample request that the vendors show works", arguments: Depth.allCases)
-    func samples(_ depth: Depth) async throws {
-        let world = try await World(depth)
-        for vendor in world.emulator.vendors {
-            let sample = try vendor.sampleRequest(at: world.sandbox.now)
-            let answer = try await world.call(
-                sample.endpoint.method, sample.endpoint.pattern, sample.fields.map { ($0.name, $0.value) }, sample.body)
-            #expect(answer.status == 200, "\(vendor.identity.id): \(answer.text)")
-        }
-    }
-
     @Test(
         "unknown vendors and kinds are 404 and name the nearest",
         arguments: [

@@ -12,43 +12,47 @@ extension FailureCase {
 
     /// What is wrong before anybody looks at a key.
     static let requests: [FailureCase] = [
-        FailureCase("unknown-route", 404, Example.notFound) { try await $0.call(.get, "/webxp/nothing", .token) },
-        FailureCase("method-not-allowed", 405, Example.error("Method not allowed")) {
+        FailureCase("unknown-route", status: 404, body: Example.notFound) {
+            try await $0.call(.get, "/webxp/nothing", .token)
+        },
+        FailureCase("method-not-allowed", status: 405, body: Example.error("Method not allowed")) {
             try await $0.call(.get, Example.events, .token)
         },
-        FailureCase("compressed-body", 400, Example.unreadable) {
+        FailureCase("compressed-body", status: 400, body: Example.unreadable) {
             try await $0.call(.post, Example.events, .token + [("content-encoding", "gzip")], "x")
         },
-        FailureCase("bad-request-body", 400, Example.unreadable) {
+        FailureCase("bad-request-body", status: 400, body: Example.unreadable) {
             try await $0.call(.post, Example.events, .token, "[]")
         },
-        FailureCase("body-too-large", 413, Example.error("Request body too large")) {
+        FailureCase("body-too-large", status: 413, body: Example.error("Request body too large")) {
             try await $0.call(.post, Example.events, .token, String(repeating: " ", count: 256 << 10 | 1))
         },
-        FailureCase("invalid-project-id", 400, Example.error("Invalid project id")) {
+        FailureCase("invalid-project-id", status: 400, body: Example.error("Invalid project id")) {
             try await $0.call(.post, "/track/u/v1/customers/events", [], anasEvent)
         },
-        FailureCase("unknown-project", 400, Example.error("Could not authenticate")) {
+        FailureCase("unknown-project", status: 400, body: Example.error("Could not authenticate")) {
             try await $0.call(.post, "/track/v2/projects/none/customers/events", .token, anasEvent)
         },
     ]
 
     /// What is wrong with a key.
     static let credentials: [FailureCase] = [
-        FailureCase("missing-authorization", 401, Example.noAccessKey) {
+        FailureCase("missing-authorization", status: 401, body: Example.noAccessKey) {
             try await $0.call(.post, Example.events, [], anasEvent)
         },
-        FailureCase("malformed-authorization", 401, Example.noAccessKey, by: event("Digest x")),
-        FailureCase("credential-not-accepted", 401, Example.notAccepted, by: event("Bearer " + Example.jwtAna)),
-        FailureCase("customer-token-required", 401, Example.error("customer token required")) {
+        FailureCase("malformed-authorization", status: 401, body: Example.noAccessKey, by: event("Digest x")),
+        FailureCase(
+            "credential-not-accepted", status: 401, body: Example.notAccepted, by: event("Bearer " + Example.jwtAna)),
+        FailureCase("customer-token-required", status: 401, body: Example.error("customer token required")) {
             try await $0.set("bloomreach.app-inbox-auth", "advanced")
             return try await $0.call(.post, Example.inbox, .token, Example.body(Example.ana))
         },
-        FailureCase("unknown-key", 401, Example.error("access key not found"), by: event("Token nope")),
+        FailureCase("unknown-key", status: 401, body: Example.error("access key not found"), by: event("Token nope")),
         // privkey-demo-1:wrong
         FailureCase(
-            "wrong-secret", 401, Example.error("access key not found"), by: event("Basic cHJpdmtleS1kZW1vLTE6d3Jvbmc=")),
-        FailureCase("no-permission", 403, Example.errors("not authorized to track specified event")) {
+            "wrong-secret", status: 401, body: Example.error("access key not found"),
+            by: event("Basic cHJpdmtleS1kZW1vLTE6d3Jvbmc=")),
+        FailureCase("no-permission", status: 403, body: Example.errors("not authorized to track specified event")) {
             try await $0.call(
                 .post, Example.events, .limited, Example.body(Example.ana, #""event_type":"internal_audit""#))
         },
@@ -56,7 +60,7 @@ extension FailureCase {
 
     /// A failure of a customer token that is minted with the defect of the same name.
     private static func customerToken(_ name: String, _ body: String) -> FailureCase {
-        FailureCase(name, 401, body) {
+        FailureCase(name, status: 401, body: body) {
             let token = try await $0.mint("bloomreach/customer-token", ["defect": .string(name)])
             return try await $0.call(.post, Example.inbox, .bearer(token), Example.body(Example.ana))
         }
@@ -73,7 +77,7 @@ extension FailureCase {
         customerToken("customer-token-expired", Example.expired),
         customerToken("customer-token-not-yet-valid", claims("token is not valid yet")),
         customerToken("customer-token-bad-subject", claims("sub is not a map of customer ids")),
-        FailureCase("customer-token-ids-mismatch", 401, Example.mismatch) {
+        FailureCase("customer-token-ids-mismatch", status: 401, body: Example.mismatch) {
             try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ben))
         },
     ]
@@ -82,14 +86,14 @@ extension FailureCase {
     private static func streamToken(
         _ name: String, _ status: Int = 401, _ body: String = Example.invalidToken
     ) -> FailureCase {
-        FailureCase(name, status, body) {
+        FailureCase(name, status: status, body: body) {
             let token = try await $0.mint("bloomreach/stream-token", ["defect": .string(name)])
             return try await $0.call(.post, Example.streamEvents, .bearer(token), anasEvent)
         }
     }
 
     static let streamTokens: [FailureCase] = [
-        FailureCase("stream-token-missing", 401, Example.error("missing token")) {
+        FailureCase("stream-token-missing", status: 401, body: Example.error("missing token")) {
             try await $0.call(.post, Example.streamInbox, [], Example.body(Example.ana))
         },
         streamToken("stream-token-malformed"), streamToken("stream-token-wrong-algorithm"),
@@ -97,15 +101,15 @@ extension FailureCase {
         streamToken("stream-token-missing-expiry"), streamToken("stream-token-expired", 401, Example.expired),
         streamToken("stream-token-not-yet-valid"), streamToken("stream-token-empty-ids"),
         streamToken("stream-token-wrong-stream", 403, Example.error("forbidden")),
-        FailureCase("stream-token-ids-mismatch", 401, Example.invalidToken) {
+        FailureCase("stream-token-ids-mismatch", status: 401, body: Example.invalidToken) {
             try await $0.call(
                 .post, Example.streamEvents, .streamBearer, Example.body(Example.ben, #""event_type":"view""#))
         },
-        FailureCase("stream-signature-required", 403, Example.error("forbidden")) {
+        FailureCase("stream-signature-required", status: 403, body: Example.error("forbidden")) {
             try await $0.call(
                 .post, Example.streamEvents, [], Example.body(#"{"account_id":"a-1"}"#, #""event_type":"view""#))
         },
-        FailureCase("stream-empty-update", 400, Example.errors("Nothing to update.")) {
+        FailureCase("stream-empty-update", status: 400, body: Example.errors("Nothing to update.")) {
             try await $0.call(.post, Example.streamCustomers, [], Example.body(Example.guest))
         },
     ]
@@ -120,58 +124,61 @@ extension FailureCase {
 
     static let bodies: [FailureCase] = [
         FailureCase(
-            "no-customer-ids", 400, Example.errors("At least one id should be specified."),
+            "no-customer-ids", status: 400, body: Example.errors("At least one id should be specified."),
             by: events(#"{"event_type":"view"}"#)),
         FailureCase(
-            "missing-event-type", 400, Example.errors("Field 'event_type' is required."),
+            "missing-event-type", status: 400, body: Example.errors("Field 'event_type' is required."),
             by: events(Example.body(Example.ana))),
-        FailureCase("missing-field", 400, Example.errors("Field 'url' is required.")) {
+        FailureCase("missing-field", status: 400, body: Example.errors("Field 'url' is required.")) {
             try await $0.call(.post, Example.clicks, .token, "{}")
         },
         FailureCase(
-            "invalid-field", 400, Example.errors("Field 'timestamp' is invalid."),
+            "invalid-field", status: 400, body: Example.errors("Field 'timestamp' is invalid."),
             by: events(Example.body(Example.ana, #""timestamp":"soon","event_type":"view""#))),
-        FailureCase("unknown-id-name", 400, Example.errors("Field 'customer_ids' is invalid.")) {
+        FailureCase("unknown-id-name", status: 400, body: Example.errors("Field 'customer_ids' is invalid.")) {
             try await $0.set("bloomreach.unknown-ids", "reject")
             return try await $0.call(
                 .post, Example.events, .token, Example.body(#"{"passport":"x"}"#, #""event_type":"view""#))
         },
-        FailureCase("customer-ids-conflict", 400, Example.errors("Customer ids belong to different customers.")) {
+        FailureCase(
+            "customer-ids-conflict", status: 400, body: Example.errors("Customer ids belong to different customers.")
+        ) {
             _ = try await $0.call(
                 .post, Example.customers, .token, Example.body(#"{"registered":"ana@example.test","email_id":"e"}"#))
             return try await $0.call(
                 .post, Example.customers, .token, Example.body(#"{"registered":"ben@example.test","email_id":"e"}"#))
         },
         FailureCase(
-            "attribute-invalid-type", 400,
-            #"{"success":false,"errors":{"attributes":{"1":["Could not parse attribute. Invalid type."]}}}"#,
+            "attribute-invalid-type", status: 400,
+            body: #"{"success":false,"errors":{"attributes":{"1":["Could not parse attribute. Invalid type."]}}}"#,
             by: attributes(Example.ana, #"{"type":"id","id":"cookie"},{"type":"property"}"#)),
         FailureCase(
-            "attribute-unknown-id", 404, Example.errors("_global", "Aggregation with id none does not exist"),
+            "attribute-unknown-id", status: 404,
+            body: Example.errors("_global", "Aggregation with id none does not exist"),
             by: attributes(Example.ana, #"{"type":"aggregate","id":"none"}"#)),
         FailureCase(
-            "customer-not-found", 404, Example.errors("_global", "Customer does not exist"),
+            "customer-not-found", status: 404, body: Example.errors("_global", "Customer does not exist"),
             by: attributes(#"{"registered":"no@example.test"}"#, #"{"type":"id","id":"cookie"}"#)),
-        FailureCase("batch-invalid-json", 400, #"{"success":false,"message":"Invalid JSON"}"#) {
+        FailureCase("batch-invalid-json", status: 400, body: #"{"success":false,"message":"Invalid JSON"}"#) {
             try await $0.call(.post, Example.batch, .token, "{")
         },
-        FailureCase("batch-no-commands", 400, #"{"success":false,"message":"No commands"}"#) {
+        FailureCase("batch-no-commands", status: 400, body: #"{"success":false,"message":"No commands"}"#) {
             try await $0.call(.post, Example.batch, .token, #"{"commands":{}}"#)
         },
     ]
 
     static let content: [FailureCase] = [
-        FailureCase("sync-token-stale", 410, Example.error("invalid sync token")) {
+        FailureCase("sync-token-stale", status: 410, body: Example.error("invalid sync token"), keepsState: false) {
             try await $0.control(
                 .post, "state/bloomreach/delete-inbox-message",
                 #"{"customer":"ana@example.test","message":"msg-html-1"}"#)
             return try await $0.call(
                 .post, Example.inbox, .token, Example.body(Example.ana, #""sync_token":"v1.1.1.2""#))
         },
-        FailureCase("sync-token-unknown", 410, Example.error("invalid sync token")) {
+        FailureCase("sync-token-unknown", status: 410, body: Example.error("invalid sync token")) {
             try await $0.call(.post, Example.inbox, .token, Example.body(Example.ana, #""sync_token":"abc""#))
         },
-        FailureCase("message-not-found", 400, Example.error("unknown message id")) {
+        FailureCase("message-not-found", status: 400, body: Example.error("unknown message id")) {
             try await $0.call(
                 .post, Example.markAsRead, .token,
                 Example.body(Example.ana, #""message_ids":["none"],"sync_token":"v1.1.1.2""#))
@@ -186,14 +193,14 @@ extension FailureCase {
     }
 
     static let mint: [FailureCase] = [
-        FailureCase("mint-unknown-key", 400, Example.error("unknown kid"), by: mint("none", Example.ana)),
+        FailureCase("mint-unknown-key", status: 400, body: Example.error("unknown kid"), by: mint("none", Example.ana)),
         FailureCase(
-            "mint-bad-subject", 400, Example.error("sub must be a map of customer ids"),
+            "mint-bad-subject", status: 400, body: Example.error("sub must be a map of customer ids"),
             by: mint("privkey-demo-1", "{}")),
     ]
 
     private static func armed(_ name: String, _ status: Int, _ body: String) -> FailureCase {
-        FailureCase(name, status, body) {
+        FailureCase(name, status: status, body: body) {
             try await $0.arm(name, at: "track.events")
             return try await $0.call(.post, Example.events, [], anasEvent)
         }

@@ -1,40 +1,16 @@
 import HTTPTypes
 import Support
 
-/// A call that a route answers with success, at one of its places.
-struct RouteCase: Sendable, CustomStringConvertible {
-    let id: String
-    let method: HTTPRequest.Method
-    /// The path as the route declares it.
-    let pattern: String
-    let query: String
-    let fields: World.Fields
-    let body: String
-    /// The exact content; `nil` where tests of their own look at it.
-    let answer: String?
-
-    init(
-        _ id: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
-        _ fields: World.Fields = .token, body: String = "", answer: String? = nil
-    ) {
-        self.id = id
-        self.method = method
-        self.pattern = pattern
-        self.query = query
-        self.fields = fields
-        self.body = body
-        self.answer = answer
-    }
-
-    var description: String { "\(id) at \(endpoint)" }
-
-    /// Method and pattern.
-    var endpoint: String { "\(method.rawValue) \(pattern)" }
-
-    /// The path with the example world's names in it.
-    var path: String {
-        pattern.replacing("{project}", with: "demo-project-1").replacing("{stream}", with: "demo-stream-1")
-            .replacing("{cookie}", with: Example.cookieGuest) + query
+/// How each route is called with success, at each of its places.
+extension RouteCase {
+    /// A call at a place, as the route declares it, of the example's project or stream.
+    private static func at(
+        _ route: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
+        fields: World.Fields = .token, body: String = "", answer: String? = nil
+    ) -> RouteCase {
+        let path = pattern.replacing("{project}", with: "demo-project-1").replacing("{stream}", with: "demo-stream-1")
+            .replacing("{cookie}", with: Example.cookieGuest)
+        return RouteCase(route, method, path + query, fields: fields, body: body, answer: answer)
     }
 
     /// A case for each of the two modes.
@@ -43,8 +19,8 @@ struct RouteCase: Sendable, CustomStringConvertible {
         stream: String, streamQuery: String = "", body: String = "", answer: String? = nil
     ) -> [RouteCase] {
         [
-            RouteCase(id, method, project, query: projectQuery, .token, body: body, answer: answer),
-            RouteCase(id, method, stream, query: streamQuery, .streamBearer, body: body, answer: answer),
+            .at(id, method, project, query: projectQuery, fields: .token, body: body, answer: answer),
+            .at(id, method, stream, query: streamQuery, fields: .streamBearer, body: body, answer: answer),
         ]
     }
 
@@ -72,13 +48,13 @@ struct RouteCase: Sendable, CustomStringConvertible {
             stream: "/webxp/streams/{stream}/cookies/{cookie}/link-ids",
             body: #"{"external_ids":{"registered":"ana@example.test"}}"#, answer: Example.done),
         [
-            RouteCase(
+            .at(
                 "track.batch", .post, "/track/v2/projects/{project}/batch",
                 body: #"{"commands":[{"name":"system/time"}]}"#,
                 answer: #"{"success":true,"start_time":1800000000.0,"end_time":1800000000.0,"#
                     + #""results":[{"success":true,"time":1800000000.0}]}"#),
-            RouteCase(
-                "track.system-time", .get, "/track/v2/projects/{project}/system/time", .basic,
+            .at(
+                "track.system-time", .get, "/track/v2/projects/{project}/system/time", fields: .basic,
                 answer: #"{"errors":[],"success":true,"time":1800000000.0}"#),
         ],
     ].flatMap { $0 }
@@ -86,29 +62,31 @@ struct RouteCase: Sendable, CustomStringConvertible {
     private static let data = "/data/v2/projects/{project}/customers"
 
     static let customerData: [RouteCase] = [
-        RouteCase(
+        .at(
             "data.attributes", .post, data + "/attributes",
             body: Example.body(
                 Example.ana, #""attributes":[{"type":"id","id":"cookie"},{"type":"id","id":"registered"}]"#),
             answer: #"{"success":true,"results":[{"success":true,"value":["\#(Example.cookieAna)"]},"#
                 + #"{"success":true,"value":"ana@example.test"}]}"#),
-        RouteCase(
-            "data.export-one", .post, data + "/export-one", .basic, body: Example.body(Example.ana),
+        .at(
+            "data.export-one", .post, data + "/export-one", fields: .basic, body: Example.body(Example.ana),
             answer: #"{"success":true,"ids":{"registered":"ana@example.test","cookie":["\#(Example.cookieAna)"]},"#
                 + #""properties":{"first_name":"Ana"},"events":[]}"#),
-        RouteCase(
-            "data.events", .post, data + "/events", .basic, body: Example.body(Example.ana, #""event_types":["view"]"#),
+        .at(
+            "data.events", .post, data + "/events", fields: .basic,
+            body: Example.body(Example.ana, #""event_types":["view"]"#),
             answer: #"{"success":true,"data":[]}"#),
-        RouteCase(
-            "data.export", .post, data + "/export", .basic, body: #"{"format":"native_json"}"#,
+        .at(
+            "data.export", .post, data + "/export", fields: .basic, body: #"{"format":"native_json"}"#,
             answer: #"{"success":true,"fields":[{"type":"id","id":"registered"},{"type":"id","id":"cookie"},"#
                 + #"{"type":"property","property":"first_name"}],"data":[["ana@example.test","#
                 + #"["\#(Example.cookieAna)"],"Ana"],["ben@example.test",["\#(Example.cookieBen)"],null],"#
                 + #"[null,["\#(Example.cookieGuest)"],null]]}"#),
-        RouteCase(
-            "data.anonymize", .post, data + "/anonymize", .basic, body: Example.body(Example.ana), answer: Example.done),
-        RouteCase(
-            "mint.customer-token", .post, "/webxp/exampleapp/customertokens", [],
+        .at(
+            "data.anonymize", .post, data + "/anonymize", fields: .basic, body: Example.body(Example.ana),
+            answer: Example.done),
+        .at(
+            "mint.customer-token", .post, "/webxp/exampleapp/customertokens", fields: [],
             body: #"{"project_id":"demo-project-1","kid":"privkey-demo-1","sub":{"registered":"ana@example.test"}}"#,
             answer: #"{"customer_token":"\#(Example.jwtAna)","expire_time":1800003600}"#),
     ]
@@ -146,8 +124,8 @@ struct RouteCase: Sendable, CustomStringConvertible {
             "consents.list", project: "/data/v2/projects/{project}/consent/categories",
             stream: "/data/v2/streams/{stream}/consent/categories", body: "{}"),
         [
-            RouteCase(
-                "recommend.user", .post, "/optimization/streams/{stream}/recommend/user", .streamBearer,
+            .at(
+                "recommend.user", .post, "/optimization/streams/{stream}/recommend/user", fields: .streamBearer,
                 body: Example.body(Example.ana, #""engine_id":"bestsellers""#))
         ],
     ].flatMap { $0 }

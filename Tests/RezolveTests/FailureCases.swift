@@ -4,7 +4,7 @@ extension FailureCase {
     /// A failure of core that answers DENIED.
     static func denied(
         _ name: String, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) -> FailureCase { FailureCase(name, 403, Example.denied, by: provoke) }
+    ) -> FailureCase { FailureCase(name, status: 403, body: Example.denied, by: provoke) }
 
     /// The six reasons that the vendor masks, and the device's.
     static let masked: [FailureCase] = [
@@ -28,7 +28,7 @@ extension FailureCase {
             try await $0.set("rezolve.max-lifetime-seconds", "1799")
             return try await $0.call(.get, Example.addresses, .ada)
         },
-        FailureCase("token-expired", 401, Example.expired) {
+        FailureCase("token-expired", status: 401, body: Example.expired) {
             try await $0.freeze(at: 1_800_001_800)
             return try await $0.call(.get, Example.addresses, .ada)
         },
@@ -37,53 +37,57 @@ extension FailureCase {
             return try await $0.call(.get, Example.addresses, .keyN.bearer(token).device(Example.device))
         },
         FailureCase(
-            "registration-duplicate", 400, #"{"type":"Registration","code":"2","message":"Registration failed."}"#
+            "registration-duplicate", status: 400,
+            body: #"{"type":"Registration","code":"2","message":"Registration failed."}"#
         ) {
             let token = try await $0.mint("rezolve/registration", ["partner_entity_id": "user-1001"])
             return try await $0.call(
                 .post, "/api/v1/authentication/register", .keyN.bearer(token), #"{"email":"a@example.test"}"#)
         },
-        FailureCase("body-malformed", 400, Example.malformed) {
+        FailureCase("body-malformed", status: 400, body: Example.malformed) {
             try await $0.call(.post, Example.addresses, .ada, "[]")
         },
         FailureCase(
-            "body-missing-fields", 400,
-            #"{"type":"Bad Request","code":"3","message":"Missing required parameters in request body. "#
+            "body-missing-fields", status: 400,
+            body: #"{"type":"Bad Request","code":"3","message":"Missing required parameters in request body. "#
                 + #"Required: phone"}"#
         ) { try await $0.call(.post, Example.ada + "/phonebook", .ada, #"{"name":"Work"}"#) },
-        FailureCase("body-wrong-type", 400, Example.malformed) {
+        FailureCase("body-wrong-type", status: 400, body: Example.malformed) {
             try await $0.call(.post, Example.ada + "/phonebook", .ada, #"{"name":"Work","phone":5550102}"#)
         },
-        FailureCase("body-too-short", 400, Example.malformed) {
+        FailureCase("body-too-short", status: 400, body: Example.malformed) {
             try await $0.call(.post, Example.ada + "/phonebook", .ada, #"{"name":"Work","phone":"555"}"#)
         },
-        FailureCase("phone-not-found", 404, Example.notFound) {
+        FailureCase("phone-not-found", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.ada + "/phonebook/none", .ada)
         },
-        FailureCase("address-not-found", 404, Example.notFound) {
+        FailureCase("address-not-found", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.ada + "/addressbook/none", .ada)
         },
-        FailureCase("card-not-found", 404, Example.notFound) {
+        FailureCase("card-not-found", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.ada + "/wallet/none", .ada)
         },
         FailureCase(
-            "address-in-use", 400, #"{"type":"Bad Request","code":"6","message":"Address is in use by a credit card"}"#
+            "address-in-use", status: 400,
+            body: #"{"type":"Bad Request","code":"6","message":"Address is in use by a credit card"}"#
         ) { try await $0.call(.delete, Example.ada + "/addressbook/address-1", .ada) },
         FailureCase(
-            "phone-in-use", 400, #"{"type":"Bad Request","code":"6","message":"Phone is in use by an address"}"#
+            "phone-in-use", status: 400,
+            body: #"{"type":"Bad Request","code":"6","message":"Phone is in use by an address"}"#
         ) { try await $0.call(.delete, Example.ada + "/phonebook/phone-1", .ada) },
-        FailureCase("route-not-found", 404, Example.notFound) {
+        FailureCase("route-not-found", status: 404, body: Example.notFound) {
             try await $0.call(.post, Example.ada + "/wallet/card-1", .ada, "{}")
         },
-        FailureCase("route-not-offered", 404, Example.notFound) {
+        FailureCase("route-not-offered", status: 404, body: Example.notFound) {
             try await $0.call(.get, "/api/v1/search", .ada)
         },
         FailureCase(
-            "body-too-large", 413, #"{"type":"Bad Request","code":"5","message":"Request body too large"}"#
+            "body-too-large", status: 413,
+            body: #"{"type":"Bad Request","code":"5","message":"Request body too large"}"#
         ) { try await $0.call(.post, Example.addresses, .ada, String(repeating: " ", count: 1 << 20 | 1)) },
         FailureCase(
-            "service-unavailable", 503,
-            #"{"type":"Service Unavailable","code":"7","message":"Service Unavailable"}"#
+            "service-unavailable", status: 503,
+            body: #"{"type":"Service Unavailable","code":"7","message":"Service Unavailable"}"#
         ) {
             try await $0.arm("service-unavailable", at: "addressbook.list")
             return try await $0.call(.get, Example.addresses, .ada)
@@ -100,58 +104,65 @@ extension FailureCase {
     /// Every failure of RUA.
     static let rua: [FailureCase] = [
         FailureCase(
-            "rua-api-key-missing", 500, severalPartners + #""Multiple partners found. Please provide an apikey"}"#
+            "rua-api-key-missing", status: 500,
+            body: severalPartners + #""Multiple partners found. Please provide an apikey"}"#
         ) { try await $0.call(.post, "/v2/credentials/login", [], Example.login) },
         FailureCase(
-            "rua-api-key-wrong", 500, severalPartners + #""No partners found. Please provide a correct apikey"}"#
+            "rua-api-key-wrong", status: 500,
+            body: severalPartners + #""No partners found. Please provide a correct apikey"}"#
         ) { try await $0.call(.get, "/v2/credentials/ping", .keyS.bearer(Example.jwtAda)) },
-        FailureCase("rua-no-auth-key", 403, #"{"type":"Authentication","code":1,"message":"Access is denied."}"#) {
+        FailureCase(
+            "rua-no-auth-key", status: 403, body: #"{"type":"Authentication","code":1,"message":"Access is denied."}"#
+        ) {
             _ = try await $0.call(
                 .post, "/v2/credentials/register", .keyX, #"{"username":"x","password":"not-a-secret-2"}"#)
             return try await $0.call(
                 .post, "/v2/credentials/login", .keyX, #"{"username":"x","password":"not-a-secret-2","deviceId":"d"}"#)
         },
         FailureCase(
-            "rua-wrong-credentials", 401,
-            #"{"type":"Incorrect username or password","code":4,"message":"Username or password is wrong."}"#
+            "rua-wrong-credentials", status: 401,
+            body: #"{"type":"Incorrect username or password","code":4,"message":"Username or password is wrong."}"#
         ) {
             try await $0.call(
                 .post, "/v2/credentials/login", .keyN, #"{"username":"nobody","password":"x","deviceId":"d"}"#)
         },
-        FailureCase("rua-token-missing", 401, unauthorized("Token is missing.")) {
+        FailureCase("rua-token-missing", status: 401, body: unauthorized("Token is missing.")) {
             try await $0.call(.get, "/v2/credentials/ping", .keyN)
         },
-        FailureCase("rua-token-invalid", 401, unauthorized("Token is invalid.")) {
+        FailureCase("rua-token-invalid", status: 401, body: unauthorized("Token is invalid.")) {
             let token = try await $0.mint("rezolve/login", ["customer": "entity456"])
             return try await $0.call(.post, "/v1/user/logout", .keyN.bearer(token))
         },
-        FailureCase("rua-token-expired", 401, unauthorized("Token is expired.")) {
+        FailureCase("rua-token-expired", status: 401, body: unauthorized("Token is expired.")) {
             try await $0.call(.post, "/v1/user/logout", .keyN.bearer(Example.jwtAdaOld))
         },
         FailureCase(
-            "rua-user-exists", 422,
-            #"{"type":"Cannot process registration for user","code":3,"message":"User exists already."}"#
+            "rua-user-exists", status: 422,
+            body: #"{"type":"Cannot process registration for user","code":3,"message":"User exists already."}"#
         ) {
             try await $0.call(
                 .post, "/v2/credentials/register", .keyN, #"{"password":"not-a-secret-2","phone":"+15550100"}"#)
         },
-        FailureCase("rua-user-not-found", 404, #"{"type":"User not found","code":7,"message":"User not found."}"#) {
+        FailureCase(
+            "rua-user-not-found", status: 404, body: #"{"type":"User not found","code":7,"message":"User not found."}"#
+        ) {
             try await $0.call(.get, "/v1/credentials/confirm/000000/9", .keyN)
         },
         FailureCase(
-            "rua-wrong-password", 422,
-            #"{"type":"Current password is incorrect","code":10,"message":"Current password is wrong."}"#
+            "rua-wrong-password", status: 422,
+            body: #"{"type":"Current password is incorrect","code":10,"message":"Current password is wrong."}"#
         ) {
             try await $0.call(
                 .post, "/v1/user/password", .keyN.bearer(Example.jwtAda),
                 #"{"currentPassword":"wrong","newPassword":"not-a-secret-3"}"#)
         },
         FailureCase(
-            "rua-confirm-code-wrong", 400,
-            #"{"type":"Confirmation failed","code":5,"message":"Confirmation code is wrong."}"#
+            "rua-confirm-code-wrong", status: 400,
+            body: #"{"type":"Confirmation failed","code":5,"message":"Confirmation code is wrong."}"#
         ) { try await $0.call(.get, "/v1/credentials/confirm/123456/1001", .keyN) },
         FailureCase(
-            "rua-body-invalid", 400, #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#
+            "rua-body-invalid", status: 400,
+            body: #"{"type":"Bad Request","code":5,"message":"Request body is invalid."}"#
         ) { try await $0.call(.post, "/v2/credentials/login", .keyN, #"{"username":"ada@example.test"}"#) },
     ]
 

@@ -1,12 +1,11 @@
 import Foundation
-import Support
 
 /// What the reason of a refusal has to be like, so that whoever reads the one line knows the cause.
-enum ReasonForm {
+public enum ReasonForm {
     /// What is wrong with the reason of a failure; empty when nothing is.
     ///
     /// - Parameter isArmed: whether somebody ordered the failure, so that nothing was found.
-    static func faults(in reason: String, isArmed: Bool) -> [String] {
+    public static func faults(in reason: String, isArmed: Bool) -> [String] {
         var faults: [String] = []
         if let name = caseName(in: reason) { faults.append("the name \(name) of a case in the code") }
         if reason.contains("Optional(") { faults.append("Optional(…)") }
@@ -34,7 +33,7 @@ enum ReasonForm {
 
     /// The names of cases in the sources that cannot be taken for words: they have a capital letter inside, and no text of
     /// sources or fixtures has them, as the names of members on the wire do.
-    static let caseNames: Set<String> = {
+    public static let caseNames: Set<String> = {
         var names: Set<String> = []
         var texts: Set<String> = []
         for path in FileManager.default.enumerator(atPath: Repository.root + "/Sources")?.compactMap({ $0 as? String })
@@ -57,20 +56,4 @@ enum ReasonForm {
         }
         return names.subtracting(texts)
     }()
-}
-
-/// A refusal that a run of cases brought.
-struct ObservedRefusal: Hashable, CustomStringConvertible {
-    let vendor: String
-    let failure: String
-    let reason: String?
-    let isArmed: Bool
-
-    /// Whose failure it is.
-    var name: String { "\(vendor) \(failure)" }
-
-    /// What is wrong with its reason.
-    var faults: [String] { reason.map { ReasonForm.faults(in: $0, isArmed: isArmed) } ?? ["none"] }
-
-    var description: String { "\(vendor) \(failure): \(reason ?? "no reason")" }
 }

@@ -6,43 +6,45 @@ extension FailureCase {
     static let all = paths + challenges + tokens + times + sessions + resources
 
     private static let paths: [FailureCase] = [
-        FailureCase("unknown-path", 404, Example.notFound) { try await $0.call(.get, Example.path("/nothing")) },
-        FailureCase("method-not-allowed", 405, #"{"message":"Method Not Allowed"}"#) {
+        FailureCase("unknown-path", status: 404, body: Example.notFound) {
+            try await $0.call(.get, Example.path("/nothing"))
+        },
+        FailureCase("method-not-allowed", status: 405, body: #"{"message":"Method Not Allowed"}"#) {
             try await $0.call(.delete, Example.path("/profiles/mira"))
         },
-        FailureCase("unknown-space", 404, Example.notFound) {
+        FailureCase("unknown-space", status: 404, body: Example.notFound) {
             try await $0.call(.get, "/apispaces/none/sessions/start")
         },
-        FailureCase("body-too-large", 413, #"{"message":"Payload Too Large"}"#) {
+        FailureCase("body-too-large", status: 413, body: #"{"message":"Payload Too Large"}"#) {
             try await $0.call(
                 .post, Example.path("/conversations"), $0.session().fields, String(repeating: " ", count: 300_000))
         },
-        FailureCase("upgrade-required", 426, #"{"message":"Upgrade Required"}"#) {
+        FailureCase("upgrade-required", status: 426, body: #"{"message":"Upgrade Required"}"#) {
             try await $0.call(.get, Example.path("/socket"), $0.session().fields)
         },
-        FailureCase("server-error", 500, #"{"message":"Internal Server Error"}"#) {
+        FailureCase("server-error", status: 500, body: #"{"message":"Internal Server Error"}"#) {
             try await $0.arm("server-error", at: "session.start")
             return try await $0.call(.get, Example.path("/sessions/start"))
         },
-        FailureCase("unavailable", 503, #"{"message":"Service Unavailable"}"#) {
+        FailureCase("unavailable", status: 503, body: #"{"message":"Service Unavailable"}"#) {
             try await $0.arm("unavailable", at: "session.start")
             return try await $0.call(.get, Example.path("/sessions/start"))
         },
     ]
 
     private static let challenges: [FailureCase] = [
-        FailureCase("malformed-body", 400, Example.fault("body", "is not valid JSON for this call")) {
+        FailureCase("malformed-body", status: 400, body: Example.fault("body", "is not valid JSON for this call")) {
             try await $0.call(.post, Example.path("/sessions"), [], "[]")
         },
         FailureCase(
-            "missing-field", 400,
-            #"{"validationFailures":[{"paramName":"authenticationId","message":"is required"},"#
+            "missing-field", status: 400,
+            body: #"{"validationFailures":[{"paramName":"authenticationId","message":"is required"},"#
                 + #"{"paramName":"authenticationToken","message":"is required"}]}"#
         ) {
             try await $0.call(
                 .post, Example.path("/sessions"), [], #"{"authenticationId":"","authenticationToken":null}"#)
         },
-        FailureCase("invalid-parameter", 400, Example.fault("authenticationToken", "is not valid")) {
+        FailureCase("invalid-parameter", status: 400, body: Example.fault("authenticationToken", "is not valid")) {
             try await $0.call(
                 .post, Example.path("/sessions"), [], #"{"authenticationId":"x","authenticationToken":7}"#)
         },
@@ -65,7 +67,7 @@ extension FailureCase {
     /// A refusal of the app's token.
     private static func refused(
         _ name: String, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
-    ) -> FailureCase { FailureCase(name, 403, Example.invalidJWT, by: provoke) }
+    ) -> FailureCase { FailureCase(name, status: 403, body: Example.invalidJWT, by: provoke) }
 
     /// A refusal of a minted token with a defect.
     private static func defect(_ name: String, _ defect: String? = nil, in space: String = Example.a) -> FailureCase {
@@ -113,7 +115,7 @@ extension FailureCase {
     private static func unauthorized(
         _ name: String, by fields: @escaping @Sendable (World) async throws -> World.Fields
     ) -> FailureCase {
-        FailureCase(name, 401, Example.unauthorized) {
+        FailureCase(name, status: 401, body: Example.unauthorized) {
             try await $0.call(.get, Example.path("/profiles/mira"), fields($0))
         }
     }
@@ -135,32 +137,32 @@ extension FailureCase {
         .unauthorized("session-unknown") {
             try await bearer($0.mint("comapi/session", ["defect": "session-unknown"]))
         },
-        FailureCase("unknown-session", 404, Example.notFound) {
+        FailureCase("unknown-session", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.path("/sessions/none"), $0.session().fields)
         },
-        FailureCase("foreign-session", 403, Example.forbidden) {
+        FailureCase("foreign-session", status: 403, body: Example.forbidden) {
             let bob = try await $0.session("bob")
             return try await $0.call(.get, Example.path("/sessions/\(bob.id)"), $0.session().fields)
         },
     ]
 
     private static let resources: [FailureCase] = [
-        FailureCase("unknown-profile", 404, Example.notFound) {
+        FailureCase("unknown-profile", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.path("/profiles/nobody"), $0.session().fields)
         },
-        FailureCase("foreign-profile", 403, Example.forbidden) {
+        FailureCase("foreign-profile", status: 403, body: Example.forbidden) {
             _ = try await $0.session("bob")
             return try await $0.call(.put, Example.path("/profiles/bob"), $0.session().fields, "{}")
         },
-        FailureCase("unknown-conversation", 404, Example.notFound) {
+        FailureCase("unknown-conversation", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.path("/conversations/none"), $0.session().fields)
         },
-        FailureCase("not-a-participant", 403, Example.forbidden) {
+        FailureCase("not-a-participant", status: 403, body: Example.forbidden) {
             _ = try await $0.trip()
             let third = try await $0.session("third")
             return try await $0.call(.get, Example.path("/conversations/trip-42"), third.fields)
         },
-        FailureCase("role-forbids", 403, Example.forbidden) {
+        FailureCase("role-forbids", status: 403, body: Example.forbidden) {
             let (mira, bob) = (try await $0.session(), try await $0.session("bob"))
             try await $0.call(
                 .post, Example.path("/conversations"), mira.fields,
@@ -169,22 +171,23 @@ extension FailureCase {
             return try await $0.call(
                 .post, Example.path("/conversations/x/messages"), bob.fields, Example.message)
         },
-        FailureCase("owner-only", 403, Example.forbidden) {
+        FailureCase("owner-only", status: 403, body: Example.forbidden) {
             let (_, bob) = try await $0.trip()
             return try await $0.call(.delete, Example.path("/conversations/trip-42"), bob.fields)
         },
-        FailureCase("conversation-exists", 409, #"{"message":"Conflict"}"#) {
+        FailureCase("conversation-exists", status: 409, body: #"{"message":"Conflict"}"#) {
             let (mira, _) = try await $0.trip()
             return try await $0.call(.post, Example.path("/conversations"), mira.fields, Example.trip)
         },
-        FailureCase("etag-mismatch", 412, #"{"message":"Precondition Failed"}"#) {
+        FailureCase("etag-mismatch", status: 412, body: #"{"message":"Precondition Failed"}"#) {
             let fields = try await $0.session().fields + [("if-match", "\"x\"")]
             return try await $0.call(.put, Example.path("/profiles/mira"), fields, "{}")
         },
-        FailureCase("unknown-content", 404, Example.notFound) {
+        FailureCase("unknown-content", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.path("/content/none"))
         },
-        FailureCase("unknown-push", 404, Example.notFound) {
+        // Who looks for a push has the state hold the space, though with nothing in it.
+        FailureCase("unknown-push", status: 404, body: Example.notFound, keepsState: false) {
             try await $0.call(.get, Example.path("/pushes/none/click"))
         },
     ]

@@ -1,0 +1,216 @@
+import JSON
+package import Support
+import Testing
+
+extension VendorConformance {
+    /// Comapi, as the kit has to know it.
+    package static let comapi = {
+        var vendor = VendorConformance(
+            id: "comapi",
+            // A session's token is signed with a key of its sandbox.
+            life: SandboxLife(secrets: ["understudy-test", "authenticationToken", "eyJ"], portability: .records) {
+                world in
+                let mira = try await ComapiLife.live(world)
+                return SandboxLife.Past(seen: { try await ComapiLife.seen($0, as: mira) }) {
+                    try await $0.call(.delete, Example.path("/conversations/trip-42"), mira.fields).expect(204)
+                }
+            })
+        vendor.moment = Example.moment
+        vendor.routes = RouteCase.all
+        vendor.refusal = { route in
+            if route.route == "socket.open" { return "upgrade-required" }
+            return openRoutes.contains(route.route) ? nil : "session-missing"
+        }
+        vendor.failures = FailureCase.all
+        vendor.switches = SwitchCase.all
+        vendor.profiles = [
+            "accepts-millisecond-times on off", "requires-time-claims off on", "session-lifetime 3600 600",
+            "challenge-lifetime 900 900", "clock-leeway 60 60", "single-use-challenges on on",
+            "accepts-audience-array on on", "adopts-earlier-sessions on on", "profile-write-status 200 200",
+            "emits-conversation-create on off", "accepts-encoded-query on on", "accepts-participant-ids-in-body on on",
+            "echoes-frames on on",
+        ]
+        vendor.tokens = [TokenCase.app, .session]
+        vendor.resetMarks = ["adopts_earlier_sessions", "mint_mark"]
+        vendor.wrongAccounts = ComapiLife.wrongAccounts
+        vendor.samples = [Example.a]
+        vendor.wrongStates = ComapiLife.wrongStates
+        vendor.inspect = VendorConformance.inspect(comapi:)
+        return vendor
+    }()
+
+    private static let openRoutes: Set = ["session.start", "session.create", "content.read", "push.click", "preflight"]
+
+    /// What a browser needs of each answer, and the tags of what may change.
+    @Sendable private static func inspect(comapi answer: ReceivedAnswer) {
+        #expect(answer["access-control-allow-origin"] == "*")
+        if answer.failure != nil {
+            #expect(answer["access-control-expose-headers"] == "ETag")
+            #expect(answer["content-type"] == "application/json; charset=utf-8")
+            #expect(answer["cache-control"] == "no-store")
+            #expect(answer["www-authenticate"] == (answer.status == 401 ? "Bearer" : nil))
+            return
+        }
+        let tagged = [
+            "profile.read", "profile.replace", "profile.patch", "conversation.create", "conversation.read",
+            "conversation.update",
+        ]
+        #expect((answer["etag"] != nil) == tagged.contains(answer.entry?.record.route ?? ""))
+    }
+}
+
+extension TokenCase {
+    fileprivate static let app = TokenCase(
+        "app",
+        defects: [
+            ("expired", "expired-token"), ("not-yet-valid", "not-yet-valid"), ("missing-sub", "missing-user-id"),
+            ("missing-nonce", "missing-nonce"), ("missing-iss", "missing-issuer"), ("missing-aud", "missing-audience"),
+            ("missing-exp", nil), ("missing-iat", nil), ("missing-alg", "wrong-algorithm"), ("missing-typ", nil),
+            ("wrong-alg", "wrong-algorithm"), ("alg-none", "wrong-algorithm"), ("wrong-secret", "bad-signature"),
+            ("wrong-key", "bad-signature"), ("tampered-payload", "bad-signature"), ("bad-signature", "bad-signature"),
+            ("truncated-signature", "bad-signature"), ("padded-base64", "malformed-token"),
+            ("two-parts", "malformed-token"), ("four-parts", "malformed-token"), ("milliseconds", nil),
+            ("string-exp", "malformed-time"), ("fractional-exp", nil), ("secret-base64-text", "secret-base64-text"),
+            ("secret-trimmed", "secret-trimmed"), ("secret-of-another-space", "secret-of-another-space"),
+            ("unsupported-critical-header", "unsupported-critical-header"), ("nonce-mismatch", "nonce-mismatch"),
+            ("nonce-reused", "nonce-reused"), ("wrong-issuer", "wrong-issuer"), ("wrong-audience", "wrong-audience"),
+            ("missing-user-id", "missing-user-id"), ("malformed-time", "malformed-time"), ("milliseconds-exp", nil),
+            ("milliseconds-iat", nil),
+        ],
+        // Other spaces have secrets that show some of them.
+        refused: ["public-key-as-secret", "secret-latin-1", "secret-hex-decoded", "secret-base64-decoded"],
+        words: [
+            "unsupported-critical-header": "critical", "nonce-mismatch": "nonce", "nonce-reused": "answered before",
+            "wrong-issuer": "issuer", "wrong-audience": "audience", "missing-user-id": "sub", "malformed-time": "exp",
+        ]
+    ) { world, order in
+        // A challenge that was answered, for the defect that needs one.
+        _ = try await world.session("bob")
+        let challenge = try await world.challenge()
+        var order = order
+        order["authenticationId"] = .string(challenge.id)
+        return try await world.answer(challenge, try await world.mint("comapi/app", order))
+    }
+
+    fileprivate static let session = TokenCase(
+        "session",
+        defects: [
+            ("expired", "session-expired"), ("missing-sub", "session-forged"),
+            ("missing-jti", "session-forged"), ("missing-boot", "session-forged"), ("missing-exp", "session-forged"),
+            ("missing-apiSpaceId", "session-forged"), ("missing-alg", "session-forged"),
+            ("wrong-alg", "session-forged"), ("alg-none", "session-forged"), ("wrong-secret", "session-forged"),
+            ("wrong-key", "session-forged"), ("tampered-payload", "session-forged"),
+            ("bad-signature", "session-forged"),
+            ("truncated-signature", "session-forged"), ("padded-base64", "session-malformed"),
+            ("two-parts", "session-malformed"), ("four-parts", "session-malformed"), ("milliseconds", nil),
+            ("string-exp", "session-forged"), ("fractional-exp", nil), ("session-other-space", "session-other-space"),
+            ("session-unknown", "session-unknown"), ("session-ended", "session-ended"),
+        ],
+        // Session keys are bytes, and no text that could be decoded; nobody looks at their `nbf` and `typ`.
+        refused: [
+            "public-key-as-secret", "secret-hex-decoded", "secret-base64-decoded", "not-yet-valid", "missing-typ",
+        ],
+        words: [
+            "session-other-space": "another API space", "session-unknown": "unknown-session",
+            "session-ended": "was ended",
+        ]
+    ) { world, order in
+        // A session that was ended, for the defect that needs one.
+        let ended = try await world.session("bob")
+        try await world.call(.delete, Example.path("/sessions/\(ended.id)"), ended.fields).expect(204)
+        let token = try await world.mint("comapi/session", order)
+        return try await world.call(.get, Example.path("/profiles/mira"), [("authorization", "Bearer \(token)")])
+    }
+}
+
+/// Something of every kind that happens in Comapi's spaces, and what states of them cannot be.
+enum ComapiLife {
+    /// Something of every kind happens.
+    static func live(_ world: World) async throws -> Session {
+        let (mira, bob) = try await world.trip()
+        let path = Example.path("/conversations/trip-42")
+        try await world.call(.put, path, mira.fields, #"{"name":"Trip","roles":{"participant":{"canSend":false}}}"#)
+            .expect(200)
+        try await world.call(
+            .put, Example.path("/sessions/\(bob.id)/push"), bob.fields,
+            #"{"apns":{"bundleId":"b","environment":"production","token":"t"}}"#
+        ).expect(200)
+        let sent = try await world.call(
+            .post, path + "/messages", mira.fields, #"{"parts":[{"data":"Hi"}],"alert":{"title":"T"}}"#)
+        let id = try #require(sent.json["id"]?.string)
+        try await world.call(
+            .post, path + "/messages/statusupdates", bob.fields, #"[{"messageIds":["\#(id)"],"status":"read"}]"#
+        ).expect(200)
+        try await world.call(.patch, Example.path("/profiles/mira"), mira.fields, #"{"shoeSize":38,"email":"m@x"}"#)
+            .expect(200)
+        try await world.call(.post, Example.path("/content"), mira.fields, "bytes").expect(200)
+        try await world.call(.post, Example.path("/conversations"), bob.fields, #"{"id":"gone"}"#).expect(201)
+        try await world.call(.delete, Example.path("/conversations/gone"), bob.fields).expect(204)
+        try await world.call(.delete, Example.path("/sessions/\(bob.id)"), bob.fields).expect(204)
+        _ = try await world.challenge()
+        _ = try await world.session("other", in: Example.c)
+        return mira
+    }
+
+    /// Everything that a client can see of it.
+    static func seen(_ world: World, as mira: Session) async throws -> [String] {
+        var texts: [String] = []
+        for path in [
+            "/profiles", "/conversations", "/conversations/trip-42", "/conversations/trip-42/participants",
+            "/conversations/trip-42/messages", "/conversations/trip-42/events", "/sessions/\(mira.id)",
+        ] {
+            let answer = try await world.call(.get, Example.path(path), mira.fields)
+            answer.expect(200)
+            texts.append(answer.text)
+        }
+        return texts
+    }
+
+    static let wrongStates = [
+        WrongState(#"{"spaces":[{"id":"x"},{"id":"x"}]}"#, complaint: "another space"),
+        WrongState(#"{"spces":[]}"#, complaint: "did you mean “spaces”?"),
+        WrongState(
+            #"{"spaces":[{"id":"x","profiles":[{"id":"a","created":"soon"}]}]}"#,
+            complaint: "spaces[0].profiles[0].created"),
+        WrongState(
+            #"{"spaces":[{"id":"x","profiles":[{"id":"a","created":1,"members":{"_x":1}}]}]}"#,
+            complaint: "the server's own"),
+        WrongState(
+            #"{"spaces":[{"id":"x","profiles":[{"id":"a","created":1},{"id":"a","created":1}]}]}"#,
+            complaint: "another profile"),
+        WrongState(
+            #"{"spaces":[{"id":"x","conversations":[{"id":"c","creator":"a","created":1,"events":[{"id":1,"event":"e","actor":"a","at":1,"message":"m","kind":"sent"}]}]}]}"#,
+            complaint: "has parts"),
+        WrongState(
+            #"{"spaces":[{"id":"x","conversations":[{"id":"c","creator":"a","created":1,"events":[{"id":1,"event":"e","actor":"a","at":1,"message":"m","kind":"seen"}]}]}]}"#,
+            complaint: "none of sent, delivered, read"),
+        WrongState(
+            #"{"spaces":[{"id":"x","conversations":[{"id":"c","creator":"a","created":1,"last_event":-1}]}]}"#,
+            complaint: "last_event"),
+        WrongState(
+            #"{"contents":[{"id":"c","space":"x","name":"n","type":"t","data":"*"}]}"#, complaint: "is not base64"),
+        WrongState(
+            #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2,"registration":{}}]}"#,
+            complaint: "push has 0 of fcm and apns; expected exactly one, an object"),
+        WrongState(
+            #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2},{"id":"s","space":"x","profile":"q","started":1,"expires":2}]}"#,
+            complaint: "sessions[1]: session s stands there twice"),
+        WrongState(
+            #"{"spaces":[{"id":"s","profiles":[{"id":"p","created":1,"revision":9223372036854775807}]}]}"#,
+            complaint: "spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"),
+        WrongState(
+            #"{"spaces":[{"id":"s","conversations":[{"id":"c","creator":"p","created":1,"revision":9223372036854775807}]}]}"#,
+            complaint: "spaces[0].conversations[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"),
+        WrongState(
+            #"{"spaces":[{"id":"s","conversations":[{"id":"c","creator":"p","created":1,"events":[{"id":9223372036854775807,"event":"e","actor":"p","at":1,"message":"m","kind":"read","on":1},{"id":1,"event":"f","actor":"p","at":1,"message":"m","kind":"read","on":1}]}]}]}"#,
+            complaint: "events[0].id: 9223372036854775807 is not between 1 and 1099511627776"),
+    ]
+
+    static let wrongAccounts = [
+        WrongAccounts("account_id: 4002", to: "account_id: many", complaint: "a whole number"),
+        WrongAccounts("id_claim: \"uid\"", to: "claim: \"uid\"", complaint: "claim"),
+        WrongAccounts(Example.c, to: Example.b, complaint: "another space"),
+        WrongAccounts("suite-*", to: "*", complaint: "letters before the *"),
+        WrongAccounts("understudy-test-shared-secret-C", to: "", complaint: "cannot be used as a secret"),
+    ]
+}

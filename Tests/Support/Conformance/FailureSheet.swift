@@ -1,0 +1,89 @@
+import Emulation
+import JSON
+
+/// A vendor's `failures.yaml`, read apart from the product's own reader of templates.
+struct FailureSheet: Sendable {
+    /// What is to be seen on the wire.
+    struct Answer: Sendable {
+        let status: Int
+        let fields: [(name: String, value: String)]
+        let text: String
+        let isJSON: Bool
+    }
+
+    private let failures: JSONObject
+    private let envelopes: [JSON]
+
+    init(_ vendor: String, in fixtures: String) throws {
+        let document = try FixtureStore(layers: [fixtures]).document(vendor + "/failures.yaml").json()
+        failures = document["failures"]?.object ?? [:]
+        envelopes = document["envelopes"]?.array ?? []
+    }
+
+    /// Each set of switches that some variant or envelope asks for, and the one of none.
+    var situations: [[String: String]] {
+        let conditions = (failures.flatMap { $0.value["variants"]?.array ?? [] } + envelopes).map { variant in
+            let members = (variant["when"]?.object ?? [:]).filter { $0.name != "route" }
+            return Dictionary(uniqueKeysWithValues: members.map { ($0.name, $0.value.string ?? "") })
+        }
+        return [[:]] + Set(conditions).subtracting([[:]]).sorted { "\($0)" < "\($1)" }
+    }
+
+    /// How a failure with standard parameters is answered on a route.
+    func answer(_ failure: String, route: String, switches: [String: String]) -> Answer {
+        let entry = failures[failure] ?? [:]
+        let values = entry["parameters"]?.object ?? [:]
+        func holds(_ variant: JSON) -> Bool {
+            (variant["when"]?.object ?? [:]).allSatisfy { member in
+                member.name == "route"
+                    ? member.value.array?.contains(.string(route)) == true
+                    : switches[member.name] == member.value.string
+            }
+        }
+        let variant = entry["variants"]?.array?.first(where: holds) ?? entry
+        let fields = (entry["headers"]?.object ?? [:]).map { (name: $0.name, value: Self.text($0.value, values)) }
+        let status = variant["status"]?.int ?? entry["status"]?.int ?? 0
+        guard let body = variant["body"] else {
+            let text = variant["text"].map { Self.text($0, values) } ?? ""
+            return Answer(status: status, fields: fields, text: text, isJSON: false)
+        }
+        let content = envelopes.filter(holds).reduce(Self.filled(body, values)) { content, envelope in
+            Self.filled(envelope["body"] ?? nil, ["body": content])
+        }
+        return Answer(status: status, fields: fields, text: content.text, isJSON: true)
+    }
+
+    /// Whether its content depends on the request.
+    func hasParameters(_ failure: String) -> Bool { failures[failure]?["parameters"] != nil }
+
+    /// Every status that a failure may have, whatever route and switches are.
+    func statuses(of failure: String) -> Set<Int> {
+        let entry = failures[failure] ?? [:]
+        return Set(([entry] + (entry["variants"]?.array ?? [])).compactMap { $0["status"]?.int })
+    }
+
+    /// The names of a content's members, for every content that a failure may have.
+    func shapes(of failure: String) -> Set<[String]> {
+        let entry = failures[failure] ?? [:]
+        return Set(([entry] + (entry["variants"]?.array ?? [])).map { $0["body"]?.object?.map(\.name) ?? [] })
+    }
+
+    private static func filled(_ template: JSON, _ values: JSONObject) -> JSON {
+        switch template {
+        case .string(let text):
+            let name = text.hasPrefix("{{") && text.hasSuffix("}}") ? String(text.dropFirst(2).dropLast(2)) : ""
+            return values[name] ?? .string(Self.text(template, values))
+        case .array(let elements): return .array(elements.map { filled($0, values) })
+        case .object(let object):
+            return .object(
+                JSONObject(object.map { (Self.text(.string($0.name), values), filled($0.value, values)) }))
+        case .null, .bool, .number: return template
+        }
+    }
+
+    private static func text(_ template: JSON, _ values: JSONObject) -> String {
+        values.reduce(template.string ?? template.text) { text, value in
+            text.replacing("{{\(value.name)}}", with: value.value.string ?? value.value.text)
+        }
+    }
+}

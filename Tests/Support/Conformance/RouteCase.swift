@@ -1,0 +1,81 @@
+public import HTTPTypes
+
+/// A call that a route answers with success, at one of its places.
+public struct RouteCase: Sendable, CustomStringConvertible {
+    /// The route's id.
+    public let route: String
+    /// The method.
+    public let method: HTTPRequest.Method
+    /// The target; what the preparation names stands in capital letters.
+    public let target: String
+    /// The fields, as `target`.
+    public let fields: @Sendable () throws -> World.Fields
+    /// The content, as `target`.
+    public let body: @Sendable () throws -> String
+    /// The status code of the answer.
+    public let status: Int
+    /// The exact content of the answer; `nil` where something in it is fresh each time.
+    public let answer: String?
+    /// The type of the answer's content; `nil` for the vendor's JSON.
+    public let contentType: String?
+    /// Makes what the call needs: values for the names in capital letters.
+    public let prepare: @Sendable (World) async throws -> [String: String]
+
+    /// A call of a route, and the answer to it.
+    public init(
+        _ route: String, _ method: HTTPRequest.Method, _ target: String,
+        fields: @autoclosure @escaping @Sendable () throws -> World.Fields = [],
+        body: @autoclosure @escaping @Sendable () throws -> String = "", status: Int = 200, answer: String? = nil,
+        contentType: String? = nil,
+        prepare: @escaping @Sendable (World) async throws -> [String: String] = { _ in [:] }
+    ) {
+        (self.route, self.method, self.target, self.status) = (route, method, target, status)
+        (self.fields, self.body, self.answer, self.contentType) = (fields, body, answer, contentType)
+        self.prepare = prepare
+    }
+
+    /// The route, with method and target.
+    public var description: String { "\(route) at \(method.rawValue) \(target)" }
+
+    /// The request once everything is prepared for it.
+    func request(in world: World) async throws -> PreparedRequest {
+        let values = try await prepare(world)
+        func filled(_ text: String) -> String {
+            values.reduce(text) { $0.replacing($1.key, with: $1.value) }
+        }
+        return PreparedRequest(
+            method: method, target: filled(target), fields: try fields().map { ($0.0, filled($0.1)) },
+            body: filled(try body()))
+    }
+
+    /// Whether it shows that place of its route.
+    func shows(_ pattern: String) -> Bool {
+        let (segments, places) = (Self.segments(target), Self.segments(pattern))
+        if places.last?.hasSuffix("...}") == true { return segments.starts(with: places.dropLast(), by: Self.fits) }
+        return segments.count == places.count && zip(segments, places).allSatisfy(Self.fits)
+    }
+
+    private static func segments(_ target: String) -> [Substring] {
+        target.prefix { $0 != "?" }.split(separator: "/", omittingEmptySubsequences: false)
+    }
+
+    private static func fits(_ segment: Substring, _ place: Substring) -> Bool {
+        place.hasPrefix("{") || segment.lowercased() == place.lowercased()
+    }
+}
+
+/// A request that is ready to be sent.
+struct PreparedRequest: Sendable {
+    let method: HTTPRequest.Method
+    let target: String
+    var fields: World.Fields
+    let body: String
+
+    /// Sends it.
+    func send(in world: World) async throws -> ReceivedAnswer { try await world.call(method, target, fields, body) }
+
+    /// Sends it with another content.
+    func send(_ hostile: HostileBody, in world: World) async throws -> ReceivedAnswer {
+        try await world.call(method, target, fields + hostile.fields, bytes: hostile.bytes)
+    }
+}

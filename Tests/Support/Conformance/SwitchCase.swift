@@ -1,0 +1,36 @@
+import Testing
+
+/// What a request comes to under one value of a switch.
+public struct SwitchCase: Sendable, CustomStringConvertible {
+    /// The switch's name, without its vendor.
+    public let name: String
+    /// The value under test.
+    public let value: String
+    /// What is special about the request.
+    public let note: String
+    /// The failure that the request meets; `nil` for success.
+    public let failure: String?
+    /// What the answer then holds, as it stands in status, fields or content.
+    public let shows: String?
+    /// Sends the request.
+    public let send: @Sendable (World) async throws -> ReceivedAnswer
+
+    /// A value of a switch, what a request comes to under it, and that request.
+    public init(
+        _ name: String, _ value: String, note: String = "", failure: String? = nil, shows: String? = nil,
+        _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
+    ) {
+        (self.name, self.value, self.note) = (name, value, note)
+        (self.failure, self.shows, self.send) = (failure, shows, send)
+    }
+
+    /// The switch, its value, and what is special about the request.
+    public var description: String { "\(name) = \(value) \(note)" }
+}
+
+extension ReceivedAnswer {
+    /// Everything that a client sees, as text.
+    var wire: String {
+        "\(status)\n" + fields.map { "\($0.name): \($0.value)\n" }.joined() + "\n" + text
+    }
+}

@@ -1,0 +1,38 @@
+public import JSON
+
+/// How a kind of token is minted and used, and what comes of its defects.
+public struct TokenCase: Sendable, CustomStringConvertible {
+    /// The kind's name.
+    public let kind: String
+    /// Each defect with the failure that it leads to; `nil` for one that the vendor tolerates.
+    public let defects: [(name: String, failure: String?)]
+    /// Defects that need another key, secret or account than those of the usual order.
+    public let refused: [String]
+    /// What the reason says of defects of the vendor's own, where it is another word than the general one.
+    public let words: [String: String]
+    /// Mints a token with the members of an order, and sends it where a sound one is accepted.
+    public let use: @Sendable (World, JSONObject) async throws -> ReceivedAnswer
+
+    /// A kind of token.
+    public init(
+        _ kind: String, defects: [(String, String?)], refused: [String], words: [String: String] = [:],
+        use: @escaping @Sendable (World, JSONObject) async throws -> ReceivedAnswer
+    ) {
+        self.kind = kind
+        self.defects = defects.map { (name: $0.0, failure: $0.1) }
+        (self.refused, self.words, self.use) = (refused, words, use)
+    }
+
+    /// The kind's name.
+    public var description: String { kind }
+}
+
+/// A defect of a kind of token.
+public struct DefectCase: Sendable, CustomStringConvertible {
+    let token: TokenCase
+    let name: String
+    let failure: String?
+
+    /// The kind and the defect.
+    public var description: String { "\(token.kind) \(name)" }
+}

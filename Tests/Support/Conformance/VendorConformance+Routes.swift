@@ -1,0 +1,124 @@
+import HTTPTypes
+import Testing
+
+extension VendorConformance {
+    /// The route answers with status, content and type, and the journal names it; HEAD is answered as GET is.
+    public func check(_ route: RouteCase, _ depth: Depth) async throws {
+        let world = try await world(depth)
+        let request = try await route.request(in: world)
+        if route.status == 101 {
+            _ = try await world.openSocket(request.target, request.fields)
+            return
+        }
+        let answer = try await request.send(in: world)
+        answer.expect(route.status, route.answer)
+        #expect(answer.entry?.record.route == route.route)
+        let type = answer.text.isEmpty ? nil : route.contentType ?? contentType
+        #expect(answer["content-type"] == type)
+        inspect(answer)
+        guard route.method == .get else { return }
+        let head = try await world.call(.head, request.target, request.fields)
+        #expect(head.status == answer.status)
+        #expect(head.entry?.record.route == route.route)
+    }
+
+    /// Without its credentials the call is refused, with a reason in the journal.
+    public func checkRefusal(_ route: RouteCase, _ depth: Depth) async throws {
+        let world = try await world(depth)
+        var request = try await route.request(in: world)
+        request.fields = []
+        let answer = try await request.send(in: world)
+        #expect(answer.failure == refusal(route), "\(answer.text)")
+        guard let failure = answer.failure else { return }
+        #expect(try FailureSheet(id, in: server.fixtures).statuses(of: failure).contains(answer.status))
+        #expect(answer.entry?.record.route == route.route)
+        if givesReasons { #expect(answer.entry?.explanation?.isEmpty == false) }
+    }
+
+    /// Every route has a case, and each of its places has one.
+    public func checkRouteCoverage() throws {
+        let listed = try mounted().routes
+        #expect(Set(routes.map(\.route)).subtracting(listed.map(\.id)) == [], "cases of no route of \(id)")
+        for route in listed {
+            for endpoint in route.endpoints
+            where !routes.contains(where: {
+                $0.route == route.id && $0.method == endpoint.method && $0.shows(endpoint.pattern)
+            }) {
+                Issue.record("\(id): route \(route.id) has no case at \(endpoint.method.rawValue) \(endpoint.pattern)")
+            }
+        }
+    }
+
+    /// Whatever the content is, the vendor accepts it or refuses it in its own shape and with a reason, and what is refused
+    /// changes nothing.
+    public func checkHostileBodies(of route: RouteCase) async throws {
+        let sheet = try FailureSheet(id, in: server.fixtures)
+        var world = try await world()
+        var request = try await route.request(in: world)
+        var before = try await state(world)
+        for hostile in HostileBody.all(insteadOf: try route.body()) {
+            let answer = try await request.send(hostile, in: world)
+            if answer.status < 400 {
+                // What it changed is not what the next content is to meet.
+                world = try await self.world()
+                request = try await route.request(in: world)
+                before = try await state(world)
+                continue
+            }
+            for problem in problems(of: answer, by: sheet) { Issue.record("\(id) \(route), \(hostile): \(problem)") }
+            let after = try await state(world)
+            if after != before {
+                Issue.record("\(id) \(route), \(hostile) was refused, and changed \(before) to \(after)")
+            }
+        }
+    }
+
+    /// What is wrong with a refusal; nothing where it has a shape of its failure and a reason.
+    private func problems(of answer: ReceivedAnswer, by sheet: FailureSheet) -> [String] {
+        guard answer.status < 500 else {
+            return ["status \(answer.status) is the server's fault; found \(answer.text)"]
+        }
+        guard let failure = answer.failure else { return ["status \(answer.status) without a failure in the journal"] }
+        var problems: [String] = []
+        let statuses = sheet.statuses(of: failure)
+        if !statuses.contains(answer.status) {
+            problems.append("\(failure) has status \(answer.status); expected one of \(statuses.sorted())")
+        }
+        let names = answer.json.object?.map(\.name) ?? []
+        if !sheet.shapes(of: failure).contains(names) {
+            problems.append("\(failure) has the members \(names); expected one of \(sheet.shapes(of: failure))")
+        }
+        if givesReasons, answer.entry?.explanation?.isEmpty != false {
+            problems.append("\(failure) has no reason in the journal")
+        }
+        return problems
+    }
+
+    /// A content of just the longest length is read, and one of a byte more is refused.
+    public func checkBodyLimit(of route: RouteCase) async throws {
+        let world = try await world()
+        let request = try await route.request(in: world)
+        let limit = try server.stage().bodyLimit(route.method, request.target)
+        let statuses = try FailureSheet(id, in: server.fixtures).statuses(of: bodyTooLarge)
+        for (excess, isTooLong) in [(0, false), (1, true)] {
+            let answer = try await world.call(
+                request.method, request.target, request.fields,
+                bytes: [UInt8](repeating: UInt8(ascii: " "), count: limit + excess))
+            #expect((answer.failure == bodyTooLarge) == isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
+            #expect(statuses.contains(answer.status) == isTooLong, "\(limit) + \(excess) bytes: \(answer.text)")
+        }
+    }
+
+    /// The sample request works, and no sample is a secret.
+    public func checkSamples(_ depth: Depth) async throws {
+        let (world, vendor) = (try await world(depth), try mounted())
+        let request = try vendor.sampleRequest(at: world.sandbox.now)
+        let answer = try await world.call(
+            request.endpoint.method, request.endpoint.pattern, request.fields.map { ($0.name, $0.value) }, request.body)
+        #expect(answer.status == 200, "\(answer.text)")
+        let shown = vendor.samples.map(\.value)
+        #expect(Set(samples).subtracting(shown) == [])
+        let secrets = vendor.secretTexts + ["PRIVATE", "operator", "secret"]
+        for text in shown where secrets.contains(where: text.contains) { Issue.record("\(id) shows \(text)") }
+    }
+}

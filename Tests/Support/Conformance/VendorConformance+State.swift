@@ -1,0 +1,174 @@
+import Emulation
+import JSON
+import Testing
+
+extension VendorConformance {
+    /// An export put back changes nothing, holds no secret, and takes back what happened after it; in another sandbox it
+    /// makes the same state.
+    public func checkExport(_ depth: Depth) async throws {
+        let (world, other) = (try await world(depth), try await world(depth))
+        let past = try await lived().live(world)
+        let (kept, seen) = (try await past.kept(world), try await past.seen(world))
+        let exported = try await state(world)
+        for secret in try lived().secrets where exported.contains(secret) {
+            Issue.record("\(id): \(secret) is in \(exported)")
+        }
+        try await past.goOn(world)
+        #expect(try await state(world) != exported, "nothing went on")
+        let put = try await world.control(.put, "state/" + id, exported)
+        #expect(put.status == 200)
+        #expect(put.text == exported)
+        #expect(try await past.seen(world) == seen)
+        #expect(try await past.kept(world) == kept, "who was there keeps what the export leaves out")
+        let portability = try lived().portability
+        if portability == .nothing { return }
+        #expect(try await other.control(.put, "state/" + id, exported).text == exported)
+        if portability == .everything { #expect(try await past.seen(other) == seen) }
+    }
+
+    /// What happened is there after a restart with a state file, and after another one; a sandbox in which nothing happened
+    /// is not in the file.
+    public func checkRestart() async throws {
+        let first = try server.fresh()
+        let (world, untouched) = (try await world(on: first), try await world(on: first))
+        let past = try await lived().live(world)
+        _ = try await untouched.call(.get, "/", routes.first?.fields() ?? [])
+        #expect(try await self.state(untouched) != self.state(world))
+        let (kept, seen) = (try await past.kept(world), try await past.seen(world))
+        var (stage, state) = (first, try await state(world))
+        for round in 1...2 {
+            #expect(changes(of: world, at: stage) != nil)
+            #expect(changes(of: untouched, at: stage) == changes(of: world.named("new"), at: stage))
+            let next = try server.restarted(stage)
+            #expect(next.emulator.exportState()["sandboxes"] == stage.emulator.exportState()["sandboxes"])
+            stage = next
+            let again = try await self.world(world, movedTo: stage)
+            #expect(try await self.state(again) == state)
+            #expect(try await past.seen(again) == seen)
+            // To look may count, such as a sign-in.
+            state = try await self.state(again)
+            if round == 2 { #expect(try await past.kept(again) == kept) }
+        }
+    }
+
+    /// A reset brings the fixtures' records back, and leaves no change behind.
+    public func checkReset() async throws {
+        let stage = try server.fresh()
+        let world = try await world(on: stage)
+        func records() async throws -> JSON {
+            let state = try await world.control(.get, "state/" + id).json.object ?? [:]
+            return .object(JSONObject(state.filter { !resetMarks.contains($0.name) }.map { ($0.name, $0.value) }))
+        }
+        let before = try await records()
+        _ = try await lived().live(world)
+        #expect(try await records() != before)
+        try await world.control(.post, "reset")
+        try await world.freeze(at: moment)
+        #expect(try await records() == before)
+        if resetMarks.isEmpty { #expect(changes(of: world, at: stage) == changes(of: world.named("new"), at: stage)) }
+    }
+
+    /// What a state file has of a sandbox; `nil` where nothing happened.
+    private func changes(of world: World, at stage: Stage) -> JSON? {
+        _ = stage.emulator.sandboxes.sandbox(world.name)
+        let entry = stage.emulator.exportState()["sandboxes"]?.array?.first { $0["name"]?.string == world.name }
+        return entry?["state"]?[id]
+    }
+
+    /// Fixtures that are read anew keep what requests made, while an unused sandbox goes on with those of the file.
+    public func checkReload(_ depth: Depth) async throws {
+        let own = try OwnFixtures(over: server.fixtures)
+        let stage = try server.fresh(under: own.path)
+        let (world, untouched) = (try await world(depth, on: stage), try await world(depth, on: stage))
+        let before = try await state(untouched)
+        let past = try await lived().live(world)
+        let (kept, seen) = (try await past.kept(world), try await past.seen(world))
+        var state = try await state(world)
+        for round in 1...2 {
+            for name in ["accounts.yaml", "failures.yaml"] {
+                try own.write("# \(round)\n" + own.text("\(id)/\(name)"), to: "\(id)/\(name)")
+            }
+            try stage.emulator.reload(FixtureStore(layers: [own.path, server.fixtures]))
+            #expect(try await self.state(world) == state)
+            #expect(try await past.seen(world) == seen)
+            #expect(try await self.state(untouched) == before)
+            // To look may count, such as a sign-in.
+            state = try await self.state(world)
+            if round == 2 { #expect(try await past.kept(world) == kept) }
+        }
+    }
+
+    /// What happens in one sandbox is not seen in another one.
+    public func checkIsolation(_ depth: Depth) async throws {
+        let (world, other) = (try await world(depth), try await world(depth))
+        let before = try await state(other)
+        _ = try await lived().live(world)
+        #expect(try await state(world) != before)
+        #expect(try await state(other) == before)
+        #expect(try await state(self.world(depth)) == before)
+        #expect(other.sandbox.journal.count == 0)
+        #expect(other.sandbox.now.wholeSeconds == moment)
+    }
+
+    /// Under one seed the same calls lead to the same state and journal byte for byte, under another one to others.
+    public func checkSeed(_ depth: Depth) async throws {
+        let world = try await World(depth, on: server.stage(), at: nil)
+        func record(seed: Int) async throws -> (texts: [String], drawn: [String]) {
+            try await world.control(.delete, "sandboxes/" + world.name)
+            try await world.set(seed: seed)
+            try await world.freeze(at: moment)
+            let past = try await lived().live(world)
+            let texts = [try await state(world), try await world.control(.get, "journal").text]
+            return (texts, try await past.kept(world) + texts)
+        }
+        let first = try await record(seed: 7)
+        #expect(try await record(seed: 7).texts == first.texts)
+        if try lived().drawsIDs { #expect(try await record(seed: 8).drawn != first.drawn) }
+    }
+
+    /// Wrong accounts stop the start, and the problem names their place.
+    public func check(_ wrong: WrongAccounts) throws {
+        let (file, own) = ("\(id)/accounts.yaml", try OwnFixtures(over: server.fixtures))
+        try own.put(file, [(wrong.old, wrong.new)])
+        let problem = #expect(throws: FixtureProblem.self) { try server.fresh(under: own.path) }
+        #expect(problem?.description.contains(wrong.complaint) == true, "\(problem?.description ?? "")")
+        #expect(problem?.file.contains(id + "/") == true)
+        if problem?.file.hasSuffix(file) == true { #expect(problem?.line != nil) }
+    }
+
+    /// A wrong state is refused by the place of what is wrong, and nothing changes.
+    public func check(_ wrong: WrongState) async throws {
+        let world = try await world()
+        _ = try await life?.live(world)
+        let before = try await state(world)
+        let answer = try await world.control(.put, "state/" + id, wrong.state)
+        #expect(answer.status == 400)
+        #expect(answer.json["error"]?["code"] == "invalid")
+        #expect(answer.json["error"]?["message"]?.string?.contains(wrong.complaint) == true, "\(answer.text)")
+        #expect(try await state(world) == before)
+    }
+
+    /// There are so many records and no more: the next one is refused and changes nothing, or the oldest go.
+    public func check(_ bound: BoundCase) async throws {
+        let world = try await world()
+        let start = try #require(try await bound.count(world))
+        for number in start..<bound.most {
+            let answer = try await bound.make(world, number)
+            guard (200...299).contains(answer.status) else {
+                Issue.record("\(id): record \(number) of \(bound) was answered \(answer.status) \(answer.text)")
+                return
+            }
+        }
+        #expect(try await bound.count(world) == bound.most)
+        let answer = try await bound.make(world, bound.most)
+        switch bound.beyond {
+        case .refused(let failure):
+            let expected = try #require(failures.first { $0.name == failure })
+            answer.expect(expected.status, expected.body, failure)
+            #expect(try await bound.count(world) == bound.most)
+        case .evicts(let left):
+            #expect((200...299).contains(answer.status), "\(answer.text)")
+            #expect(try await bound.count(world) == left)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import Emulation
+import HTTPTypes
+import JSON
+package import Support
+import Tokens
+
+extension VendorConformance {
+    private static let notaryFixtures = Result { try Notary.fixtures("kit") }
+
+    /// The notary, as the kit has to know it.
+    package static let notary = {
+        var vendor = VendorConformance(
+            id: "notary",
+            life: SandboxLife(secrets: ["PRIVATE"], drawsIDs: false) { world in
+                _ = try await world.call(.get, "/notary/motto")
+                return SandboxLife.Past(seen: { [try await $0.control(.get, "state/notary").text] }) {
+                    _ = try await $0.call(.get, "/notary/motto")
+                }
+            })
+        vendor.server = ConformanceServer(
+            fixtures: (try? notaryFixtures.get().path) ?? "", modules: [VendorModule(Notary.self)])
+        vendor.givesReasons = false
+        vendor.bodyTooLarge = "nothing-here"
+        vendor.routes = [
+            RouteCase("jwks", .get, "/notary/plain/jwks"),
+            RouteCase(
+                "whoami", .get, "/notary/whoami", fields: [("authorization", "Bearer TOKEN")],
+                answer: #"{"kid":"first"}"#
+            ) { ["TOKEN": try await $0.mint("notary/seal")] },
+            RouteCase("motto", .get, "/notary/motto", answer: #"{"mottos":["kit","kit","kit"],"visits":1}"#),
+        ]
+        vendor.refusal = { $0.route == "whoami" ? "token-wrong" : nil }
+        vendor.failures = [
+            failure("nothing-here", status: 404) { try await $0.call(.get, "/notary/nothing") },
+            failure("token-wrong", status: 401) { try await $0.call(.get, "/notary/whoami") },
+            failure("keys-broken", status: 500) { world in
+                try await world.control(.post, "keys/notary/plain/break")
+                return try await world.call(.get, "/notary/plain/jwks")
+            },
+        ]
+        vendor.tokens = [
+            TokenCase("seal", defects: [], refused: Defect.names.filter { $0 != "missing-CLAIM" }) { world, order in
+                let token = try await world.mint("notary/seal", order)
+                return try await world.call(.get, "/notary/whoami", [("authorization", "Bearer " + token)])
+            }
+        ]
+        return vendor
+    }()
+
+    private static func failure(
+        _ name: String, status: Int, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
+    ) -> FailureCase {
+        FailureCase(name, status: status, body: #"{"code":"\#(name)","motto":"kit"}"#, by: provoke)
+    }
+}

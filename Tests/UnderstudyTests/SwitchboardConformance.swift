@@ -1,0 +1,42 @@
+import Emulation
+import HTTPTypes
+package import Support
+
+extension VendorConformance {
+    private static let switchboardFixtures = Result { try Switchboard.fixtures() }
+
+    /// The switchboard, as the kit has to know it; it imports no state.
+    package static let switchboard = {
+        var vendor = VendorConformance(id: "switchboard")
+        vendor.server = ConformanceServer(
+            fixtures: (try? switchboardFixtures.get().path) ?? "", modules: [VendorModule(Switchboard.self)])
+        vendor.givesReasons = false
+        vendor.bodyTooLarge = "nothing-here"
+        vendor.routes = [
+            RouteCase("start", .post, "/switchboard/sessions/a", status: 204, answer: ""),
+            RouteCase("socket", .get, "/switchboard/sessions/a/socket", status: 101, answer: "") {
+                _ = try await $0.call(.post, "/switchboard/sessions/a")
+                return [:]
+            },
+            RouteCase("count", .post, "/switchboard/count", answer: #"{"count":1,"sessions":0}"#),
+            RouteCase("tell", .post, "/switchboard/tell?to=a&text=x", status: 204, answer: ""),
+        ]
+        vendor.refusal = { $0.route == "socket" ? "upgrade-required" : nil }
+        vendor.failures = [
+            failure("nothing-here", status: 404) { try await $0.call(.get, "/switchboard/nothing") },
+            failure("session-unknown", status: 401) { try await $0.call(.get, "/switchboard/sessions/a/socket") },
+            failure("upgrade-required", status: 426) { world in
+                _ = try await world.call(.post, "/switchboard/sessions/a")
+                return try await world.call(.get, "/switchboard/sessions/a/socket")
+            },
+            failure("refused", status: 409) { try await $0.call(.post, "/switchboard/tell?and=refuse") },
+        ]
+        return vendor
+    }()
+
+    private static func failure(
+        _ name: String, status: Int, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
+    ) -> FailureCase {
+        FailureCase(name, status: status, body: #"{"code":"\#(name)"}"#, by: provoke)
+    }
+}
