@@ -171,8 +171,9 @@ extension ComapiConversation: KeyedRecord, CodedRecord {
 extension ComapiRights {
     /// Reads the flags that are given.
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
-        for (name, value) in try node.mapping(Flag.allCases.map(\.rawValue)).members {
-            if let flag = Flag(rawValue: name), try !value.bool() { refused.insert(flag) }
-        }
+        let members = try node.mapping(Flag.allCases.map(\.rawValue)).members
+        var refused: [Flag] = []
+        for (name, value) in members { if let flag = Flag(rawValue: name), try !value.bool() { refused.append(flag) } }
+        self.init(refused: refused)
     }
 }

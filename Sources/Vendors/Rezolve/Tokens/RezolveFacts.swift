@@ -108,7 +108,7 @@ struct RezolveFacts: RuleFacts {
     mutating func find(_ customer: RezolveCustomer?, in state: RezolveState) {
         guard let token else { return }
         owner = customer.map(Owner.init)
-        session = customer.flatMap { state.user(entity: $0.entityID) }.map { Session($0, on: token.deviceID) }
+        session = customer.flatMap { state.users.user(entity: $0.entityID) }.map { Session($0, on: token.deviceID) }
         absence = customer == nil ? state.absence(of: token) : nil
     }
 }
