@@ -1,3 +1,5 @@
+import Emulation
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -38,13 +40,7 @@ enum Files {
     static func content(ofDescriptor descriptor: Int32) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         while true {
-            var failure: Failure?
-            let piece = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
-                let count = Self.read(descriptor, buffer)
-                if count < 0 { failure = .last }
-                filled = max(count, 0)
-            }
-            if let failure { throw failure }
+            guard let piece = FileSystem.piece(of: descriptor, atMost: 64 << 10) else { throw .last }
             if piece.isEmpty { return content }
             content += piece
         }
@@ -54,7 +50,7 @@ enum Files {
     static func put(_ bytes: [UInt8], into descriptor: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = write(descriptor, rest)
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .last }
             rest = rest.dropFirst(count)
@@ -88,53 +84,15 @@ enum Files {
         }
     }
 
-    /// Whether something has the name, links followed.
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
-
-    /// Whether a folder has the name, links followed.
-    static func isFolder(_ path: String) -> Bool {
-        var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
-    }
-
     /// Makes a folder, and those above it, where there is none.
     static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
         let parts = path.split(separator: "/")
-        if parts.count > 1, !isFolder(path) {
+        if parts.count > 1, !FileSystem.isFolder(path) {
             try makeFolder((path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/"))
         }
         guard mkdir(path, mode) != 0 else { return }
         let failure = Failure.last
-        guard isFolder(path) else { throw failure }
-    }
-
-    /// Where a link leads; `nil` for what is none.
-    static func target(ofLink path: String) -> String? {
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            count = buffer.withMemoryRebound(to: CChar.self) { bytes in
-                bytes.baseAddress.map { max(0, readlink(path, $0, bytes.count)) } ?? 0
-            }
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func read(_ descriptor: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        while true {
-            #if canImport(Darwin)
-                let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #else
-                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
-            if count >= 0 || errno != EINTR { return count }
-        }
-    }
-
-    private static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
-        #if canImport(Darwin)
-            bytes.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
-        #else
-            bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        #endif
+        guard FileSystem.isFolder(path) else { throw failure }
     }
 }
 

@@ -26,7 +26,7 @@ struct OptionSources {
         let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         let standard = "understudy.yaml"
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
-        let path = named ?? (Files.exists(standard) ? standard : nil)
+        let path = named ?? (FileSystem.holds(standard) ? standard : nil)
         self.environment = environment
         file = try path.map { path in
             try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }

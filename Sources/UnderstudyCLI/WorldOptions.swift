@@ -32,7 +32,7 @@ struct WorldOptions: ParsableArguments {
     /// The folder that goes before the others as soon as somebody makes it; `nil` when it is there or another one is named.
     func awaitedFolder(_ sources: OptionSources) throws -> String? {
         guard try sources.text("fixtures", flag: fixtures) == nil else { return nil }
-        return Files.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
+        return FileSystem.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
     /// How sandboxes want the vendors to behave to begin with.
@@ -72,12 +72,12 @@ struct WorldOptions: ParsableArguments {
 extension FixtureStore {
     /// The installed fixtures with a folder over them.
     static func layered(folder: String?) throws -> FixtureStore {
-        if let folder, !Files.isFolder(folder) {
+        if let folder, !FileSystem.isFolder(folder) {
             throw Misuse(
                 "the fixture folder \(folder) does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
             )
         }
-        let over = folder ?? (Files.isFolder(standardFolder) ? standardFolder : nil)
+        let over = folder ?? (FileSystem.isFolder(standardFolder) ? standardFolder : nil)
         guard let installed = FixtureStore.installedFolder else {
             guard let over else {
                 throw Misuse(

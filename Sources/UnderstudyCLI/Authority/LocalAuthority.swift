@@ -1,3 +1,4 @@
+import Emulation
 import HTTPEngine
 
 #if canImport(FoundationEssentials)
@@ -69,7 +70,7 @@ struct LocalAuthority {
     private static let certificateName = "understudy-ca.pem"
 
     private static func read(_ path: String) throws -> CertificateAuthority? {
-        guard Files.exists(path) else { return nil }
+        guard FileSystem.holds(path) else { return nil }
         let text = try Files.read(path, "the local CA's file")
         let authority: CertificateAuthority
         do {

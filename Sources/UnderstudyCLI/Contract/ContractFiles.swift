@@ -38,8 +38,8 @@ enum ContractFiles {
     }
 
     private static func named(_ path: String) throws -> [Source] {
-        guard Files.exists(path) else { throw Misuse("there is no file or folder \(path).") }
-        guard Files.isFolder(path) else { return [try file(path)] }
+        guard FileSystem.holds(path) else { throw Misuse("there is no file or folder \(path).") }
+        guard FileSystem.isFolder(path) else { return [try file(path)] }
         // A folder that cannot be read has no cases.
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         let folder = path.hasSuffix("/") ? path : path + "/"
