@@ -41,7 +41,7 @@ struct HealthcheckCommand: ParsableCommand {
         }
     }
 
-    /// The server of this machine: where it wrote that it is, else where the options have it.
+    /// This machine's server: its port file if present, otherwise the configured address.
     private static func localServer(_ sources: OptionSources) throws -> String {
         let host =
             try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"

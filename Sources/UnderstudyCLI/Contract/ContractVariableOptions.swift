@@ -1,10 +1,10 @@
 import Contracts
 import JSON
 
-/// Variables from flags and files, in Hurl's form: `NAME=VALUE`, where `true`, `null`, `42` and `1.5` are no strings
-/// unless they stand in quotes. Between quotes a backslash is itself.
+/// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
+/// quoted. A backslash between quotes is literal.
 enum ContractVariableOptions {
-    /// The variables; a flag goes before the file.
+    /// The variables; flags override the file.
     static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
         var variables = ContractVariables()
         if let file {
@@ -35,13 +35,13 @@ enum ContractVariableOptions {
         variables[name] = typed
     }
 
-    /// The value that a text stands for; `nil` where a quote is missing.
+    /// The value of a text; `nil` if a quote is missing.
     private static func typed(_ text: String) -> JSON? {
         if text.utf8.first == UInt8(ascii: "\"") {
             guard text.utf8.count > 1, text.utf8.last == UInt8(ascii: "\"") else { return nil }
             return .string(String(text.unicodeScalars.dropFirst().dropLast()))
         }
-        // What is no JSON is a string, and so is all that JSON writes in brackets.
+        // Anything that is not JSON is a string, and so are JSON's arrays and objects.
         guard let value = try? JSON.parse(text.utf8), value.array == nil, value.object == nil else {
             return .string(text)
         }

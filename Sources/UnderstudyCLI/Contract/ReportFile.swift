@@ -4,14 +4,12 @@
     import Glibc
 #endif
 
-/// The file that receives a report.
 enum ReportFile {
-    /// Finds out whether the report can be written, before a run that would be in vain.
+    /// Checks that the report can be written, before the run.
     static func check(_ path: String) throws(Misuse) {
         try rephrase(path) { () throws(Files.Failure) in close(try Files.descriptor(of: path, O_WRONLY | O_CREAT)) }
     }
 
-    /// Writes the report.
     static func write(_ text: String, to path: String) throws(Misuse) {
         try rephrase(path) { () throws(Files.Failure) in
             let descriptor = try Files.descriptor(of: path, O_WRONLY | O_CREAT | O_TRUNC)
