@@ -9,7 +9,7 @@ import Understudy
     import Foundation
 #endif
 
-/// A file that holds one complete document at every moment, whatever ends the writing of the next one.
+/// A file that always holds one complete document, even if writing the next one is interrupted.
 struct StateFile {
     /// Why a file was not written; the previous one is unchanged.
     struct Failure: Error, CustomStringConvertible {
