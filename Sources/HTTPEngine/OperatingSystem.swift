@@ -4,9 +4,9 @@
     internal import Glibc
 #endif
 
-/// The few things that are asked of the system outside sockets.
+/// System calls other than those on sockets.
 public enum OperatingSystem {
-    /// The cores that are in use.
+    /// The cores that are online.
     static var coreCount: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
     /// The error of the last failed call on this thread.
@@ -20,7 +20,7 @@ public enum OperatingSystem {
     /// The time in seconds since 1970.
     static var unixTime: Int { time(nil) }
 
-    /// Runs `body` on a new thread; false when the system has no thread left.
+    /// Runs `body` on a new thread; false when the system has none left.
     @discardableResult
     public static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         #if canImport(Darwin)

@@ -1,24 +1,27 @@
+import Emulation
+
 #if canImport(Darwin)
     import Darwin
 #else
     import Glibc
 #endif
 
-/// What commands need of files, by the system's own calls and in its own words: Foundation would be half of the program.
+/// File operations of commands, by system calls and with the system's error messages. Foundation would double the size of the
+/// program.
 enum Files {
-    /// Why the system refused a call.
+    /// The error of a system call.
     struct Failure: Error, CustomStringConvertible {
         let code: Int32
 
-        /// What made the last call of this thread fail.
+        /// The error of this thread's last failed call.
         static var last: Failure { Failure(code: errno) }
 
         var description: String { String(cString: strerror(code)) }
     }
 
-    /// The bytes of a file that an option names.
+    /// Reads a file.
     ///
-    /// - Parameter role: what the file is, for the complaint about one that cannot be read.
+    /// - Parameter role: what the file is, for the error message.
     static func read(_ path: String, _ role: String) throws(Misuse) -> [UInt8] {
         do {
             return try content(of: path)
@@ -27,52 +30,46 @@ enum Files {
         }
     }
 
-    /// The bytes of a file.
+    /// Reads a file.
     static func content(of path: String) throws(Failure) -> [UInt8] {
         let descriptor = try descriptor(of: path, O_RDONLY)
         defer { close(descriptor) }
         return try content(ofDescriptor: descriptor)
     }
 
-    /// All that comes next where a descriptor stands.
+    /// Reads a descriptor to the end.
     static func content(ofDescriptor descriptor: Int32) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         while true {
-            var failure: Failure?
-            let piece = [UInt8](unsafeUninitializedCapacity: 64 << 10) { buffer, filled in
-                let count = Self.read(descriptor, buffer)
-                if count < 0 { failure = .last }
-                filled = max(count, 0)
-            }
-            if let failure { throw failure }
+            guard let piece = FileSystem.piece(of: descriptor, atMost: 64 << 10) else { throw .last }
             if piece.isEmpty { return content }
             content += piece
         }
     }
 
-    /// Writes all of it where a descriptor stands.
+    /// Writes all bytes.
     static func put(_ bytes: [UInt8], into descriptor: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = write(descriptor, rest)
+            let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .last }
             rest = rest.dropFirst(count)
         }
     }
 
-    /// Opens a file, for this process alone.
+    /// Opens a file; child processes do not inherit it.
     ///
-    /// - Parameter mode: who may do what with a file that is made by this.
+    /// - Parameter mode: the permissions of a file that this creates.
     static func descriptor(of path: String, _ flags: Int32, mode: mode_t = 0o666) throws(Failure) -> Int32 {
         let descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .last }
         return descriptor
     }
 
-    /// Writes a complete file beside its place, forces it to the disk, and has it put there.
+    /// Writes a complete temporary file beside the path, flushes it to disk, and moves it into place.
     ///
-    /// - Parameter place: puts the file of the first name in the place of the second; other results than 0 are failures.
+    /// - Parameter place: moves the first path to the second; returns 0 on success.
     static func put(
         _ bytes: [UInt8], at path: String, mode: mode_t = 0o666, place: (String, String) -> Int32 = { rename($0, $1) }
     ) throws(Failure) {
@@ -88,58 +85,20 @@ enum Files {
         }
     }
 
-    /// Whether something has the name, links followed.
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
-
-    /// Whether a folder has the name, links followed.
-    static func isFolder(_ path: String) -> Bool {
-        var facts = stat()
-        return stat(path, &facts) == 0 && facts.st_mode & S_IFMT == S_IFDIR
-    }
-
-    /// Makes a folder, and those above it, where there is none.
+    /// Creates a folder, and those above it, where none exists.
     static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
         let parts = path.split(separator: "/")
-        if parts.count > 1, !isFolder(path) {
+        if parts.count > 1, !FileSystem.isFolder(path) {
             try makeFolder((path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/"))
         }
         guard mkdir(path, mode) != 0 else { return }
         let failure = Failure.last
-        guard isFolder(path) else { throw failure }
-    }
-
-    /// Where a link leads; `nil` for what is none.
-    static func target(ofLink path: String) -> String? {
-        let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
-            count = buffer.withMemoryRebound(to: CChar.self) { bytes in
-                bytes.baseAddress.map { max(0, readlink(path, $0, bytes.count)) } ?? 0
-            }
-        }
-        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
-    }
-
-    private static func read(_ descriptor: Int32, _ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-        while true {
-            #if canImport(Darwin)
-                let count = Darwin.read(descriptor, buffer.baseAddress, buffer.count)
-            #else
-                let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
-            #endif
-            if count >= 0 || errno != EINTR { return count }
-        }
-    }
-
-    private static func write(_ descriptor: Int32, _ bytes: ArraySlice<UInt8>) -> Int {
-        #if canImport(Darwin)
-            bytes.withUnsafeBytes { Darwin.write(descriptor, $0.baseAddress, $0.count) }
-        #else
-            bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        #endif
+        guard FileSystem.isFolder(path) else { throw failure }
     }
 }
 
 extension Misuse {
-    /// Turns the error of a call that judges a file into a misuse that names the file.
+    /// Turns an error about a file into a misuse that names the file.
     static func rephrase<Value, Failure: Error & CustomStringConvertible>(
         in path: String, _ call: () throws(Failure) -> Value
     ) throws(Misuse) -> Value {

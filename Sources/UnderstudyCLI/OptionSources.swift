@@ -7,7 +7,7 @@ import Understudy
     import Foundation
 #endif
 
-/// Where options come from, the first that has a value deciding: flag, environment, configuration file.
+/// The sources of options in order of precedence: flag, environment, configuration file.
 struct OptionSources {
     /// The options with a single text or number, by flag name.
     static let names = [
@@ -26,7 +26,7 @@ struct OptionSources {
         let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         let standard = "understudy.yaml"
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
-        let path = named ?? (Files.exists(standard) ? standard : nil)
+        let path = named ?? (FileSystem.holds(standard) ? standard : nil)
         self.environment = environment
         file = try path.map { path in
             try Misuse.rephrase { () throws(FixtureProblem) in try ConfigurationFile(path) }
@@ -36,7 +36,7 @@ struct OptionSources {
     /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
         let known = (Self.names + ["config", "profile"]).map(variable)
-        // Read where the package is built, by the same shell as often as not.
+        // Used when building the package, often in the same shell.
         let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY", "UNDERSTUDY_KQUEUE"]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
             .sorted().map {

@@ -31,7 +31,7 @@ struct WorldOptions: ParsableArguments {
     /// The folder that overrides the others once it is created; `nil` if it exists or another one is named.
     func awaitedFolder(_ sources: OptionSources) throws -> String? {
         guard try sources.text("fixtures", flag: fixtures) == nil else { return nil }
-        return Files.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
+        return FileSystem.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
     /// The initial behaviour of the vendors.
@@ -71,12 +71,12 @@ struct WorldOptions: ParsableArguments {
 extension FixtureStore {
     /// The installed fixtures with a folder over them.
     static func layered(folder: String?) throws -> FixtureStore {
-        if let folder, !Files.isFolder(folder) {
+        if let folder, !FileSystem.isFolder(folder) {
             throw Misuse(
                 "the fixture folder \(folder) does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
             )
         }
-        let over = folder ?? (Files.isFolder(standardFolder) ? standardFolder : nil)
+        let over = folder ?? (FileSystem.isFolder(standardFolder) ? standardFolder : nil)
         guard let installed = FixtureStore.installedFolder else {
             guard let over else {
                 throw Misuse(

@@ -4,22 +4,25 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 
 // kqueue(2) by epoll, as far as the engine goes: level-triggered filters for reading and writing, one change at a time,
 // and filters that go when their descriptor is closed. It stands in where there is no kqueue, for tests alone.
 
-enum { queues = 1024, descriptors = 16384, largest_batch = 256 };
+enum { descriptors = 65536, largest_batch = 256 };
 
 // Which epoll events each descriptor has in each queue. Of a descriptor that was closed it is out of date until the number
 // is watched again: epoll has forgotten it, and says so.
-static uint8_t watched[queues][descriptors];
+static uint8_t *watched[descriptors];
 
 int kqueue(void) {
     int queue = epoll_create1(0);
-    if (queue >= queues) abort();
-    if (queue >= 0) memset(watched[queue], 0, descriptors);
+    if (queue < 0) return -1;
+    if (queue >= descriptors) abort();
+    // What a queue of that number had, which is closed.
+    free(watched[queue]);
+    watched[queue] = calloc(descriptors, 1);
+    if (!watched[queue]) abort();
     return queue;
 }
 

@@ -4,8 +4,8 @@
     import Glibc
 #endif
 
-/// What fixtures need of the file system, by the system's own calls: a start makes hundreds of them.
-enum FileSystem {
+/// What fixtures, and commands, need of the file system, by the system's own calls: a start makes hundreds of them.
+public enum FileSystem {
     /// What became of reading a file.
     enum Reading {
         case content([UInt8])
@@ -27,7 +27,7 @@ enum FileSystem {
     static let longestFile = 16 << 20
 
     /// Whether something of that name is there.
-    static func holds(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    public static func holds(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The working directory.
     static var currentFolder: String {
@@ -37,7 +37,7 @@ enum FileSystem {
     }
 
     /// Where a path leads, all links followed; `nil` where that is nothing.
-    static func realPath(_ path: String) -> String? {
+    public static func realPath(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
@@ -61,6 +61,11 @@ enum FileSystem {
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names
+    }
+
+    /// Whether a folder has the name, links followed.
+    public static func isFolder(_ path: String) -> Bool {
+        if case .folder? = kind(of: path)?.kind { true } else { false }
     }
 
     /// What a name stands for, links followed, and whether it is one; `nil` for nothing at all.
@@ -90,7 +95,8 @@ enum FileSystem {
         }
     }
 
-    private static func target(of link: String) -> String {
+    /// Where a link leads; nothing for what is none.
+    public static func target(of link: String) -> String {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { bytes in
                 bytes.baseAddress.map { max(0, readlink(link, $0, bytes.count)) } ?? 0
@@ -159,7 +165,7 @@ enum FileSystem {
     }
 
     /// What comes next in a file, empty at its end; `nil` where it cannot be read.
-    private static func piece(of descriptor: Int32, atMost count: Int) -> [UInt8]? {
+    public static func piece(of descriptor: Int32, atMost count: Int) -> [UInt8]? {
         var failed = false
         let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             var result = 0

@@ -1,3 +1,4 @@
+import Emulation
 import HTTPEngine
 
 #if canImport(FoundationEssentials)
@@ -7,7 +8,7 @@ import HTTPEngine
     import Foundation
 #endif
 
-/// The authority of this user's Understudy, kept in a folder from one start to the next.
+/// The user's local certificate authority, kept in a folder between starts.
 ///
 /// One file holds key and certificate, so that concurrent starts never mix them: the first to put the file in place has
 /// created the authority, the other uses it. A copy of the certificate for clients lies beside it.
@@ -60,7 +61,7 @@ struct LocalAuthority {
 
     /// The certificate in the folder, if it exists.
     static func certificate(in folder: String) -> [UInt8]? {
-        // One that cannot be read is none to trust.
+        // An unreadable one is not trusted.
         try? Files.content(of: folder + "/" + certificateName)
     }
 
@@ -68,7 +69,7 @@ struct LocalAuthority {
     private static let certificateName = "understudy-ca.pem"
 
     private static func read(_ path: String) throws -> CertificateAuthority? {
-        guard Files.exists(path) else { return nil }
+        guard FileSystem.holds(path) else { return nil }
         let text = try Files.read(path, "the local CA's file")
         let authority: CertificateAuthority
         do {
@@ -89,7 +90,7 @@ struct LocalAuthority {
             throw Misuse("the folder \(folder) for the local CA cannot be made: \(error)")
         }
         let made = try Misuse.rephrase { () throws(CertificateAuthorityError) in try CertificateAuthority() }
-        // A link fails where a file is already, and then another start was faster.
+        // `link` fails if the file exists: another start was faster.
         try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, at: path) { new, final in
             link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
         }

@@ -8,7 +8,7 @@ import Understudy
     import Foundation
 #endif
 
-/// The files that a run reads: the named ones, those of the named folders, or those of the fixtures.
+/// The files of a run: those named, those in the named folders, or those of the fixtures.
 enum ContractFiles {
     /// A file's path and content.
     private typealias Source = (path: String, bytes: [UInt8])
@@ -38,9 +38,9 @@ enum ContractFiles {
     }
 
     private static func named(_ path: String) throws -> [Source] {
-        guard Files.exists(path) else { throw Misuse("there is no file or folder \(path).") }
-        guard Files.isFolder(path) else { return [try file(path)] }
-        // A folder that cannot be read has no cases.
+        guard FileSystem.holds(path) else { throw Misuse("there is no file or folder \(path).") }
+        guard FileSystem.isFolder(path) else { return [try file(path)] }
+        // An unreadable folder has no cases.
         let names = (try? FileManager.default.subpathsOfDirectory(atPath: path)) ?? []
         let folder = path.hasSuffix("/") ? path : path + "/"
         return try names.filter(isHurl).sorted().map { try file(folder + $0) }

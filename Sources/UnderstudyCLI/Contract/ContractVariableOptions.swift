@@ -9,7 +9,7 @@ enum ContractVariableOptions {
         var variables = ContractVariables()
         if let file {
             let bytes = try Files.read(file, "the file of variables")
-            // By bytes: as `Character` “\r\n” is another one than “\n”.
+            // By bytes: as a `Character`, “\r\n” is not “\n”.
             for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
                 .enumerated()
             {

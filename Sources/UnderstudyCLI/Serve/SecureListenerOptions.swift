@@ -7,7 +7,7 @@ import HTTPEngine
     import Glibc
 #endif
 
-/// Whether `serve` also speaks HTTPS, and who it is then.
+/// Whether `serve` also listens on HTTPS, and with which certificate.
 struct SecureListenerOptions: ParsableArguments {
     @Option(help: "A port for HTTPS besides the other (none); 0 picks a free one.")
     var httpsPort: String?

@@ -9,7 +9,7 @@ import Understudy
     import Foundation
 #endif
 
-/// A file that holds one complete document at every moment, whatever ends the writing of the next one.
+/// A file that always holds one complete document, even if writing the next one is interrupted.
 struct StateFile {
     /// Why a file was not written; the previous one is unchanged.
     struct Failure: Error, CustomStringConvertible {
@@ -46,24 +46,20 @@ struct StateFile {
             let parts = path.split(separator: "/", omittingEmptySubsequences: true)
             guard let last = parts.last, last != "..", last != "." else { return path }
             let parent = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
-            let folder = real(parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
+            let named = parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent
+            // As it was given where there is none, which writing then finds out.
+            let folder = FileSystem.realPath(named) ?? named
             path = folder == "/" ? "/\(last)" : "\(folder)/\(last)"
-            guard let target = Files.target(ofLink: path) else { return path }
+            let target = FileSystem.target(of: path)
+            if target.isEmpty { return path }
             // A target that does not begin with a slash counts from where the link really lies.
             path = target.hasPrefix("/") ? target : "\(folder)/\(target)"
         }
         return path
     }
 
-    /// The folder with links resolved; unchanged if it does not exist, which writing then reports.
-    private static func real(_ folder: String) -> String {
-        guard let path = realpath(folder, nil) else { return folder }
-        defer { free(path) }
-        return String(cString: path)
-    }
-
     /// Whether there is a file.
-    var exists: Bool { Files.exists(path) }
+    var exists: Bool { FileSystem.holds(path) }
 
     /// Whether both are the same file, under whatever names.
     func isSame(as other: StateFile) -> Bool { path == other.path }

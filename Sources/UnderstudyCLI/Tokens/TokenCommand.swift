@@ -80,7 +80,7 @@ extension String {
     }
 }
 
-/// The moment that a command judges by.
+/// The time by which a command judges.
 enum MomentOption {
     static func parse(_ text: String?) throws -> Moment {
         guard let text else { return SandboxClock.machine }
