@@ -47,9 +47,7 @@ public enum PercentEncoding {
 }
 
 extension Request {
-    /// The query's names and values in order: split at `&`, then at the first `=`, then decoded; `+` stays `+`.
-    ///
-    /// A part with a malformed escape stays as sent.
+    /// The query as ``PercentEncoding/items(of:)``; `+` stays `+`.
     public var queryItems: [(name: String, value: String)] { query.map { PercentEncoding.items(of: $0) } ?? [] }
 
     /// The first value of that name in the query; `nil` when there is none.

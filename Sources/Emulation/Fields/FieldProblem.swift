@@ -64,3 +64,19 @@ public struct FieldProblem: Error, Hashable {
     /// `is a JSON number, not a string`.
     public var typeMismatch: String { "is a JSON \(found?.typeName ?? "null"), not \(expected)" }
 }
+
+extension FieldProblem: CustomStringConvertible {
+    /// The problem for people: where it is, what was found and what would be right.
+    public var description: String {
+        switch kind {
+        case .missing: return "there is no member \(path); expected \(expected)"
+        case .tooShort(let minimum):
+            let length = found?.string?.count ?? 0
+            return length == 0
+                ? "\(path) is empty; expected at least \(minimum) character\(minimum == 1 ? "" : "s")"
+                : "\(path) has \(length) characters; expected at least \(minimum)"
+        case .other(let reason): return "\(path) \(reason)"
+        default: return reason() ?? "\(path) \(typeMismatch)"
+        }
+    }
+}

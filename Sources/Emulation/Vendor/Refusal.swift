@@ -22,3 +22,8 @@ public struct Refusal<Failure: VendorFailure>: Error {
         self.reason = reason
     }
 }
+
+extension Vendor {
+    /// What the vendor's handlers throw.
+    public typealias Refused = Refusal<Failure>
+}

@@ -1,3 +1,4 @@
+import Emulation
 import HTTPTypes
 import Wire
 
@@ -33,8 +34,7 @@ struct ControlAccess: Sendable {
     /// Whether the request has the token, where one is asked for.
     func hasToken(_ request: Request) -> Bool {
         guard let token else { return true }
-        let words = (request.fields[.authorization] ?? "").split(separator: " ")
-        return words.count == 2 && words[0].lowercased() == "bearer" && String(words[1]).hasSameBytes(as: token)
+        return BearerToken(request.fields).bytes?.elementsEqual(token.utf8) == true
     }
 }
 

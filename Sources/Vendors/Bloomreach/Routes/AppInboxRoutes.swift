@@ -11,9 +11,7 @@ extension Bloomreach {
     /// Answers with the messages of a customer, or with those that changed since a sync token was given out.
     ///
     /// Somebody unknown, or without a hard id, has no messages and gets no token (ours), so the SDK goes on fetching all.
-    static func fetchInbox(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func fetchInbox(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let (application, token) = try body.read {
             ($0.optionalText("application_id") ?? "", $0.optionalText("sync_token") ?? "")
@@ -36,9 +34,7 @@ extension Bloomreach {
     /// Marks messages as read for all devices; every one must be in the inbox, otherwise none is marked.
     ///
     /// The sync token is the one that came with the message: it has to have the form of one, and may be old (ours).
-    static func markInboxRead(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func markInboxRead(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let (messages, token) = try body.read { body in
             let messages = body.texts("message_ids", isRequired: true) ?? []

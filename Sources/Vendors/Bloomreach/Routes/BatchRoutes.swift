@@ -11,9 +11,7 @@ extension Bloomreach {
     static let maximumCommands = 1000
 
     /// Runs commands in order; one that fails has its complaint in its place, and the others run all the same.
-    static func runBatch(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func runBatch(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body: JSON
         do throws(FieldProblem) {
             body = try call.request.json()
@@ -44,9 +42,7 @@ extension Bloomreach {
     }
 
     /// The moment by the sandbox's clock.
-    static func readSystemTime(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func readSystemTime(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
     }
 
@@ -68,19 +64,19 @@ extension Bloomreach {
     }
 
     private static func run(
-        _ command: JSON, _ number: Int, _ call: inout BloomreachCall, _ state: inout BloomreachState,
+        _ command: JSON, _ number: Int, _ call: inout BloomreachCall, _ state: inout State,
         _ complaints: inout [Complaint: JSON]
     ) -> JSON {
         let name = command["name"]?.string ?? ""
-        do throws(BloomreachRefusal) {
+        do throws(Refused) {
             switch name {
             case "customers":
-                try call.part(number, named: name) { (call) throws(BloomreachRefusal) in
+                try call.part(number, named: name) { (call) throws(Refused) in
                     try call.checkPermission(.customers)
                     try updateCustomer(try data(of: command), &call, &state)
                 }
             case "customers/events":
-                try call.part(number, named: name) { (call) throws(BloomreachRefusal) in
+                try call.part(number, named: name) { (call) throws(Refused) in
                     try call.checkPermission(.events)
                     try addEvent(try data(of: command), &call, &state)
                 }
@@ -111,7 +107,7 @@ extension Bloomreach {
     }
 
     /// What the call itself would have as its body, and as long as that may be (ours).
-    private static func data(of command: JSON) throws(BloomreachRefusal) -> Fields<Bloomreach> {
+    private static func data(of command: JSON) throws(Refused) -> Fields<Bloomreach> {
         let data = try Fields<Bloomreach>(command.object ?? [:]).read { $0.object("data") ?? [:] }
         let length = JSON.object(data).bytes.count
         guard length <= bodyLimit else {

@@ -4,9 +4,7 @@ import JSON
 /// What customers can agree to. Source: POST is documented (seed), GET is what every SDK sends; a body is not looked at.
 extension Bloomreach {
     /// Answers with the consent categories of a project.
-    static func consents(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func consents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let categories = call.vendor.content[try call.project().token].consentCategories
         return .json(["success": true, "results": .array(categories.map(\.json))])
     }

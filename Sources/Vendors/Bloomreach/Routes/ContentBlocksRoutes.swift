@@ -9,9 +9,7 @@ extension Bloomreach {
     private static let maximumBlocks = 500
 
     /// Answers with the bundle that every app of the project gets; blocks without content are asked for by customers.
-    static func staticBlocks(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func staticBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let blocks = call.vendor.content[try call.project().token].blocks
         let start = state.content.begin(at: call.moment)
         return .json(["success": true, "in_app_content_blocks": .array(blocks.map { $0.listing(since: start) })])
@@ -19,9 +17,7 @@ extension Bloomreach {
 
     /// Answers with a customer's content of blocks: an entry for each id, in the order of the request, repeats
     /// included.
-    static func personalBlocks(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func personalBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let asked = try body.read { body in
             let asked = body.texts("content_block_ids", isRequired: true) ?? []

@@ -13,9 +13,7 @@ extension Bloomreach {
     static let maximumTableBytes = 64 << 20
 
     /// Single attributes of a customer, in the order in which they were asked for.
-    static func readAttributes(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func readAttributes(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let attributes = try attributes(of: body)
         let owner = try call.bind(ids)
@@ -32,7 +30,7 @@ extension Bloomreach {
         return .json(["success": true, "results": .array(results)])
     }
 
-    private static func attributes(of body: Fields<Bloomreach>) throws(BloomreachRefusal) -> [BloomreachAttribute] {
+    private static func attributes(of body: Fields<Bloomreach>) throws(Refused) -> [BloomreachAttribute] {
         let list = try body.read { body in
             let list = body.list("attributes", isRequired: true) ?? []
             if list.isEmpty { body.refuse("attributes", "attributes is empty; expected at least one") }
@@ -56,8 +54,8 @@ extension Bloomreach {
 
     private static func result(
         for attribute: BloomreachAttribute, of customer: BloomreachCustomer, _ call: BloomreachCall,
-        _ state: BloomreachState
-    ) throws(BloomreachRefusal) -> JSON {
+        _ state: State
+    ) throws(Refused) -> JSON {
         switch attribute {
         case .property(let name):
             if let key = call.credentials.publicKey, !key.mayUse(property: name) {
@@ -74,9 +72,7 @@ extension Bloomreach {
     }
 
     /// Everything about one customer.
-    static func exportCustomer(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func exportCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let customer = try namedCustomer(call, state)
         let customers = try state.customers(of: call.project())
         return .json([
@@ -86,9 +82,7 @@ extension Bloomreach {
     }
 
     /// The events of some types of one customer, in the order of their arrival.
-    static func readEvents(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func readEvents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let types = try body.read { Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init)) }
         let customers = try state.customers(of: call.project())
@@ -98,9 +92,7 @@ extension Bloomreach {
     }
 
     /// All customers as a table: ids first, then every property that anybody has.
-    static func exportCustomers(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func exportCustomers(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         try call.body { body in
             if let format = body.optionalText("format"), format != "native_json" {
                 body.refuse("format", "format is \(format.shown); expected native_json")
@@ -147,17 +139,13 @@ extension Bloomreach {
     }
 
     /// Takes hard ids, properties and inbox from a customer; events and cookies stay (ours).
-    static func anonymizeCustomer(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func anonymizeCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let customer = try namedCustomer(call, state)
         state.anonymize(customer.number, in: try call.project().token)
         return .json(["success": true])
     }
 
-    private static func namedCustomer(
-        _ call: BloomreachCall, _ state: BloomreachState
-    ) throws(BloomreachRefusal) -> BloomreachCustomer {
+    private static func namedCustomer(_ call: BloomreachCall, _ state: State) throws(Refused) -> BloomreachCustomer {
         let ids = try call.customerBody().ids
         guard let customer = try state.customer(ids, of: call.project()) else { throw unknownCustomer(ids) }
         return customer

@@ -8,9 +8,7 @@ extension Bloomreach {
     private static let richCompatibility = 3
 
     /// Answers with all messages for a customer; whether and when one is shown, the SDK decides.
-    static func inAppMessages(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func inAppMessages(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         try body.read { body in
             if let device = body.optionalText("device"), !["ios", "android"].contains(device) {

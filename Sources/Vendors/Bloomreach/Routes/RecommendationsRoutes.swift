@@ -4,9 +4,7 @@ import JSON
 /// Recommended items. Source: observed, both SDKs; which items come in which order is ours.
 extension Bloomreach {
     /// The call of a stream, which takes the place of the attributes of a project.
-    static func recommendations(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func recommendations(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let order = try body.read {
             BloomreachRecommendationOrder(

@@ -5,9 +5,7 @@ import Wire
 /// The segments that a customer is in. Source: observed, both SDKs; the only answer of the vendor without `success`.
 extension Bloomreach {
     /// Answers with the segments of the customer who has a cookie: none for an unknown one.
-    static func segments(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func segments(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         guard let cookie = cookie(call.request), !cookie.isEmpty else {
             throw missing(BloomreachID.cookie, expected: "the cookie of a customer in the query")
         }

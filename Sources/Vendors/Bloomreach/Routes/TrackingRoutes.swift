@@ -10,24 +10,18 @@ extension Bloomreach {
     /// The answer to everything that was tracked.
     private static let accepted = Reply.json(["errors": [], "success": true])
 
-    static func trackCustomer(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func trackCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         try updateCustomer(try call.body(), &call, &state)
         return accepted
     }
 
-    static func trackEvent(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func trackEvent(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         try addEvent(try call.body(), &call, &state)
         return accepted
     }
 
     /// A click on a link of a campaign: an event of the customer, or of nobody, since Android names none (observed).
-    static func trackClick(
-        _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) -> Reply {
+    static func trackClick(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody(isRequired: false)
         let entry = try call.entry(of: body)
         let (type, url) = try body.read { ($0.eventType() ?? "campaign_click", $0.text("url")) }
@@ -47,8 +41,8 @@ extension Bloomreach {
 
     /// Changes properties of a customer, who is made, found or merged by the ids.
     static func updateCustomer(
-        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) {
+        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
+    ) throws(Refused) {
         let ids = try call.customerIDs(of: body)
         let entry = try call.entry(of: body)
         if call.credentials.isStream, ids.hard.isEmpty, ids.cookie != nil, entry.properties.isEmpty {
@@ -63,8 +57,8 @@ extension Bloomreach {
 
     /// Adds an event to those of a customer, who is made, found or merged by the ids.
     static func addEvent(
-        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) {
+        _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
+    ) throws(Refused) {
         let ids = try call.customerIDs(of: body)
         let entry = try call.entry(of: body)
         guard let type = try body.read({ $0.eventType() }) else {
@@ -80,8 +74,8 @@ extension Bloomreach {
 
     /// Moves the attribute that tells whether a customer has agreed, as an event of consent says.
     private static func follow(
-        _ event: ConsentEvent?, of ids: BloomreachIDs, _ call: inout BloomreachCall, _ state: inout BloomreachState
-    ) throws(BloomreachRefusal) {
+        _ event: ConsentEvent?, of ids: BloomreachIDs, _ call: inout BloomreachCall, _ state: inout State
+    ) throws(Refused) {
         let project = try call.project()
         guard let event, let customer = state.customer(ids, of: project) else { return }
         let isKnown = call.vendor.content[project.token].consentCategories.contains {

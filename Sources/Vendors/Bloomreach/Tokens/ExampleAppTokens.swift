@@ -30,10 +30,10 @@ extension Bloomreach {
                 .mintBadSubject,
                 because: "sub is \(subject.text.prefix(100)); expected up to \(BloomreachIDs.maximum) names with texts")
         }
-        let expiry =
-            try body.read { body in
-                body.value("exp", expecting: "a number") { $0.number?.double.isFinite == true ? $0 : nil }
-            } ?? JSON((call.moment + tokenLifetime).wholeSeconds)
+        let named = try body.read { body in
+            body.value("exp", expecting: "a number") { $0.number.flatMap { $0.double.isFinite ? $0 : nil } }
+        }
+        let expiry = JSON.number(named ?? JSONNumber((call.moment + tokenLifetime).wholeSeconds))
         let draft = TokenDraft.customerToken(key: key, subject: subject, expiry: expiry)
         let token: String
         do {

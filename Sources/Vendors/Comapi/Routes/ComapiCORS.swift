@@ -26,7 +26,7 @@ extension Comapi {
     }
 
     /// Answers the question that a browser asks before the call itself; without token, and without a look at the space.
-    static func preflight(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func preflight(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         var response = Response.empty()
         response.fields[.allowedMethods] = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
         // Spelled out, since * does not cover authorization (Fetch standard).

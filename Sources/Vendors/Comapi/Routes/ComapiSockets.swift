@@ -18,7 +18,7 @@ extension Comapi {
     /// How long a client may send nothing: Android pings every 60 s, iOS every 240 s (observed).
     private static let silence = Duration.seconds(600)
 
-    static func openSocket(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func openSocket(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let handshake: WebSocketHandshake
         do throws(WebSocketHandshake.Problem) {
             handshake = try WebSocketHandshake(call.request)
@@ -35,7 +35,7 @@ extension Comapi {
     }
 
     /// Greets, at once; a session that ended while the answer was on its way loses its socket.
-    func socketOpened(_ call: inout SocketCall<Comapi>, _ state: inout ComapiState) {
+    func socketOpened(_ call: inout SocketCall<Comapi>, _ state: inout State) {
         guard let session = state.sessions[call.label.sessionID] else {
             call.close(WebSocketClosure(.normal, reason: "The session was ended."))
             return
@@ -48,7 +48,7 @@ extension Comapi {
     }
 
     func socketReceived(
-        _ message: WebSocketMessage, _ call: inout SocketCall<Comapi>, _ state: inout ComapiState
+        _ message: WebSocketMessage, _ call: inout SocketCall<Comapi>, _ state: inout State
     ) {
         switch message {
         case .binary: call.close(WebSocketClosure(.unsupportedData, reason: "Frames are JSON text."))
@@ -67,7 +67,7 @@ extension Comapi {
     }
 
     func socketClosed(
-        _ closure: WebSocketClosure, _ call: inout SocketCall<Comapi>, _ state: inout ComapiState
+        _ closure: WebSocketClosure, _ call: inout SocketCall<Comapi>, _ state: inout State
     ) {
         state.sessions.socketClosed(for: call.label.sessionID)
     }
@@ -75,7 +75,7 @@ extension Comapi {
     func nextDeadline(in state: ComapiState) -> Moment? { state.sessions.sockets.earliest }
 
     /// Sessions whose time is over lose their sockets.
-    func deadlinePassed(_ call: inout DeadlineCall<Comapi>, _ state: inout ComapiState) {
+    func deadlinePassed(_ call: inout DeadlineCall<Comapi>, _ state: inout State) {
         for session in state.sessions.sockets.over(at: call.moment) {
             state.sessions.closeSockets(of: session, because: "The session has expired.", &call.outbox)
         }

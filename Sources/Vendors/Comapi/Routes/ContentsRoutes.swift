@@ -5,7 +5,7 @@ import Wire
 
 /// Content. Source: the three forms of an upload are observed; that content can be read is ours.
 extension Comapi {
-    static func uploadContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func uploadContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         guard let upload = try call.credentials.upload?.get() else { throw Refusal(.malformedBody) }
         if let remark = upload.remark { call.note("unreadable-json", remark, source: "JS SDK, iOS SDK") }
         let folder = call.request.queryItems.first { $0.name == "folder" && !$0.value.isEmpty }?.value ?? "content"
@@ -26,7 +26,7 @@ extension Comapi {
         "\(call.base)/apispaces/\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
     }
 
-    static func readContent(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func readContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["content"]
         guard let content = state.contents[id], content.id.hasSameBytes(as: id), content.space == call.space.id else {
             throw Refusal(

@@ -5,9 +5,7 @@ import Wire
 
 /// Conversations. Source: observed, all SDKs; every permission is ours.
 extension Comapi {
-    static func createConversation(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func createConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try call.body { ComapiConversationDraft(&$0, for: .creation) }
         let space = call.space.id
         let old = state[space].conversations[draft.id]
@@ -49,9 +47,7 @@ extension Comapi {
     /// Whose conversations are listed: the caller's, or all that are public.
     private enum Scope: String, CaseIterable { case participant, `public` }
 
-    static func listConversations(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func listConversations(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let (scope, profileID) = try call.query.read {
             ($0.choice("scope", of: Scope.self) ?? .participant, $0.optionalText("profileId"))
         }
@@ -68,17 +64,13 @@ extension Comapi {
         return .json(.array(living.filter { $0.participants[profile] != nil }.map(\.json)))
     }
 
-    static func readConversation(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func readConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         try conversation.checkReading(by: call.caller.profileID)
         return .respond(.tagged(conversation.json, conversation.etag))
     }
 
-    static func updateConversation(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func updateConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = ComapiID(call.parameters["conversation"])
         let draft = try call.body { ComapiConversationDraft(&$0, for: .update(of: id)) }
         let old = try conversation(call, state)
@@ -99,9 +91,7 @@ extension Comapi {
     }
 
     /// Hides a conversation from every read; its log stays for whoever creates it again (ours).
-    static func deleteConversation(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func deleteConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         try conversation.checkOwner(call.caller.profileID)
         try call.checkPrecondition(conversation.etag)
@@ -112,7 +102,7 @@ extension Comapi {
     }
 
     /// The conversation of the path, which must be there and not deleted.
-    static func conversation(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiConversation {
+    static func conversation(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiConversation {
         let id = ComapiID(call.parameters["conversation"])
         guard let conversation = state[call.space.id].conversations[id] else {
             throw Refusal(

@@ -5,7 +5,7 @@ import Wire
 
 /// Messages and events. Source: observed, all SDKs; numbering and limits are ours.
 extension Comapi {
-    static func sendMessage(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func sendMessage(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try call.body(ComapiMessageDraft.init)
         let id = try sendable(call, state)
         return .json(try state.send(draft, to: id, ComapiOccasion(call), &call.outbox).sentReceipt)
@@ -13,13 +13,13 @@ extension Comapi {
 
     /// The id of the conversation, in which the caller may send. The id alone: a copy of a log that is about to grow would
     /// have it moved.
-    private static func sendable(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiID {
+    private static func sendable(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
         let conversation = try conversation(call, state)
         try conversation.check(.canSend, for: call.caller.profileID)
         return conversation.id
     }
 
-    static func listMessages(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func listMessages(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let (from, limit) = try bounds(call)
         let conversation = try conversation(call, state)
         try conversation.checkReading(by: call.caller.profileID)
@@ -39,7 +39,7 @@ extension Comapi {
     }
 
     /// The frames of the log from an event on, oldest first.
-    static func listEvents(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func listEvents(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let (from, limit) = try bounds(call)
         let conversation = try conversation(call, state)
         try conversation.checkReading(by: call.caller.profileID)
@@ -49,12 +49,12 @@ extension Comapi {
         return .json(.array(events.map { ComapiFrame.event($0, of: conversation, in: space).json }))
     }
 
-    private static func bounds(_ call: ComapiCall) throws(ComapiRefusal) -> (from: Int?, limit: Int) {
+    private static func bounds(_ call: ComapiCall) throws(Refused) -> (from: Int?, limit: Int) {
         try call.query.read { ($0.int("from", in: 0...Int.max), $0.int("limit", in: 1...1000) ?? 100) }
     }
 
     /// Notes how far messages have come with the caller; what changes nothing is skipped, and remarked.
-    static func updateStatus(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func updateStatus(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
         let id = try joined(call, state)
         try state.checkRoom(bytes: updates.count * ComapiEventLog.eventBytes)
@@ -64,7 +64,7 @@ extension Comapi {
     }
 
     /// The id of the conversation, in which the caller must be.
-    private static func joined(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiID {
+    private static func joined(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
         let conversation = try conversation(call, state)
         _ = try conversation.role(of: call.caller.profileID)
         return conversation.id
@@ -76,7 +76,7 @@ extension Comapi {
     /// - Returns: whether it changed something.
     private static func apply(
         _ update: ComapiStatusUpdate, to id: ComapiID, isTold: Bool, _ call: inout ComapiCall,
-        _ state: inout ComapiState
+        _ state: inout State
     ) -> Bool {
         guard let reason = state.apply(update, to: id, ComapiOccasion(call), &call.outbox) else { return true }
         if isTold { call.note("status-skipped", reason, found: .text(update.messageID)) }

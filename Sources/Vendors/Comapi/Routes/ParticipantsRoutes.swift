@@ -4,17 +4,13 @@ import Wire
 
 /// Who is in a conversation, and who types. Source: observed, all SDKs; every permission is ours.
 extension Comapi {
-    static func listParticipants(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func listParticipants(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         try conversation.checkReading(by: call.caller.profileID)
         return .json(.array(conversation.joined.sorted { $0.id < $1.id }.map(\.json)))
     }
 
-    static func addParticipants(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func addParticipants(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let participants = try call.list { ComapiParticipant.list(FieldReader.elements, in: &$0) }
         let conversation = try conversation(call, state)
         try conversation.check(.canAddParticipants, for: call.caller.profileID)
@@ -49,7 +45,7 @@ extension Comapi {
 
     /// A newcomer, or another role.
     private static func add(
-        _ participant: ComapiParticipant, to id: ComapiID, _ call: inout ComapiCall, _ state: inout ComapiState
+        _ participant: ComapiParticipant, to id: ComapiID, _ call: inout ComapiCall, _ state: inout State
     ) {
         let space = call.space.id
         let role = state[space].conversations[id]?.participants[participant.id]
@@ -59,9 +55,7 @@ extension Comapi {
             to: state[space].conversations[id]?.audience(in: space) ?? [])
     }
 
-    static func removeParticipants(
-        _ call: inout ComapiCall, _ state: inout ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    static func removeParticipants(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let ids = try idsToRemove(&call)
         let conversation = try conversation(call, state)
         let present = conversation.joined.filter { ids.contains($0.id) }
@@ -84,7 +78,7 @@ extension Comapi {
     }
 
     /// The ids of the query and those of the body together; at least one.
-    private static func idsToRemove(_ call: inout ComapiCall) throws(ComapiRefusal) -> Set<ComapiID> {
+    private static func idsToRemove(_ call: inout ComapiCall) throws(Refused) -> Set<ComapiID> {
         var ids = Set(
             call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
         if call.switches.acceptsParticipantIDsInBody, !call.request.body.isEmpty {
@@ -96,18 +90,16 @@ extension Comapi {
         return ids
     }
 
-    static func startTyping(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func startTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         try tell(isTyping: true, &call, state)
     }
 
-    static func stopTyping(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func stopTyping(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         try tell(isTyping: false, &call, state)
     }
 
     /// Tells the others; the body is ignored, since the JS SDK sends an empty object (observed).
-    private static func tell(
-        isTyping: Bool, _ call: inout ComapiCall, _ state: ComapiState
-    ) throws(ComapiRefusal) -> Reply {
+    private static func tell(isTyping: Bool, _ call: inout ComapiCall, _ state: State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         let profile = call.caller.profileID
         _ = try conversation.role(of: profile)

@@ -5,12 +5,12 @@ import Wire
 
 /// Profiles. Source: observed, all SDKs; who may write is ours.
 extension Comapi {
-    static func readProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func readProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let profile = try profile(call, state)
         return .respond(.tagged(profile.json, profile.etag))
     }
 
-    static func queryProfiles(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func queryProfiles(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         // An encoded question mark goes first; what follows a real one narrows further (ours).
         let texts = [ComapiPath.encodedQuery(in: call.request.path), call.request.query.map(String.init)]
         let query = ComapiProfileQuery(texts.compactMap { $0 }.joined(separator: "&")[...])
@@ -26,14 +26,14 @@ extension Comapi {
     }
 
     /// Replaces everything but the id and the moment of creation.
-    static func replaceProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func replaceProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try profileDraft(call)
         return try write(&call, &state) { _ in JSONObject(draft.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
         }
     }
 
     /// Sets the members that are named; `null` removes one (ours).
-    static func patchProfile(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func patchProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try profileDraft(call)
         return try write(&call, &state) { members in
             var members = members
@@ -43,8 +43,8 @@ extension Comapi {
     }
 
     private static func write(
-        _ call: inout ComapiCall, _ state: inout ComapiState, _ change: (JSONObject) -> JSONObject
-    ) throws(ComapiRefusal) -> Reply {
+        _ call: inout ComapiCall, _ state: inout State, _ change: (JSONObject) -> JSONObject
+    ) throws(Refused) -> Reply {
         let profile = try profile(call, state)
         guard profile.id == call.caller.profileID else {
             throw Refusal(
@@ -73,7 +73,7 @@ extension Comapi {
     }
 
     /// The members of a request that count: the id must be that of the path, and those of the server are ignored.
-    private static func profileDraft(_ call: ComapiCall) throws(ComapiRefusal) -> JSONObject {
+    private static func profileDraft(_ call: ComapiCall) throws(Refused) -> JSONObject {
         let own = ComapiID(call.parameters["profile"])
         let members = try call.body { body in
             if let id = body.object["id"], id.string.map({ ComapiID($0) != own }) ?? true {
@@ -89,7 +89,7 @@ extension Comapi {
         return draft
     }
 
-    private static func profile(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiProfile {
+    private static func profile(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiProfile {
         let id = ComapiID(call.parameters["profile"])
         guard let profile = state[call.space.id].profiles[id] else {
             throw Refusal(

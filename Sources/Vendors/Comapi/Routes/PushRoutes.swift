@@ -34,20 +34,20 @@ enum ComapiRegistration {
 }
 
 extension Comapi {
-    static func registerPush(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func registerPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let registration = try ComapiRegistration.read(.object(try call.body().object))
         let session = try ownSession(call, state)
         state.sessions.register(registration, for: session.id)
         return .empty(.ok)
     }
 
-    static func removePush(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func removePush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         state.sessions.register(nil, for: try ownSession(call, state).id)
         return .empty()
     }
 
     /// A state that the app hands to Facebook's messenger: any fresh text. Source: observed, all SDKs; quoted is inferred.
-    static func stateForFacebook(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func stateForFacebook(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         _ = try call.body()
         return .json(.string(call.identifiers.uuid()))
     }
@@ -74,7 +74,7 @@ enum ComapiPush {
 
 extension Comapi {
     /// Notes that somebody has opened a push. The URL is the secret, so that no token is asked for.
-    static func clickPush(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func clickPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["push"]
         guard state[call.space.id].noteClick(ofPush: id, at: call.moment) else {
             throw Refusal(

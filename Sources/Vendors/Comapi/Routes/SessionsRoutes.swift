@@ -6,7 +6,7 @@ import Wire
 
 /// Challenges and sessions. Source: observed, all SDKs; challenge and token are documented, JWT page.
 extension Comapi {
-    static func startSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func startSession(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let challenge = ComapiChallenge(
             id: call.identifiers.uuid(), space: call.space.id, nonce: call.identifiers.uuid(), issued: call.moment,
             expires: call.moment + .seconds(call.switches.challengeLifetimeSeconds))
@@ -17,7 +17,7 @@ extension Comapi {
         ])
     }
 
-    static func createSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func createSession(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         guard let answer = call.credentials.answer else { throw Refusal(.malformedBody) }
         if let refusal = answer.refusal { throw refusal }
         guard let members = answer.body, let id = answer.authenticationID, let user = answer.token?.userID,
@@ -53,7 +53,7 @@ extension Comapi {
             }
         }
         guard let push = members.present("push") else { return }
-        do throws(ComapiRefusal) {
+        do throws(Refused) {
             session.registration = try ComapiRegistration.read(push)
         } catch {
             call.note("ignored-member", "push is no registration: \(error.reason ?? "")")
@@ -61,7 +61,7 @@ extension Comapi {
     }
 
     /// The token's session with its token, as `session.create` and `session.read` answer it.
-    private static func sessionAnswer(_ session: ComapiSession, _ call: ComapiCall) throws(ComapiRefusal) -> JSON {
+    private static func sessionAnswer(_ session: ComapiSession, _ call: ComapiCall) throws(Refused) -> JSON {
         let claims = ComapiSessionClaims(
             space: call.space, profileID: session.profileID, sessionID: session.id.text,
             issued: session.started.wholeSeconds, expires: session.expires.wholeSeconds,
@@ -75,18 +75,18 @@ extension Comapi {
         }
     }
 
-    static func readSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func readSession(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let session = try ownSession(call, state)
         return .json(["token": .string(call.credentials.session?.compact.text ?? ""), "session": session.json])
     }
 
-    static func endSession(_ call: inout ComapiCall, _ state: inout ComapiState) throws(ComapiRefusal) -> Reply {
+    static func endSession(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         state.endSession(try ownSession(call, state).id, &call.outbox)
         return .empty()
     }
 
     /// The session of the path, which must be the token's own.
-    static func ownSession(_ call: ComapiCall, _ state: ComapiState) throws(ComapiRefusal) -> ComapiSession {
+    static func ownSession(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiSession {
         let id = ComapiSessionID(call.parameters["session"], in: call.space.id)
         guard let session = state.sessions[id] else {
             throw Refusal(

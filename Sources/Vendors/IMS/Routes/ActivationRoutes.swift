@@ -4,7 +4,7 @@ import JSON
 /// Activation through the SDK. Source: that id, code and email must match, and that a code is good once and for a while,
 /// is documented (site); the call and its distinct failures are ours.
 extension IMS {
-    static func submitActivation(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func submitActivation(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (activationID, code, email) = try call.body {
             ($0.text("activation_id"), $0.text("activation_code"), $0.text("email"))
         }
@@ -24,9 +24,7 @@ extension IMS {
         return .json(user.ownJSON)
     }
 
-    private static func check(
-        _ user: IMSUser, code: String, email: String, at moment: Moment
-    ) throws(IMSRefusal) {
+    private static func check(_ user: IMSUser, code: String, email: String, at moment: Moment) throws(Refused) {
         switch user.state {
         case .active:
             throw Refusal(
@@ -69,9 +67,7 @@ extension IMS {
         return "the code that was sent is not that of \(user.id) (activation id \(user.activationID)); \(mistake)"
     }
 
-    private static func checkSubject(
-        _ subject: String, of user: IMSUser, _ state: IMSState
-    ) throws(IMSRefusal) {
+    private static func checkSubject(_ subject: String, of user: IMSUser, _ state: State) throws(Refused) {
         if let enrolled = user.enterpriseID {
             guard enrolled.hasSameBytes(as: subject) else {
                 throw Refusal(

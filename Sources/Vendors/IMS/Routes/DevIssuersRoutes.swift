@@ -7,8 +7,8 @@ import Wire
 /// The keys of issuers for whom this server signs, published as such issuers publish theirs (ours).
 extension IMS {
     /// Answers the keys as a JWKS (RFC 7517 section 5).
-    static func publishKeySet(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        try publish(&call, &state) { keys throws(IMSRefusal) in
+    static func publishKeySet(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
+        try publish(&call, &state) { keys throws(Refused) in
             ["keys": .array((keys.keySet["keys"]?.array ?? []).map(ordered))]
         }
     }
@@ -21,8 +21,8 @@ extension IMS {
     }
 
     /// Answers the keys as a map of ids to self-signed certificates, as Google publishes Firebase's.
-    static func publishCertificates(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
-        try publish(&call, &state) { keys throws(IMSRefusal) in
+    static func publishCertificates(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
+        try publish(&call, &state) { keys throws(Refused) in
             var map = JSONObject()
             // A map has no place for a key without an id.
             for key in keys.published.map(\.key) where key.id != nil {
@@ -36,8 +36,8 @@ extension IMS {
     }
 
     private static func publish(
-        _ call: inout IMSCall, _ state: inout IMSState, _ body: (IssuerKeys) throws(IMSRefusal) -> JSON
-    ) throws(IMSRefusal) -> Reply {
+        _ call: inout IMSCall, _ state: inout State, _ body: (IssuerKeys) throws(IMSRefusal) -> JSON
+    ) throws(Refused) -> Reply {
         let name = call.parameters["name"]
         let found: IssuerKeys?
         do throws(MintRefusal) {

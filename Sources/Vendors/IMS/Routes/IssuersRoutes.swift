@@ -5,7 +5,7 @@ import Tokens
 
 /// Onboarding of issuers. Source: that a certificate or a key URL is handed over is documented (seed); the calls are ours.
 extension IMS {
-    static func createIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func createIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
@@ -21,7 +21,7 @@ extension IMS {
     }
 
     /// Replaces an issuer; its fetched keys are forgotten, its place in the list stays.
-    static func replaceIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func replaceIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let old = try issuer(call, state)
         let (record, reading) = try call.issuerRecord(created: old.record.created)
         guard record.name.hasSameBytes(as: old.record.name) else {
@@ -32,7 +32,7 @@ extension IMS {
         return onboard(record, reading, &call, &state, status: .ok)
     }
 
-    private static func checkRoom(for record: IMSIssuerRecord, _ state: IMSState) throws(IMSRefusal) {
+    private static func checkRoom(for record: IMSIssuerRecord, _ state: State) throws(Refused) {
         guard state.issuers.hasRoom(for: record) else {
             throw Refusal(
                 .bodyTooLarge,
@@ -49,7 +49,7 @@ extension IMS {
 
     /// Keeps an issuer; keys that are published elsewhere are asked for first, and a failure of that is only a warning.
     private static func onboard(
-        _ record: IMSIssuerRecord, _ reading: IMSKeyReader.Reading, _ call: inout IMSCall, _ state: inout IMSState,
+        _ record: IMSIssuerRecord, _ reading: IMSKeyReader.Reading, _ call: inout IMSCall, _ state: inout State,
         status: HTTPResponse.Status
     ) -> Reply {
         let issuer: IMSIssuer
@@ -71,16 +71,16 @@ extension IMS {
         return .json(issuer.json(at: call.moment, call.switches), status: status)
     }
 
-    static func listIssuers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func listIssuers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         .json(["issuers": .array(state.issuers.all.map { $0.json(at: call.moment, call.switches) })])
     }
 
-    static func readIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func readIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         .json(try issuer(call, state).json(at: call.moment, call.switches))
     }
 
     /// Asks for the keys now, whatever the cool-down; keys that are at hand are as fresh as can be.
-    static func refreshIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func refreshIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var issuer = try issuer(call, state)
         if var remote = issuer.remote {
             if let obstacle = IMSKeyURL(remote.url)?.obstacle(call.switches, named: call.vendor.accounts.namedHosts) {
@@ -101,12 +101,12 @@ extension IMS {
         return .json(issuer.json(at: call.moment, call.switches))
     }
 
-    static func deleteIssuer(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func deleteIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         state.issuers.remove(try issuer(call, state).record.name)
         return .empty()
     }
 
-    private static func issuer(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSIssuer {
+    private static func issuer(_ call: IMSCall, _ state: State) throws(Refused) -> IMSIssuer {
         let name = call.parameters["name"]
         guard let issuer = state.issuers.named(name) else {
             throw Refusal(

@@ -3,16 +3,12 @@ import JSON
 
 /// What a user sees of itself. Source: that it can be retrieved and updated is documented (site); the calls are ours.
 extension IMS {
-    static func readMe(
-        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
-    ) throws(IMSRefusal) -> Reply {
+    static func readMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         .json(user.ownJSON)
     }
 
     /// Changes the members that are sent; those that cannot be changed are ignored.
-    static func updateMe(
-        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
-    ) throws(IMSRefusal) -> Reply {
+    static func updateMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let changed = try call.body { body in
             var user = user
             user.firstName = body.optionalText("first_name") ?? user.firstName

@@ -5,9 +5,7 @@ import JSON
 /// (site); the calls are ours.
 extension IMS {
     /// Keeps a trip. The same one again changes nothing: a client that got no answer sends it once more.
-    static func uploadTrip(
-        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
-    ) throws(IMSRefusal) -> Reply {
+    static func uploadTrip(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let trip = try call.body { IMSTrip(&$0, of: user.number, received: call.moment) }
         if let known = state.trips.trip(trip.id, of: user.number) {
             guard trip.hasSameContent(as: known) else {
@@ -31,17 +29,13 @@ extension IMS {
     }
 
     /// Lists trips by the time at which they began: from the one time on, before the other (ours).
-    static func listTrips(
-        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
-    ) throws(IMSRefusal) -> Reply {
+    static func listTrips(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let page = try call.query.read(TripPage.init)
         let (trips, next) = page.trips(among: state.trips.trips(of: user.number))
         return .json(["trips": .array(trips.map(\.json)), "next_cursor": JSON(next)])
     }
 
-    static func readTrip(
-        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
-    ) throws(IMSRefusal) -> Reply {
+    static func readTrip(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["trip_id"]
         guard let trip = state.trips.trip(id, of: user.number) else {
             throw Refusal(
@@ -50,9 +44,7 @@ extension IMS {
         return .json(trip.fullJSON)
     }
 
-    static func readSummary(
-        _ call: inout IMSCall, _ user: IMSUser, _ state: inout IMSState
-    ) throws(IMSRefusal) -> Reply {
+    static func readSummary(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let trips = state.trips.trips(of: user.number)
         let distance = trips.reduce(0) { $0 + $1.distance.double }
         let duration = trips.reduce(0) { $0 + $1.duration }

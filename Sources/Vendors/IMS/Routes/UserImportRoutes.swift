@@ -18,7 +18,7 @@ extension IMS {
     private static let mostTold = 100
 
     /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
-    static func importUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func importUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         guard let value = call.request.queryValue("tenant") else {
             throw Self.refusal("tenant", "was not sent; expected users/import?tenant=NAME", inQuery: true)
         }
@@ -39,7 +39,7 @@ extension IMS {
         try check(head.fields)
         var (enrolled, activated, unlisted, errors): (Int, Int, Int, [JSON]) = (0, 0, 0, [])
         for line in lines.dropFirst() {
-            do throws(IMSRefusal) {
+            do throws(Refused) {
                 let user = try enroll(try enrollment(line.fields, head.fields, tenant), call, &state)
                 enrolled += 1
                 if user.state == .active { activated += 1 }
@@ -80,7 +80,7 @@ extension IMS {
             Finding("content-type", .noted, expected: .text("text/csv"), found: type.map(Fact.text) ?? .absent))
     }
 
-    private static func check(_ head: [String]) throws(IMSRefusal) {
+    private static func check(_ head: [String]) throws(Refused) {
         // Of more names than there are columns, one is unknown or there twice.
         try IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) })).read { row in
             row.refuseUnknown(columns)
@@ -92,7 +92,7 @@ extension IMS {
     /// The enrollment of a row; empty fields count as absent ones.
     private static func enrollment(
         _ fields: [String], _ head: [String], _ tenant: String
-    ) throws(IMSRefusal) -> IMSEnrollment {
+    ) throws(Refused) -> IMSEnrollment {
         guard fields.count == head.count else {
             throw Refusal(.bodyInvalid, because: "\(fields.count) fields; expected \(head.count), as in the header row")
         }

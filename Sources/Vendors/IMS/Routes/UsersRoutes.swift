@@ -3,7 +3,7 @@ import JSON
 
 /// Enrollment and the life of users. Source: the states are documented (site); the calls are ours.
 extension IMS {
-    static func enrollUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func enrollUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let enrollment = try call.body { body in
             body.refuseUnknown(
                 ["tenant", "email", "enterprise_id", "activation_id", "first_name", "last_name", "activate"])
@@ -17,15 +17,13 @@ extension IMS {
     /// Enrolls a user.
     ///
     /// - Throws: ``IMSFailure/stateConflict`` or ``IMSFailure/enrollmentExists``.
-    static func enroll(
-        _ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout IMSState
-    ) throws(IMSRefusal) -> IMSUser {
+    static func enroll(_ enrollment: IMSEnrollment, _ call: IMSCall, _ state: inout State) throws(Refused) -> IMSUser {
         try check(enrollment, state)
         return state.enroll(enrollment, call.identifiers, at: call.moment)
     }
 
     /// Whether an enrollment may be: it can be active, and nobody of its tenant has what only one may have.
-    static func check(_ enrollment: IMSEnrollment, _ state: IMSState) throws(IMSRefusal) {
+    static func check(_ enrollment: IMSEnrollment, _ state: State) throws(Refused) {
         if enrollment.isActive, enrollment.enterpriseID == nil {
             throw Refusal(
                 .stateConflict,
@@ -41,7 +39,7 @@ extension IMS {
         )
     }
 
-    static func listUsers(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func listUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (tenant, wanted) = try call.query.read {
             ($0.optionalText("tenant"), $0.choice("state", of: IMSUser.State.self))
         }
@@ -51,11 +49,11 @@ extension IMS {
         return .json(["users": .array(users.map(\.operatorJSON))])
     }
 
-    static func readUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func readUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         .json(try user(call, state).operatorJSON)
     }
 
-    static func activateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func activateUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
         guard user.state != .active else {
             throw Refusal(
@@ -76,7 +74,7 @@ extension IMS {
         return .json(user.operatorJSON)
     }
 
-    static func deactivateUser(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func deactivateUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
         guard user.state != .deactivated else {
             throw Refusal(
@@ -91,7 +89,7 @@ extension IMS {
     }
 
     /// Gives an enrolled user a new code; the old one is wrong from then on.
-    static func renewCode(_ call: inout IMSCall, _ state: inout IMSState) throws(IMSRefusal) -> Reply {
+    static func renewCode(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
         guard user.state == .enrolled else {
             throw Refusal(
@@ -105,7 +103,7 @@ extension IMS {
         return .json(user.operatorJSON)
     }
 
-    private static func user(_ call: IMSCall, _ state: IMSState) throws(IMSRefusal) -> IMSUser {
+    private static func user(_ call: IMSCall, _ state: State) throws(Refused) -> IMSUser {
         let name = call.parameters["id"]
         guard let user = state.user(name, of: call.request.queryValue("tenant")) else {
             throw Refusal(

@@ -7,14 +7,14 @@ import Wire
 /// Customers who shop without an account. Source: documented, wiki page Guest-Login; RUA's twin is observed, qa.
 extension Rezolve {
     /// Creates a guest; an api key is all it takes, and a body may be absent.
-    static func registerGuest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func registerGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.maskedAPIKey) }
         if !call.request.body.isEmpty { _ = try call.body() }
         return .json(createGuest(of: partner, call, &state).json)
     }
 
     /// Opens a session for a guest of the partner.
-    static func logInGuest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func logInGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let (device, entity) = try call.body { ($0.text("deviceId", atLeast: 1), $0.text("entityId")) }
         guard let partner = call.credentials.partner else { throw Refusal(.maskedTokenMissing) }
         guard let guest = state.users.user(entity: entity), guest.isGuest, guest.partnerID == partner.id else {
@@ -24,7 +24,7 @@ extension Rezolve {
     }
 
     /// RUA's call for guests: without content it creates one, with content it logs one in.
-    static func guest(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func guest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
         let body = call.request.body.isEmpty ? Fields([:]) : try call.signInBody()
         if body.object.isEmpty { return .json(createGuest(of: partner, call, &state).json) }
@@ -39,9 +39,7 @@ extension Rezolve {
         "\(entity.shown) is no guest of partner \(partner.id); expected the entityId of one that was created"
     }
 
-    private static func createGuest(
-        of partner: RezolvePartner, _ call: RezolveCall, _ state: inout RezolveState
-    ) -> RUAUser {
+    private static func createGuest(of partner: RezolvePartner, _ call: RezolveCall, _ state: inout State) -> RUAUser {
         let entity = state.freshEntityID(call.identifiers)
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)

@@ -15,16 +15,12 @@ struct RezolveProfile: Sendable, Hashable {
 
 /// The profile. Source: observed, vendor QA tests; the members are the union of those and of the documented object.
 extension Rezolve {
-    static func readProfile(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
+    static func readProfile(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
         .json(profileJSON(of: customer, dates: call.switches.profileDates))
     }
 
     /// Changes the members that are sent; ids, dates and devices cannot be changed (documented).
-    static func updateProfile(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
+    static func updateProfile(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
         let old = customer.profile
         customer.profile = try call.body {
             RezolveProfile(

@@ -5,15 +5,13 @@ import Tokens
 /// The customer's key pair. Source: that it is made at registration is documented (seed); the call is observed.
 extension Rezolve {
     /// Answers the public half in PEM, as soon as the pair has been made.
-    static func readPublicKey(
-        _ call: inout RezolveCall, _ customer: inout RezolveCustomer
-    ) throws(RezolveRefusal) -> Reply {
+    static func readPublicKey(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
         guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         return .json(["public_key": JSON(key.publicPEM)])
     }
 
     /// The customer's key pair; `nil` while it is being made.
-    static func keyPair(of customer: RezolveCustomer) throws(RezolveRefusal) -> SigningKey? {
+    static func keyPair(of customer: RezolveCustomer) throws(Refused) -> SigningKey? {
         do {
             return try customer.keyPair.key()
         } catch {

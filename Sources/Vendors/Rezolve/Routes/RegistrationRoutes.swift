@@ -7,7 +7,7 @@ extension Rezolve {
     /// Creates the customer whom the registration JWT names, with a key pair of its own.
     ///
     /// The pair is made when it is first asked for; nobody can tell the difference, and the caller need not wait for it.
-    static func register(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func register(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         if call.credentials.isSampleRenewal { return try renewLikeSample(&call, &state) }
         let email = try call.body { $0.text("email", atLeast: 1) }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
@@ -37,9 +37,7 @@ extension Rezolve {
     /// Answers the renewal of the seed's iOS sample, which names device and customer in its body and proves nothing.
     ///
     /// Source: the shape is documented (seed); that this server answers it at all is ours, and off by default.
-    private static func renewLikeSample(
-        _ call: inout RezolveCall, _ state: inout RezolveState
-    ) throws(RezolveRefusal) -> Reply {
+    private static func renewLikeSample(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         // Whatever else comes without an api key is refused for that, be its body well-formed or not.
         let body = try? JSON.parse(call.request.body)
         guard let device = body?["device_id"]?.string, let entity = body?["entityId"]?.string,

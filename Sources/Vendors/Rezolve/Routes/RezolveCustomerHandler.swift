@@ -3,12 +3,12 @@ import Emulation
 extension Rezolve {
     /// A handler of one customer's own things.
     typealias CustomerHandler =
-        @Sendable (inout RezolveCall, inout RezolveCustomer) throws(RezolveRefusal) -> Reply
+        @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
 
     /// A route's handler that finds the customer, lets `handler` work on a copy, and keeps what came of it unless the
     /// handler threw.
     static func forCustomer(_ handler: @escaping CustomerHandler) -> Route<Rezolve>.Handler {
-        { (call, state) throws(RezolveRefusal) in
+        { (call, state) throws(Refused) in
             var customer = try owner(of: call, in: state)
             let reply = try handler(&call, &customer)
             state.store(customer)
@@ -17,7 +17,7 @@ extension Rezolve {
     }
 
     /// The customer of the path, whom authorization has found to be the token's own; a new one where it is adopted.
-    private static func owner(of call: RezolveCall, in state: RezolveState) throws(RezolveRefusal) -> RezolveCustomer {
+    private static func owner(of call: RezolveCall, in state: State) throws(Refused) -> RezolveCustomer {
         if let customer = state.customers[call.parameters["entity"]] { return customer }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {
             throw Refusal(.maskedOtherUser, because: "nobody was authorized; expected the token of a customer")

@@ -50,28 +50,13 @@ enum RUA: FieldDialect {
     }
 }
 
-extension FieldProblem {
-    /// The problem for people: which member, what was found and what would be right.
-    fileprivate var text: String {
-        switch kind {
-        case .missing: return "there is no member \(path); expected a string"
-        case .tooShort(let minimum):
-            let length = found?.string?.count ?? 0
-            return length == 0
-                ? "\(path) is empty; expected at least \(minimum) character\(minimum == 1 ? "" : "s")"
-                : "\(path) has \(length) characters; expected at least \(minimum)"
-        default: return "\(path) \(typeMismatch)"
-        }
-    }
-}
-
 extension [FieldProblem] {
     /// The problems for people, as one reason: all members that are not there together, then the others.
     fileprivate var reason: String {
         let names = filter { $0.kind == .missing }.map(\.path)
-        guard names.count > 1 else { return map(\.text).joined(separator: "; ") }
+        guard names.count > 1 else { return map(\.description).joined(separator: "; ") }
         let missing = "there are no members \(names.joined(separator: ", ")); expected a string each"
-        return ([missing] + filter { $0.kind != .missing }.map(\.text)).joined(separator: "; ")
+        return ([missing] + filter { $0.kind != .missing }.map(\.description)).joined(separator: "; ")
     }
 }
 

@@ -10,7 +10,7 @@ extension Rezolve {
     /// The code of every confirmation mail. Source: observed on the vendor's staging server.
     private static let confirmationCode = "000000"
 
-    static func registerUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func registerUser(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
         let draft = try call.signInBody().read(UserDraft.init)
         let (username, email, phone) = (draft.username, draft.email, draft.phone)
@@ -32,7 +32,7 @@ extension Rezolve {
         return .json(user.answer(to: "rua.register", call.switches), status: .created)
     }
 
-    static func confirmUser(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func confirmUser(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["user"]
         guard var user = Int(id).flatMap({ state.users[$0] }), String(user.id) == id,
             user.partnerID == call.credentials.partner?.id
@@ -54,7 +54,7 @@ extension Rezolve {
     }
 
     /// Signs a user in; an unconfirmed one too (observed).
-    static func logIn(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func logIn(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
         let (username, password, device) = try call.signInBody().read {
             ($0.text("username"), $0.text("password"), $0.text("deviceId", atLeast: 1))
@@ -73,7 +73,7 @@ extension Rezolve {
     }
 
     /// Replaces the token of a session; an expired one too, since that is what a renewal is for (inferred).
-    static func ping(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func ping(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let session = try call.session(in: state)
         // A customer of the core register has no user, and so no session that RUA could have ended.
         let isOver = session.user?.isLoggedOut(on: session.device) ?? false
@@ -85,7 +85,7 @@ extension Rezolve {
     }
 
     /// Notes that the password was forgotten; no mail is sent.
-    static func forgotPassword(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func forgotPassword(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let email = try call.signInBody().read { $0.text("email") }
         let partner = call.credentials.partner?.id ?? ""
         guard let user = state.users.user(of: partner, email: email) else {
@@ -101,7 +101,7 @@ extension Rezolve {
     }
 
     /// Replaces the password; tokens stay valid (ours).
-    static func changePassword(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func changePassword(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let (current, new) = try call.signInBody().read {
             ($0.text("currentPassword"), $0.text("newPassword", atLeast: 1))
         }
@@ -115,7 +115,7 @@ extension Rezolve {
     }
 
     /// Ends the session of the token's device; tokens of core live on until they expire (documented idea, seed).
-    static func logOut(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func logOut(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try call.sessionUser(in: state)
         user.logOut(on: try call.session(in: state).device)
         state.users.store(user)
@@ -153,8 +153,8 @@ extension Rezolve {
 
     /// Answers a user with the token of a new session in `Authorization`.
     static func openSession(
-        of user: RUAUser, device: String, _ call: RezolveCall, _ state: inout RezolveState
-    ) throws(RezolveRefusal) -> Reply {
+        of user: RUAUser, device: String, _ call: RezolveCall, _ state: inout State
+    ) throws(Refused) -> Reply {
         guard let customer = state.customers[user.entityID],
             let partner = call.vendor.accounts.partner(id: user.partnerID)
         else {
@@ -172,7 +172,7 @@ extension Rezolve {
     static func sessionToken(
         for customer: RezolveCustomer, of partner: RezolvePartner, device: String, at moment: Moment,
         lifetime: Duration = sessionLifetime
-    ) throws(RezolveRefusal) -> String {
+    ) throws(Refused) -> String {
         guard let key = partner.authKey?.signing else {
             throw Refusal(
                 .ruaNoAuthKey,

@@ -5,7 +5,7 @@ import JSON
 /// `onUserDetailsUpdateSuccess` gets the user); path and members are ours.
 extension Rezolve {
     /// Changes the members that are sent; the username stays, and so does the profile at core (ours).
-    static func changeDetails(_ call: inout RezolveCall, _ state: inout RezolveState) throws(RezolveRefusal) -> Reply {
+    static func changeDetails(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let (firstName, lastName, email, phone) = try call.signInBody().read {
             (
                 $0.optionalText("firstName"), $0.optionalText("lastName"), $0.optionalText("email"),
