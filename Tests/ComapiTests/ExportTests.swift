@@ -171,7 +171,7 @@ struct ExportTests {
     func samples() async throws {
         let world = try await World.comapi()
         let comapi = try #require(world.emulator.vendors.first { $0.identity.id == "comapi" })
-        let request = try comapi.sampleRequest(at: Moment(unixSeconds: Double(Example.moment)))
+        let request = try #require(comapi.tokenMinter).sampleRequest(at: Moment(unixSeconds: Double(Example.moment)))
         try await world.call(request.endpoint.method, request.endpoint.pattern, [], request.body).expect(200)
         #expect(comapi.samples.contains { $0.value == Example.a })
         #expect(comapi.samples.allSatisfy { !$0.value.contains("secret") })

@@ -160,7 +160,7 @@ struct MintingTests {
         let shown = ims.samples.map(\.value)
         #expect(shown.contains("EMP-0001") && shown.contains("https://auth.example.test/uat"))
         #expect(!shown.contains { $0.contains("operator") || $0.contains("48291357") || $0.contains("PRIVATE") })
-        let request = try ims.sampleRequest(at: world.sandbox.now)
+        let request = try #require(ims.tokenMinter).sampleRequest(at: world.sandbox.now)
         try await world.call(
             request.endpoint.method, request.endpoint.pattern, request.fields.map { ($0.name, $0.value) }
         )

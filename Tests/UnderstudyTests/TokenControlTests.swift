@@ -33,7 +33,7 @@ struct TokenControlTests {
     func samples(_ depth: Depth) async throws {
         let world = try await World(depth)
         for vendor in world.emulator.vendors {
-            let sample = try vendor.sampleRequest(at: world.sandbox.now)
+            let sample = try #require(vendor.tokenMinter).sampleRequest(at: world.sandbox.now)
             let answer = try await world.call(
                 sample.endpoint.method, sample.endpoint.pattern, sample.fields.map { ($0.name, $0.value) }, sample.body)
             #expect(answer.status == 200, "\(vendor.identity.id): \(answer.text)")
