@@ -166,9 +166,7 @@ public struct Pipeline: RequestHandler {
         while true {
             switch step {
             case .finished(let response, let record): return finish(exchange, response, record, measurement)
-            case .waiting(let job, let then):
-                await job()
-                step = then()
+            case .waiting(let job): step = await job()
             case .fetching(let request, let then):
                 step = then(await fetch(request, in: exchange.sandbox))
             }

@@ -10,7 +10,3 @@ public protocol AnswersUnrouted<Switches>: Vendor {
 extension AnswersUnrouted {
     package var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { self }
 }
-
-extension Vendor {
-    package var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { nil }
-}

@@ -12,7 +12,6 @@ extension AuthenticatesWithState {
 
 extension Vendor where Standing == Void {
     /// Most vendors know nothing of the state, and then it is not locked.
-    /// Locks the state for as long as it takes.
     @inlinable
     public func standing(_ read: ((State) -> Void) -> Void) {}
 }

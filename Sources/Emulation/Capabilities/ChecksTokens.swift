@@ -13,7 +13,3 @@ extension ChecksTokens {
 
     package static var clientChecks: (any ChecksTokens<Switches>.Type)? { self }
 }
-
-extension Vendor {
-    package static var clientChecks: (any ChecksTokens<Switches>.Type)? { nil }
-}

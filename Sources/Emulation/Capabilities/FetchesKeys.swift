@@ -23,7 +23,3 @@ extension FetchesKeys {
 
     package var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { self }
 }
-
-extension Vendor {
-    package var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { nil }
-}

@@ -14,7 +14,3 @@ public protocol FinishesAnswers<Switches>: Vendor {
 extension FinishesAnswers {
     package var answerFinisher: (any FinishesAnswers<Switches>)? { self }
 }
-
-extension Vendor {
-    package var answerFinisher: (any FinishesAnswers<Switches>)? { nil }
-}

@@ -26,7 +26,3 @@ extension KeepsDeadlines {
 
     package var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { self }
 }
-
-extension Vendor {
-    package var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { nil }
-}

@@ -42,10 +42,6 @@ extension MintsTokens {
     package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { self }
 }
 
-extension Vendor {
-    package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { nil }
-}
-
 /// An id or public key of a sample account.
 public struct SampleCredential: Sendable {
     /// What it is.

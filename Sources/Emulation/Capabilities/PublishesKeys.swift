@@ -10,7 +10,3 @@ public protocol PublishesKeys<State>: Vendor {
 extension PublishesKeys {
     package var keyPublisher: (any PublishesKeys<State>)? { self }
 }
-
-extension Vendor {
-    package var keyPublisher: (any PublishesKeys<State>)? { nil }
-}

@@ -1,16 +1,10 @@
 /// What can happen to the keys of an issuer.
 public enum KeyDrill: String, Sendable, CaseIterable {
-    /// Another key signs from now on; the old one stays published.
     case overlap
-    /// The old keys leave the published set.
     case retire
-    /// Another key signs from now on, and the old ones leave at once: tokens that they signed find no key any more.
     case replace
-    /// Another key signs under the name of the old one, which it replaces: what a client has kept by that name is wrong.
     case sameKID = "same-kid"
-    /// Asking for the published keys is answered by an error.
     case `break`
-    /// Asking for the published keys is answered by them again.
     case repair
 
     /// Whether it takes a key pair that nobody has used.

@@ -5,12 +5,12 @@ final class KeyFetch: Sendable {
     private let gate = Gate()
     private let ending = Mutex<(report: KeyFetchReport, isTaken: Bool)?>(nil)
 
-    /// What came of it, and whether the keys for which it was sent took it over: not when they were replaced meanwhile. `nil`
-    /// while it is on its way.
-    var outcome: (report: KeyFetchReport, isTaken: Bool)? { ending.withLock { $0 } }
-
-    /// Returns once it has ended.
-    func completion() async { await gate.passage() }
+    /// What came of it, once it has ended, and whether the keys for which it was sent took it over: not when they were
+    /// replaced meanwhile.
+    func outcome() async -> (report: KeyFetchReport, isTaken: Bool)? {
+        await gate.passage()
+        return ending.withLock { $0 }
+    }
 
     /// Lets all go on who wait.
     func complete(with report: KeyFetchReport, isTaken: Bool) {

@@ -42,19 +42,14 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
     case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
-    /// The answer was not complete in time.
     case slow
-    /// The answer has more bytes than ``KeyRequest/longestBody``.
     case tooLarge
-    /// The answer sends elsewhere, which is not followed.
     case redirected(Int)
-    /// The answer has another status than 200.
     case status(Int)
     /// The content is no JSON; the phrase says why.
     case notJSON(String)
     /// The content is JSON of another form; the phrase says what is expected.
     case otherForm(String)
-    /// The content is of the right form, and no key in it can be used.
     case noUsableKey
 }
 

@@ -1,6 +1,5 @@
 import HTTPTypes
 import JSON
-import Synchronization
 import Wire
 
 /// What faults and scenarios do to an exchange. Not inlinable: few exchanges come here.
@@ -19,10 +18,9 @@ extension ExchangeDesk {
             return answer(intervention, summary, encounter, exchange, &call, in: cell)
         }
         // One that looks through a state may look at a million records, for which no loop has the time.
-        let complaint = Complaint()
-        return .waiting({ complaint.text = self.perform(order, encounter, exchange, in: cell) }) { [call] in
+        return .waiting { [call] in
             var call = call
-            let summary = intervention.summary(of: order, complaint.text)
+            let summary = intervention.summary(of: order, self.perform(order, encounter, exchange, in: cell))
             return self.answer(intervention, summary, encounter, exchange, &call, in: cell)
         }
     }
@@ -90,16 +88,6 @@ extension ExchangeDesk {
         // The same routes made a table when the vendor was mounted.
         let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
         if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
-    }
-}
-
-/// Why an action of a rule was not done, as it is found beside the loop.
-private final class Complaint: Sendable {
-    private let found = Mutex<String?>(nil)
-
-    var text: String? {
-        get { found.withLock { $0 } }
-        set { found.withLock { $0 = newValue } }
     }
 }
 

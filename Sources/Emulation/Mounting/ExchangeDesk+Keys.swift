@@ -15,7 +15,7 @@ extension ExchangeDesk {
             record.reason = "\(V.identity.title) asks twice for the keys of \(missing.issuer)"
             return finish(exchange, .empty(.serviceUnavailable), record, in: cell)
         }
-        return fetch(.judgement(missing), exchange, in: cell) { report in
+        return fetch(missing, exchange, in: cell) { report in
             // Who was read later while the keys were on their way would judge once more.
             cell.latest(self).authenticate(
                 exchange, at: call.route, call.parameters, in: cell, after: report, isDecided: isDecided)
@@ -25,7 +25,7 @@ extension ExchangeDesk {
     /// Runs a handler again once the keys are there that it asked for.
     @usableFromInline
     func awaitKeys(_ keys: RemoteKeys, _ exchange: Exchange, _ call: Call<V>, in cell: VendorCell<V>) -> ExchangeStep {
-        fetch(.handler(keys), exchange, in: cell) { report in
+        fetch(KeyOrder(of: keys.issuer, naming: nil), for: keys, exchange, in: cell) { report in
             var call = call
             call.keyFetch = report
             call.findings.note(report.finding)
@@ -37,20 +37,23 @@ extension ExchangeDesk {
     ///
     /// When the state was replaced in the meantime nobody has the keys, and they are fetched again; but not for a handler,
     /// which takes them over itself.
+    ///
+    /// - Parameter handlers: the keys that a handler wants, whatever the cool-down says; `nil` for authentication.
     private func fetch(
-        _ wanted: WantedKeys, _ exchange: Exchange, in cell: VendorCell<V>, attempt: Int = 1,
+        _ wanted: KeyOrder, for handlers: RemoteKeys? = nil, _ exchange: Exchange, in cell: VendorCell<V>,
+        attempt: Int = 1,
         then resume: @escaping @Sendable (KeyFetchReport) -> ExchangeStep
     ) -> ExchangeStep {
         let proceed: @Sendable (KeyFetchReport, Bool, RemoteKeys) -> ExchangeStep = { report, isTaken, keys in
-            if isTaken || wanted.areHandlers { return resume(report) }
+            if isTaken || handlers != nil { return resume(report) }
             guard attempt < Self.mostAttempts else { return resume(keys.reportOfNothing(at: exchange.moment)) }
-            return self.fetch(wanted, exchange, in: cell, attempt: attempt + 1, then: resume)
+            return self.fetch(wanted, for: handlers, exchange, in: cell, attempt: attempt + 1, then: resume)
         }
-        switch cell.join(wanted, at: self, exchange.moment) {
+        switch cell.join(wanted, for: handlers, at: self, exchange.moment) {
         case .needless(let report): return resume(report)
         case .follower(let fetch, let keys):
-            return .waiting({ await fetch.completion() }) {
-                let (report, isTaken) = fetch.outcome ?? (keys.reportOfNothing(at: exchange.moment), false)
+            return .waiting {
+                let (report, isTaken) = await fetch.outcome() ?? (keys.reportOfNothing(at: exchange.moment), false)
                 return proceed(report.shared(), isTaken, keys)
             }
         case .leader(let fetch, let keys):
@@ -65,34 +68,6 @@ extension ExchangeDesk {
     private static var mostAttempts: Int { 3 }
 }
 
-/// Who wants published keys.
-enum WantedKeys: Sendable {
-    /// Authentication, which keeps to the cool-down.
-    case judgement(KeyOrder)
-    /// A handler, which fetches them whatever the cool-down says and takes them over itself.
-    case handler(RemoteKeys)
-
-    var areHandlers: Bool { if case .handler = self { true } else { false } }
-
-    /// Whether these are the keys; a handler's may have an issuer's name, and be published elsewhere.
-    func means(_ keys: RemoteKeys) -> Bool {
-        switch self {
-        case .judgement(let order): keys.issuer == order.issuer
-        case .handler(let wanted): keys.issuer == wanted.issuer && keys.url == wanted.url
-        }
-    }
-
-    /// What to do when the state has no such keys: those of an issuer that is only about to be registered are nobody else's.
-    func unknown(at moment: Moment) -> KeyFetchPart {
-        switch self {
-        case .judgement(let order):
-            let gone = RemoteKeys(issuer: order.issuer, url: "", form: .keySet, algorithm: .rs256)
-            return .needless(gone.reportOfNothing(at: moment))
-        case .handler(let wanted): return .leader(KeyFetch(), wanted)
-        }
-    }
-}
-
 /// Somebody's part in fetching keys.
 enum KeyFetchPart: Sendable {
     /// The keys have come meanwhile, or the issuer has gone.
@@ -105,21 +80,29 @@ enum KeyFetchPart: Sendable {
 
 extension VendorCell {
     /// Finds the part of a call in fetching keys. Decided under the lock, so that of any number of calls one fetches.
-    func join(_ wanted: WantedKeys, at desk: ExchangeDesk<V>, _ moment: Moment) -> KeyFetchPart {
+    func join(
+        _ wanted: KeyOrder, for handlers: RemoteKeys?, at desk: ExchangeDesk<V>, _ moment: Moment
+    ) -> KeyFetchPart {
         let switches = switches
         return change(at: desk) { desk, state in
-            let known = desk.keyFetcher?.remoteKeys(in: state).first(where: wanted.means)
-            guard let fetcher = desk.keyFetcher, var keys = known else { return wanted.unknown(at: moment) }
+            let known = desk.keyFetcher?.remoteKeys(in: state).first {
+                $0.issuer == wanted.issuer && $0.url == handlers?.url ?? $0.url
+            }
+            guard let fetcher = desk.keyFetcher, var keys = known else {
+                // Keys of an issuer that is only about to be registered are nobody else's.
+                if let handlers { return .leader(KeyFetch(), handlers) }
+                let gone = RemoteKeys(issuer: wanted.issuer, url: "", form: .keySet, algorithm: .rs256)
+                return .needless(gone.reportOfNothing(at: moment))
+            }
             if let fetch = keys.fetch { return .follower(fetch, keys) }
-            if case .judgement(let order) = wanted, let report = keys.lastReport {
-                let need = keys.need(naming: order.keyID, at: moment, fetcher.keyFetchPolicy(switches))
+            if handlers == nil, let report = keys.lastReport {
+                let need = keys.need(naming: wanted.keyID, at: moment, fetcher.keyFetchPolicy(switches))
                 guard case .fetch = need else { return .needless(report.shared()) }
             }
             let fetch = KeyFetch()
             keys.fetch = fetch
             fetcher.store(keys, in: &state)
-            if case .handler(let wanted) = wanted { return .leader(fetch, wanted) }
-            return .leader(fetch, keys)
+            return .leader(fetch, handlers ?? keys)
         }
     }
 

@@ -6,10 +6,7 @@ extension ExchangeDesk: MountedVendor {
     @usableFromInline var failures: [FailureListing] { catalog.listing }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
-    @usableFromInline var tokenKinds: [TokenKind] { vendor.tokenMinter.map { type(of: $0).tokenKinds } ?? [] }
-    @usableFromInline var requestFacts: [RequestFact] { vendor.tokenMinter.map { type(of: $0).requestFacts } ?? [] }
-    @usableFromInline var samples: [SampleCredential] { vendor.tokenMinter?.samples ?? [] }
-    @usableFromInline var sharedSecrets: [SharedSecret] { vendor.tokenMinter?.sharedSecrets ?? [] }
+    @usableFromInline var tokenMinter: (any MintsTokens)? { vendor.tokenMinter }
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 
     @usableFromInline var routes: [RouteListing] {
@@ -18,16 +15,6 @@ extension ExchangeDesk: MountedVendor {
                 id: $0.id, endpoints: $0.endpoints, evidence: $0.evidence, observed: $0.observed, source: $0.source,
                 bodyLimit: $0.bodyLimit)
         }
-    }
-
-    @usableFromInline
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
-        try minter().sampleRequest(at: moment)
-    }
-
-    func minter() throws(MintRefusal) -> any MintsTokens<V.State, V.Switches, V.Failure> {
-        guard let minter = vendor.tokenMinter else { throw MintRefusal("\(V.identity.title) mints no tokens") }
-        return minter
     }
 
     @usableFromInline

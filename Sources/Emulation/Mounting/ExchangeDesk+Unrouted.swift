@@ -11,27 +11,22 @@ extension ExchangeDesk {
         return finish(exchange, response, record(), in: cell)
     }
 
+    /// Refuses a path with nothing there, or with other methods only.
     @usableFromInline
-    func refusePath(_ exchange: Exchange, in cell: VendorCell<V>) -> ExchangeStep {
+    func refuse(_ exchange: Exchange, knowing methods: [HTTPRequest.Method]?, in cell: VendorCell<V>) -> ExchangeStep {
         var record = record()
-        guard let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) else {
-            let reason = "\(V.identity.title) has nothing at this path"
-            return finish(exchange, Refusal(V.unrouted.routeNotFound, because: reason), record, in: cell)
+        if let allow = methods?.map(\.rawValue).joined(separator: ", ") {
+            let failure = V.unrouted.methodNotAllowed
+            let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
+            return finish(exchange, Refusal(failure, because: reason), record, in: cell) { response in
+                if failure != V.unrouted.routeNotFound { response.fields[.allow] = allow }
+            }
         }
-        record.mayBeMistyped = false
-        return finish(exchange, Refusal(part.failure, because: reason), record, in: cell)
-    }
-
-    @usableFromInline
-    func refuseMethod(
-        _ exchange: Exchange, _ methods: [HTTPRequest.Method], in cell: VendorCell<V>
-    ) -> ExchangeStep {
-        let allow = methods.map(\.rawValue).joined(separator: ", ")
-        let failure = V.unrouted.methodNotAllowed
-        let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
-        return finish(exchange, Refusal(failure, because: reason), record(), in: cell) { response in
-            if failure != V.unrouted.routeNotFound { response.fields[.allow] = allow }
+        var refusal = Refusal(V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path")
+        if let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) {
+            (refusal, record.mayBeMistyped) = (Refusal(part.failure, because: reason), false)
         }
+        return finish(exchange, refusal, record, in: cell)
     }
 
     @usableFromInline

@@ -64,9 +64,9 @@ extension ExchangeDesk {
             if exchange.request.bodyExceedsLimit { return refuseLongBody(exchange, at: route, in: cell) }
             return authenticate(exchange, at: route, parameters, in: cell)
         case .otherMethods(_, let methods):
-            return unrouted(exchange, in: cell) ?? refuseMethod(exchange, methods, in: cell)
+            return unrouted(exchange, in: cell) ?? refuse(exchange, knowing: methods, in: cell)
         case .unknown, .unowned:
-            return unrouted(exchange, in: cell) ?? refusePath(exchange, in: cell)
+            return unrouted(exchange, in: cell) ?? refuse(exchange, knowing: nil, in: cell)
         }
     }
 
@@ -120,7 +120,8 @@ extension ExchangeDesk {
         case .replied(.wait(let job)):
             call.findings.rewind(to: judged)
             call.parts = nil
-            return .waiting(job) { [call] in
+            return .waiting { [call] in
+                await job()
                 var call = call
                 return self.handle(exchange, &call, in: cell)
             }

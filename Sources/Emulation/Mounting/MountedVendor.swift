@@ -10,24 +10,23 @@ public protocol MountedVendor: SwitchDeclaring, Sendable {
     var failures: [FailureListing] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.
     var secrets: Set<String> { get }
-    /// The kinds of token that can be minted.
-    var tokenKinds: [TokenKind] { get }
-    /// What the explanation of a token may want to know of its request.
-    var requestFacts: [RequestFact] { get }
-    /// Ids and public keys of the sample accounts.
-    var samples: [SampleCredential] { get }
+    /// The vendor, if its tokens can be made.
+    var tokenMinter: (any MintsTokens)? { get }
     /// What can happen to its state without a request.
     var actions: [ActionListing] { get }
     /// The scenarios of its fixtures.
     var scenarios: [Scenario] { get }
-    /// The secrets that the vendor shares with those who sign.
-    var sharedSecrets: [SharedSecret] { get }
     /// The texts of the fixtures that nobody may see.
     var secretTexts: [String] { get }
-    /// A request that works at that moment.
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
     /// Has it answer from now on; a later reading of the same vendor can replace it.
     func putInForce() -> any AnyVendorInForce
+}
+
+extension MountedVendor {
+    package var tokenKinds: [TokenKind] { tokenMinter.map { type(of: $0).tokenKinds } ?? [] }
+    package var requestFacts: [RequestFact] { tokenMinter.map { type(of: $0).requestFacts } ?? [] }
+    package var samples: [SampleCredential] { tokenMinter?.samples ?? [] }
+    package var sharedSecrets: [SharedSecret] { tokenMinter?.sharedSecrets ?? [] }
 }
 
 /// A vendor in one sandbox: what it remembers there, and what can be done with that, its own types hidden.
@@ -101,22 +100,14 @@ public struct Exchange: Sendable {
 
     /// Whether a fault or a scenario may have a say in it.
     @usableFromInline let isWatched: Bool
-
-    /// An exchange of these parts.
-    init(request: Request, sandbox: Sandbox, moment: Moment, isWatched: Bool) {
-        self.isWatched = isWatched
-        self.request = request
-        self.sandbox = sandbox
-        self.moment = moment
-    }
 }
 
 /// How far an exchange has come.
 public enum ExchangeStep: Sendable {
     /// It has its response, and this is what the journal shall know of it.
     case finished(Response, ExchangeRecord)
-    /// Something must be waited for; afterwards it goes on.
-    case waiting(@Sendable () async -> Void, then: @Sendable () -> ExchangeStep)
+    /// Something must be waited for, and then it goes on.
+    case waiting(@Sendable () async -> ExchangeStep)
     /// Published keys must be asked for; with what comes of it, it goes on.
     case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
 
@@ -126,7 +117,7 @@ public enum ExchangeStep: Sendable {
         case .finished(var response, var record):
             change(&response, &record)
             return .finished(response, record)
-        case .waiting(let job, let then): return .waiting(job) { then().amended(change) }
+        case .waiting(let job): return .waiting { await job().amended(change) }
         case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
         }
     }

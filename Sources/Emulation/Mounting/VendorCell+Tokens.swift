@@ -6,7 +6,10 @@ extension VendorCell {
     @usableFromInline
     func mint(_ order: MintOrder, at moment: Moment) throws(MintRefusal) -> MintedToken {
         let content = snapshot()
-        return try mint(order, by: content.desk.minter(), content.state, at: moment)
+        guard let minter = content.desk.vendor.tokenMinter else {
+            throw MintRefusal("\(V.identity.title) mints no tokens")
+        }
+        return try mint(order, by: minter, content.state, at: moment)
     }
 
     private func mint<M: MintsTokens<V.State, V.Switches, V.Failure>>(

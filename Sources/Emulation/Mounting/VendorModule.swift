@@ -8,7 +8,8 @@ public struct VendorModule: SwitchDeclaring, Sendable {
     public let rules: [RuleListing]
     /// Rules of its clients by which a token can be judged without a server.
     public let checkers: [TokenChecker]
-    @usableFromInline let read: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
+    /// Reads the vendor's fixtures and makes it ready to answer; throws the first thing that is wrong with them.
+    public let mount: @Sendable (FixtureStore) throws(FixtureProblem) -> any MountedVendor
 
     /// The module of a vendor's type.
     @inlinable
@@ -17,13 +18,6 @@ public struct VendorModule: SwitchDeclaring, Sendable {
         switchDeclarations = V.Switches.declarations
         rules = V.rules
         checkers = V.clientChecks?.checkers ?? []
-        read = { (store) throws(FixtureProblem) in try ExchangeDesk(type, fixtures: store) }
-    }
-
-    /// Reads the vendor's fixtures and makes it ready to answer.
-    ///
-    /// - Throws: the first thing that is wrong with its fixtures.
-    public func mount(_ fixtures: FixtureStore) throws(FixtureProblem) -> any MountedVendor {
-        try read(fixtures)
+        mount = { (store) throws(FixtureProblem) in try ExchangeDesk(type, fixtures: store) }
     }
 }

@@ -18,16 +18,6 @@ public struct SocketCall<V: ServesSockets>: Sendable {
     /// Remarks for the journal.
     private(set) var notes: [Finding] = []
 
-    init(
-        vendor: V, label: V.SocketLabel, moment: Moment, identifiers: IdentifierSource, switches: V.Switches
-    ) {
-        self.vendor = vendor
-        self.label = label
-        self.moment = moment
-        self.identifiers = identifiers
-        self.switches = switches
-    }
-
     /// Sends a message to this socket, in order with what ``outbox`` tells the others.
     public mutating func reply(_ message: WebSocketMessage) { outbox.reply(message) }
 

@@ -86,27 +86,28 @@ public protocol Vendor: Sendable {
     /// What a state has come to hold that nobody may see, such as passwords. Asked under the lock, so it must be at hand.
     func secrets(in state: State) -> SecretLedger
 
-    // MARK: Set by the protocols that a vendor adopts
+    // What the vendor can do besides. No vendor writes these: each is `nil` by default, and `self` by the default of its
+    // protocol. So the compiler knows, and nothing is looked up or cast while requests are answered.
 
-    // No vendor writes these: each is `nil` by default, and the protocol that sets it gives its own default. So the compiler
-    // knows what a vendor can do, and nothing is looked up or cast while requests are answered.
-
-    /// Set by ``MintsTokens``.
     var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { get }
-    /// Set by ``ChecksTokens``.
     static var clientChecks: (any ChecksTokens<Switches>.Type)? { get }
-    /// Set by ``PublishesKeys``.
     var keyPublisher: (any PublishesKeys<State>)? { get }
-    /// Set by ``FetchesKeys``.
     var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { get }
-    /// Set by ``KeepsDeadlines``.
     var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { get }
-    /// Set by ``AnswersUnrouted``.
     var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { get }
-    /// Set by ``FinishesAnswers``.
     var answerFinisher: (any FinishesAnswers<Switches>)? { get }
     /// Set by ``AuthenticatesWithState``; `read` locks the state for as long as its closure runs.
     func standing(_ read: ((State) -> Standing) -> Standing) -> Standing
+}
+
+extension Vendor {
+    package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { nil }
+    package static var clientChecks: (any ChecksTokens<Switches>.Type)? { nil }
+    package var keyPublisher: (any PublishesKeys<State>)? { nil }
+    package var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { nil }
+    package var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { nil }
+    package var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { nil }
+    package var answerFinisher: (any FinishesAnswers<Switches>)? { nil }
 }
 
 extension Vendor {

@@ -40,15 +40,10 @@ struct ControlAPI: Sendable {
 
     /// The longest content that the call takes.
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
-        guard case .route(_, let index, _) = match else { return Pipeline.standardBodyLimit }
-        return bodyLimit(for: request, at: operations[index])
-    }
-
-    private func bodyLimit(for request: Request, at operation: ControlOperation) -> Int {
         // Whoever will be refused need not fill the memory first.
-        guard operation.content?.isState == true, access.hasToken(request), isAdmitted(request) else {
-            return Pipeline.standardBodyLimit
-        }
+        guard case .route(_, let index, _) = match, operations[index].content?.isState == true,
+            access.hasToken(request), isAdmitted(request)
+        else { return Pipeline.standardBodyLimit }
         return emulator.stateLimit
     }
 
@@ -76,7 +71,7 @@ struct ControlAPI: Sendable {
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
-            return counted(index, perform(operations[index], request, parameters, in: sandbox), in: sandbox)
+            return counted(index, perform(operations[index], request, match, parameters, in: sandbox), in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:
@@ -102,7 +97,8 @@ struct ControlAPI: Sendable {
     }
 
     private func perform(
-        _ operation: ControlOperation, _ request: Request, _ parameters: PathParameters, in name: String
+        _ operation: ControlOperation, _ request: Request, _ match: RouteTable.Match, _ parameters: PathParameters,
+        in name: String
     ) -> Answer {
         do throws(ControlProblem) {
             guard operation.isOpen || access.hasToken(request) else {
@@ -112,7 +108,7 @@ struct ControlAPI: Sendable {
             if request.bodyExceedsLimit {
                 throw ControlProblem(
                     .contentTooLarge, "body-too-large",
-                    "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request, at: operation)))."
+                    "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request, at: match)))."
                 )
             }
             let sandbox = SelectedSandbox(name, of: emulator.sandboxes)

@@ -61,7 +61,7 @@ struct Banner {
         guard let base else { return }
         // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted by the sandbox's
         // clock, which with a seed is not the machine's.
-        guard let request = try? vendor.sampleRequest(at: emulator.sandboxes.standard.now) else { return }
+        guard let request = try? vendor.tokenMinter?.sampleRequest(at: emulator.sandboxes.standard.now) else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H '\(name): \(value)'" }
         if !request.body.isEmpty { command += " -d '\(request.body)'" }
