@@ -112,9 +112,11 @@ package struct RecordCoder {
     }
 
     /// A record in the record.
-    package mutating func record<Record: CodedRecord>(_ name: String, _ value: inout Record, or standard: Record? = nil) {
+    package mutating func record<Record: CodedRecord>(_ name: String, _ value: inout Record, or standard: Record? = nil)
+    {
         let form = form
-        member(name, &value, or: standard, write: { $0.json(form.extent ?? .changes) }) { (node) throws(FixtureProblem) in
+        member(name, &value, or: standard, write: { $0.json(form.extent ?? .changes) }) {
+            (node) throws(FixtureProblem) in
             var record = standard ?? Record()
             try record.read(node, Record.memberNames(form), form)
             return record

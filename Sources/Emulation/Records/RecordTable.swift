@@ -272,7 +272,8 @@ extension RecordTable {
 
 extension RecordTable where Key == Int {
     /// The next number that nobody has.
-    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int {
+    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int
+    {
         Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }
     }
 }

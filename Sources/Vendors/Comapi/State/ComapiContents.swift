@@ -47,7 +47,8 @@ extension ComapiContent: KeyedRecord, CodedRecord {
         coder.member("name", &name)
         coder.member("type", &type)
         coder.member("folder", &folder, or: "content")
-        coder.member("data", &bytes, or: nil, write: { .string(Base64URL.encode($0)) }) { (node) throws(FixtureProblem) in
+        coder.member("data", &bytes, or: nil, write: { .string(Base64URL.encode($0)) }) {
+            (node) throws(FixtureProblem) in
             guard let bytes = Base64URL.decodeLeniently(try node.string().utf8) else {
                 throw node.problem("is not base64")
             }
