@@ -15,7 +15,7 @@ extension CodedRecord {
         var coder = RecordCoder(writing: extent)
         var record = self
         record.code(&coder)
-        return .object(coder.object)
+        return .object(coder.written)
     }
 
     /// Whether both would be exported alike, texts compared by their bytes.
@@ -35,22 +35,17 @@ extension CodedRecord {
         }
     }
 
-    /// Reads a list of records.
-    package static func list(_ node: FixtureNode, _ form: RecordForm) throws(FixtureProblem) -> [Self] {
-        var records: [Self] = []
-        try read(node, form) {
-            records.append($0)
-            return nil
-        }
-        return records
-    }
-
     /// The names of all members that may stand there.
     static func memberNames(_ form: RecordForm) -> [String] {
         var coder = RecordCoder(listing: form)
         var record = Self()
         record.code(&coder)
         return coder.names
+    }
+
+    /// Reads into the record what stands there.
+    package mutating func read(_ node: FixtureNode, _ form: RecordForm) throws(FixtureProblem) {
+        try read(node, Self.memberNames(form), form)
     }
 
     /// Reads into the record what stands there.

@@ -17,8 +17,6 @@ package protocol KeyedRecord: Sendable {
     /// What of it nobody may see.
     var secretText: String? { get }
 
-    /// The number in a key that numbers are given out for; 0 for keys of another kind.
-    static func number(of key: Key) -> Int
     /// Which of two keys is listed first; `nil` where records are listed in the order in which they came.
     static var keyOrder: ((Key, Key) -> Bool)? { get }
 
@@ -38,14 +36,9 @@ extension KeyedRecord where Group == Never {
     @inlinable package var group: Never? { nil }
 }
 
-extension KeyedRecord where Key == Int {
-    @inlinable package static func number(of key: Int) -> Int { key }
-}
-
 extension KeyedRecord {
     @inlinable package var memory: Int { 0 }
     @inlinable package var secretText: String? { nil }
-    @inlinable package static func number(of key: Key) -> Int { 0 }
     package static var keyOrder: ((Key, Key) -> Bool)? { nil }
     package mutating func keepSecrets(of known: Self) {}
     package func clash(over name: Name?) -> String { "another one is called \(key)" }
@@ -65,10 +58,10 @@ package struct RecordBound: Sendable {
     let count: Int
     /// The most bytes of all, those of the fixtures among them.
     let bytes: Int
-    /// Which part of the records goes at once: taking single ones each time would cost as much for each.
+    /// Which part of the records goes at once, since taking single ones each time would cost as much for each; `nil` for
+    /// no more than have to.
     let share: Int?
 
-    /// - Parameter share: which part of the records goes at once; `nil` for no more than have to.
     package init(count: Int, bytes: Int = .max, share: Int? = 100) {
         (self.count, self.bytes, self.share) = (count, bytes, share)
     }

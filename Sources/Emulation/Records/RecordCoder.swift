@@ -22,10 +22,9 @@ package struct RecordCoder {
     }
 
     private let work: Work
-    /// Where the record stands.
     package let form: RecordForm
-    /// The members that were written.
-    package private(set) var object = JSONObject()
+    private var object = JSONObject()
+    private var lastNames: [String] = []
     private(set) var names: [String] = []
     private(set) var problem: FixtureProblem?
     /// Whether anything was written that the fixtures do not give.
@@ -40,8 +39,21 @@ package struct RecordCoder {
     /// Whether something is read just now, and has been right so far.
     package var isReading: Bool { if case .reading = work { problem == nil } else { false } }
 
-    /// How much of a state is exported; `nil` in fixtures.
     package var extent: StateExtent? { form.extent }
+
+    /// Has members be written behind all others, in this order.
+    package mutating func writesLast(_ names: String...) { lastNames = names }
+
+    /// The members that were written.
+    var written: JSONObject {
+        var written = object
+        for name in lastNames {
+            guard let value = written[name] else { continue }
+            written[name] = nil
+            written.append(name, value)
+        }
+        return written
+    }
 
     // MARK: - Members
 
@@ -95,7 +107,6 @@ package struct RecordCoder {
         member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Value.read)
     }
 
-    /// A whole number in a range.
     package mutating func member(
         _ name: String, _ value: inout Int, or standard: Int? = nil, in range: ClosedRange<Int>
     ) {
@@ -104,27 +115,16 @@ package struct RecordCoder {
         }
     }
 
-    /// A whole number in a range that may be absent.
     package mutating func member(_ name: String, _ value: inout Int?, in range: ClosedRange<Int>) {
         member(name, &value, or: .some(nil), write: { $0?.written }) { (node) throws(FixtureProblem) in
             try node.int(in: range)
         }
     }
 
-    /// A record in the record.
-    package mutating func record<Record: CodedRecord>(_ name: String, _ value: inout Record, or standard: Record? = nil) {
-        let form = form
-        member(name, &value, or: standard, write: { $0.json(form.extent ?? .changes) }) { (node) throws(FixtureProblem) in
-            var record = standard ?? Record()
-            try record.read(node, Record.memberNames(form), form)
-            return record
-        }
-    }
-
     // MARK: - Lists
 
     /// Elements of a list, made only where they are written.
-    package func written(_ elements: () -> [JSON]) -> [JSON] { if case .writing = work { elements() } else { [] } }
+    package func elements(_ elements: () -> [JSON]) -> [JSON] { if case .writing = work { elements() } else { [] } }
 
     /// A list whose elements are records of their own: one that cannot be read costs no other.
     package mutating func list(
@@ -161,22 +161,13 @@ package struct RecordCoder {
         complaint: (Record) -> String? = { _ in nil }
     ) {
         var read: [Record] = []
-        let elements = written { records.map { $0.json(extent ?? .changes) } }
+        let elements = self.elements { records.map { $0.json(extent ?? .changes) } }
         list(name, of: Record.self, elements, isRequired: isRequired, atMost: limit) { record in
             if let complaint = complaint(record) { return complaint }
             read.append(record)
             return nil
         }
         if isReading { records = read }
-    }
-
-    /// A list of values, empty where it is absent.
-    package mutating func list<Value: RecordValue>(_ name: String, _ values: inout [Value], atMost limit: Int = .max) {
-        var read: [Value] = []
-        list(name, written { values.map(\.written) }, atMost: limit) { (node) throws(FixtureProblem) in
-            read.append(try Value.read(node))
-        }
-        if isReading { values = read }
     }
 
     // MARK: - Checks

@@ -46,7 +46,7 @@ extension RecordCoder {
     ) -> [Record.Key] {
         let extent = extent ?? .changes
         guard isReading else {
-            let elements = written { (extent == .whole ? table.all : table.changed).map { write($0, extent) } }
+            let elements = self.elements { (extent == .whole ? table.all : table.changed).map { write($0, extent) } }
             list(name, elements) { _ in }
             return []
         }
@@ -86,7 +86,7 @@ extension RecordCoder {
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true
     ) where Record.Key: RecordValue {
         var read: [Record.Key] = []
-        list(name, written { table.removed.map(\.written) }, isRequired: isRequired) { (node) throws(FixtureProblem) in
+        list(name, elements { table.removed.map(\.written) }, isRequired: isRequired) { (node) throws(FixtureProblem) in
             read.append(try Record.Key.read(node))
         }
         for key in read { table.remove(key) }
@@ -102,4 +102,11 @@ extension RecordCoder {
         member(name, &number, or: isRequired ? nil : 0, write: { $0.written }, read: read)
         if isReading { table.count(from: number) }
     }
+}
+
+extension RecordTable where Key == ExactText {
+    @inlinable
+    package subscript(text: String) -> Record? { self[ExactText(text)] }
+
+    package mutating func remove(_ text: String) { remove(ExactText(text)) }
 }

@@ -1,5 +1,3 @@
-package import JSON
-
 /// Records by their keys: those of the fixtures, which all sandboxes share, and over them what requests made, changed or
 /// removed.
 ///
@@ -25,7 +23,7 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
                 for name in record.names { names[name] = record.key }
                 untouched.byteCount += record.memory
                 if let secret = record.secretText { untouched.secrets.add(secret) }
-                untouched.lastNumber = max(untouched.lastNumber, Record.number(of: record.key))
+                untouched.lastNumber = max(untouched.lastNumber, record.key as? Int ?? 0)
             }
             let keys = list.map(\.key)
             order = Record.keyOrder.map { keys.sorted(by: $0) } ?? keys
@@ -64,7 +62,6 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
 
     // MARK: - Finding
 
-    /// The record of that key.
     @inlinable
     package subscript(key: Key) -> Record? {
         guard !overlay.isEmpty else { return base.records[key] }
@@ -72,7 +69,6 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
         return overlay[0].hidden.contains(key) ? nil : base.records[key]
     }
 
-    /// The key of the record of that name.
     @inlinable
     package func key(named name: Record.Name) -> Key? {
         guard !overlay.isEmpty else { return base.names[name] }
@@ -83,7 +79,6 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
         return key
     }
 
-    /// The record of that name.
     @inlinable
     package subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
 
@@ -92,10 +87,8 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? ArrivalOrder()).compactMap { self[$0] }
     }
 
-    /// How many records of a group there are.
     package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
 
-    /// How many there are.
     package var count: Int {
         base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
     }
@@ -103,14 +96,12 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
     /// Keys of those that do not stand in the place of a record of the fixtures, the oldest first.
     package var added: ArrivalOrder<Key> { overlay.isEmpty ? ArrivalOrder() : overlay[0].added }
 
-    /// An estimate of the memory that all records take.
     @inlinable
     package var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
 
     /// What the records have, or had, that nobody may see.
     package var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
 
-    /// The largest number that was given out.
     package var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
 
     /// All keys: those of the fixtures in their places, then in the order in which they came, unless keys have an order.
@@ -120,7 +111,6 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
         return Self.ordered(kept + overlay.added)
     }
 
-    /// All records, in the order of ``keys``.
     package var all: [Record] { keys.compactMap { self[$0] } }
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
@@ -137,10 +127,8 @@ package struct RecordTable<Record: KeyedRecord>: Sendable {
         }
     }
 
-    /// The keys of the fixtures' records that are gone.
     package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
 
-    /// Whether the fixtures give a record of that key.
     package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
 
     /// The fixtures' records alone, with nothing that requests made.
@@ -174,7 +162,7 @@ extension RecordTable {
         overlay[0].byteCount += record.memory - (old?.memory ?? 0)
         if let before = overlay[0].records.updateValue(record, forKey: key) { forgetNames(of: before) }
         for name in record.names { overlay[0].names[name] = key }
-        overlay[0].lastNumber = max(overlay[0].lastNumber, Record.number(of: key))
+        overlay[0].lastNumber = max(overlay[0].lastNumber, key as? Int ?? 0)
         guard old == nil else { return }
         overlay[0].added.append(key)
         if let group = record.group { overlay[0].groups[group, default: ArrivalOrder()].append(key) }
@@ -210,9 +198,6 @@ extension RecordTable {
         return value
     }
 
-    /// Removes a record.
-    ///
-    /// - Returns: what it was.
     @discardableResult
     package mutating func remove(_ key: Key) -> Record? {
         guard let old = self[key] else { return nil }
@@ -233,7 +218,6 @@ extension RecordTable {
         for name in record.names where overlay[0].names[name] == record.key { overlay[0].names[name] = nil }
     }
 
-    /// Removes all records, those of the fixtures too.
     package mutating func removeAll() {
         var nothing = Overlay()
         nothing.hidden = Set(base.order)
@@ -241,7 +225,6 @@ extension RecordTable {
         overlay = [nothing]
     }
 
-    /// Whether a bound leaves room for all records.
     package func fits(_ bound: RecordBound) -> Bool {
         overlay.isEmpty
             || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
@@ -271,17 +254,8 @@ extension RecordTable {
 }
 
 extension RecordTable where Key == Int {
-    /// The next number that nobody has.
-    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int {
+    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int
+    {
         Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }
     }
-}
-
-extension RecordTable where Key == ExactText {
-    /// The record of that key.
-    @inlinable
-    package subscript(text: String) -> Record? { self[ExactText(text)] }
-
-    /// Removes the record of that key.
-    package mutating func remove(_ text: String) { remove(ExactText(text)) }
 }

@@ -11,7 +11,7 @@ extension RecordedVendor {
         var coder = RecordCoder(writing: extent)
         var state = state
         code(&state, &coder)
-        return extent == .whole || coder.hasChanges ? .object(coder.object) : nil
+        return extent == .whole || coder.hasChanges ? .object(coder.written) : nil
     }
 
     package func state(

@@ -42,6 +42,9 @@ extension RecordCoder {
 }
 
 extension BloomreachID {
+    /// A soft id.
+    init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
+
     /// Reads ids by their names.
     static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {
         var ids: [BloomreachID] = []

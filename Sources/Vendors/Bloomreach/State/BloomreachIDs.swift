@@ -11,11 +11,6 @@ struct BloomreachID: Sendable, Hashable {
     let name: String
     let value: String
 
-    init(name: String, value: String) { (self.name, self.value) = (name, value) }
-
-    /// A soft id.
-    init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
-
     /// The id as the one member of an object.
     var json: JSON { .object([name: .string(value)]) }
 

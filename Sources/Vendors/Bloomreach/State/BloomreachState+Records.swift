@@ -5,7 +5,7 @@ import JSON
 extension Bloomreach: RecordedVendor {
     func code(_ state: inout BloomreachState, _ coder: inout RecordCoder) {
         let (extent, current) = (coder.extent ?? .changes, state)
-        let projects = coder.written { exported(current, extent) }
+        let projects = coder.elements { exported(current, extent) }
         if extent == .whole, coder.isReading { state.projects = [:] }
         var seen: Set<String> = []
         coder.list("projects", of: BloomreachProjectRecord.self, projects, isRequired: true) { project in
@@ -93,7 +93,7 @@ private struct BloomreachProjectRecord: CodedRecord {
 
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("token", &token)
-        let listed = coder.written {
+        let listed = coder.elements {
             changes.customers.map { records.customers.record(of: $0.customer, name: $0.name) }
         }
         coder.list("customers", of: BloomreachCustomerRecord.self, listed, isRequired: true) { record in
@@ -112,12 +112,12 @@ private struct BloomreachProjectRecord: CodedRecord {
             try node.forEachRecord { (node) throws(FixtureProblem) in removed += try BloomreachID.list(node) }
             return removed
         }
-        let clicks = coder.written { records.clicks.map(\.json) }
+        let clicks = coder.elements { records.clicks.map(\.json) }
         coder.list("clicks", of: BloomreachEvent.self, clicks, atMost: BloomreachLatest.maximumCount) {
             records.add(click: $0.type, TrackedEntry(properties: $0.properties, timestamp: $0.timestamp))
             return nil
         }
-        let checks = coder.written { records.selfChecks }
+        let checks = coder.elements { records.selfChecks }
         coder.list("self_checks", checks, atMost: BloomreachLatest.maximumCount) { (node) throws(FixtureProblem) in
             records.add(selfCheck: .object(try node.jsonObject()))
         }

@@ -12,46 +12,37 @@ struct ComapiChallenge: Sendable {
     var answeredBy: String?
 }
 
-/// The challenges of a sandbox, within bounds.
-struct ComapiChallenges: Sendable {
+/// The challenges of a sandbox in the order of their issue, found by their nonces too.
+typealias ComapiChallenges = RecordTable<ComapiChallenge>
+
+extension ComapiChallenges {
     /// Source: the spec, section 8; ours.
-    static let capacity = 10_000
+    static var capacity: Int { 10_000 }
     /// How long a challenge stays after its end, so that a late answer keeps a name of its own.
-    static let remembrance = Duration.seconds(86_400)
+    static var remembrance: Duration { .seconds(86_400) }
 
-    /// In the order of their issue, found by their nonces too.
-    private var table = RecordTable<ComapiChallenge>()
-
-    /// All of them, in the order of their issue.
-    var all: [ComapiChallenge] { table.all }
-
-    var count: Int { table.count }
-
-    subscript(id: String) -> ComapiChallenge? { table[id] }
-
-    /// The challenge of that nonce.
-    func challenge(nonce: String) -> ComapiChallenge? { table[named: nonce] }
+    func challenge(nonce: String) -> ComapiChallenge? { self[named: nonce] }
 
     /// Adds a challenge; where there is no room, expired ones go first, then the oldest.
     mutating func add(_ challenge: ComapiChallenge, at moment: Moment) {
         // The first ones for as long as they fit: they were issued in the order of their ends, nearly always.
-        remove(table.added.prefix { table[$0].map { $0.expires + Self.remembrance <= moment } ?? true })
-        if table.count >= Self.capacity { makeRoom(at: moment) }
-        table.store(challenge)
+        remove(added.prefix { self[$0].map { $0.expires + Self.remembrance <= moment } ?? true })
+        if count >= Self.capacity { makeRoom(at: moment) }
+        store(challenge)
     }
 
     /// Notes which session a challenge was answered by.
-    mutating func answer(_ id: String, by session: String) { table.change(id) { $0.answeredBy = session } }
+    mutating func answer(_ id: String, by session: String) { change(id) { $0.answeredBy = session } }
 
     /// A hundredth at once, so that the next ones need not search again.
     private mutating func makeRoom(at moment: Moment) {
         let wanted = Self.capacity / 100
-        let expired = table.all.filter { $0.expires < moment }.map(\.id)
+        let expired = all.filter { $0.expires < moment }.map(\.id)
         remove(expired.prefix(wanted))
-        remove(table.keys.prefix(wanted - min(expired.count, wanted)))
+        remove(keys.prefix(wanted - Swift.min(expired.count, wanted)))
     }
 
-    private mutating func remove(_ ids: some Sequence<String>) { for id in ids { table.remove(id) } }
+    private mutating func remove(_ ids: some Sequence<String>) { for id in ids { remove(id) } }
 }
 
 // MARK: - As a record

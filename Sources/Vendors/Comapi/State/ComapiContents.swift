@@ -12,26 +12,20 @@ struct ComapiContent: Sendable {
     var bytes: [UInt8] = []
 }
 
-/// The uploads of a sandbox, within bounds.
-struct ComapiContents: Sendable {
+/// The uploads of a sandbox, the oldest first.
+typealias ComapiContents = RecordTable<ComapiContent>
+
+extension ComapiContents {
     /// The largest upload, in bytes. Source: the spec, 4.7; ours.
-    static let largest = 10 << 20
-    /// What all uploads of a sandbox may take together, in bytes, and how many there may be; beyond it the oldest go. ours.
-    static let totalLimit = 64 << 20
-    static let capacity = 2000
-
-    private static let bound = RecordBound(count: capacity, bytes: totalLimit, share: nil)
-
-    private var table = RecordTable<ComapiContent>()
-
-    /// All of them, the oldest first.
-    var all: [ComapiContent] { table.all }
-
-    subscript(id: String) -> ComapiContent? { table[id] }
+    static var largest: Int { 10 << 20 }
+    /// How many uploads of a sandbox there may be; beyond it the oldest go. ours.
+    static var capacity: Int { 2000 }
+    /// What all uploads of a sandbox may take together, in bytes. ours.
+    private static var totalLimit: Int { 64 << 20 }
 
     mutating func add(_ content: ComapiContent) {
-        table.store(content)
-        _ = table.shrink(to: Self.bound, sparing: content.id)
+        store(content)
+        _ = shrink(to: RecordBound(count: Self.capacity, bytes: Self.totalLimit, share: nil), sparing: content.id)
     }
 }
 
@@ -47,7 +41,8 @@ extension ComapiContent: KeyedRecord, CodedRecord {
         coder.member("name", &name)
         coder.member("type", &type)
         coder.member("folder", &folder, or: "content")
-        coder.member("data", &bytes, or: nil, write: { .string(Base64URL.encode($0)) }) { (node) throws(FixtureProblem) in
+        coder.member("data", &bytes, or: nil, write: { .string(Base64URL.encode($0)) }) {
+            (node) throws(FixtureProblem) in
             guard let bytes = Base64URL.decodeLeniently(try node.string().utf8) else {
                 throw node.problem("is not base64")
             }

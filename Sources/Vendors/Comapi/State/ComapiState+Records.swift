@@ -16,7 +16,7 @@ extension Comapi: RecordedVendor {
         coder.list("challenges", &challenges, atMost: ComapiChallenges.capacity)
         if coder.isReading { for one in challenges { state.challenges.add(one, at: Moment(unixSeconds: 0)) } }
         coder.table("sessions", &state.sessions.table, isRequired: false, atMost: ComapiSessions.capacity)
-        let ended = coder.written { state.sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] } }
+        let ended = coder.elements { state.sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] } }
         coder.list("ended_sessions", ended, atMost: ComapiSessions.endedCapacity) { (node) throws(FixtureProblem) in
             let entry = try node.mapping("id", "space")
             let space = ComapiID(try entry.required("space").string())

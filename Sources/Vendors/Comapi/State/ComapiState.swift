@@ -81,7 +81,9 @@ struct ComapiSpaceState: CodedRecord {
         coder.member("id", &id)
         coder.table("profiles", &profiles, isRequired: false, atMost: ComapiState.recordCapacity)
         coder.table("conversations", &conversations, isRequired: false, atMost: ComapiState.recordCapacity)
-        coder.list("pushes", &pushes, atMost: Self.pushCapacity)
+        coder.list("pushes", coder.elements { pushes }, atMost: Self.pushCapacity) { (node) throws(FixtureProblem) in
+            pushes.append(try node.verbatim())
+        }
     }
 
     /// Notes that the tracking URL of a push was called.

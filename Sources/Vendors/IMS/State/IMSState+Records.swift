@@ -8,13 +8,17 @@ import Tokens
 extension IMS: RecordedVendor {
     func code(_ state: inout IMSState, _ coder: inout RecordCoder) {
         let (extent, current) = (coder.extent ?? .changes, state)
+        coder.reading { (mapping) throws(FixtureProblem) in
+            // Of several mistakes, one in these two is told.
+            for name in ["last_user", "last_invitation"] { _ = try mapping[name]?.int(in: Self.lastNumbers) }
+        }
         if coder.isReading, extent == .whole { state.forgetAllButUsers() }
         let issuers = coder.table("issuers", &state.issuers, write: { issuer, _ in issuer.record.json }) {
             (node, _) throws(FixtureProblem) in try IMSIssuer.list(node, accounts.fixtures)
         }
         if extent == .whole { state.issuers.arrange(issuers) }
         coder.table("users", &state.users, within: IMSUsers.bound)
-        coder.list("trips", coder.written { state.trips.all.map(\.record) }) { (node) throws(FixtureProblem) in
+        coder.list("trips", coder.elements { state.trips.all.map(\.record) }) { (node) throws(FixtureProblem) in
             let trip = try IMSTrip.record(node)
             guard state.trips.hasRoom(for: trip) else {
                 throw node.problem(
@@ -23,14 +27,14 @@ extension IMS: RecordedVendor {
             }
             state.trips.add(trip)
         }
-        let invitations = coder.written { state.invitations.all.map(\.json) }
+        let invitations = coder.elements { state.invitations.all.map(\.json) }
         coder.list("invitations", invitations, atMost: IMSInvitations.capacity) { (node) throws(FixtureProblem) in
             state.invitations.add(try IMSInvitation.record(node))
         }
         var uses = coder.isReading ? [] : state.tokenUses.all
         coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
         if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
-        let keys = coder.written { state.devKeys.values.sorted { $0.name < $1.name }.map { $0.export(extent) } }
+        let keys = coder.elements { state.devKeys.values.sorted { $0.name < $1.name }.map { $0.export(extent) } }
         coder.list("dev_keys", keys) { (node) throws(FixtureProblem) in
             state.store(try self.keys(node, extent, current))
         }
@@ -39,8 +43,10 @@ extension IMS: RecordedVendor {
         if coder.isReading { state.forgetStrays() }
     }
 
+    private static let lastNumbers = 0...IMSUsers.numbers.upperBound
+
     private func codeNumbers(_ state: inout IMSState, _ coder: inout RecordCoder) {
-        let range = 0...IMSUsers.numbers.upperBound
+        let range = Self.lastNumbers
         coder.lastNumber("last_user", &state.users) { (node) throws(FixtureProblem) in try node.int(in: range) }
         var last = state.invitations.lastNumber
         coder.note(isChanged: last != 0)

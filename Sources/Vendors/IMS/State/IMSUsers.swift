@@ -20,7 +20,8 @@ extension IMSUser: KeyedRecord {
     static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
 
     func clash(over name: Name?) -> String {
-        name.map { "another user of tenant \(tenant) has the same \($0.kind.rawValue)" } ?? "another user has the id \(id)"
+        name.map { "another user of tenant \(tenant) has the same \($0.kind.rawValue)" }
+            ?? "another user has the id \(id)"
     }
 
     mutating func keepSecrets(of known: IMSUser) {
@@ -63,7 +64,9 @@ extension IMSUsers {
     }
 
     /// The oldest user with that enterprise id in any tenant.
-    func user(enterpriseID: String) -> IMSUser? { all.first { $0.enterpriseID?.hasSameBytes(as: enterpriseID) == true } }
+    func user(enterpriseID: String) -> IMSUser? {
+        all.first { $0.enterpriseID?.hasSameBytes(as: enterpriseID) == true }
+    }
 
     /// The member in which an enrollment equals another user of its tenant, and that user.
     func conflict(with enrollment: IMSEnrollment) -> (field: String, other: IMSUser)? {
@@ -77,7 +80,8 @@ extension IMSUsers {
     ///
     /// - Returns: the user, with a code unless it is active at once, and whether others had to make room.
     mutating func enroll(
-        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment, within bound: RecordBound = bound
+        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment,
+        within bound: RecordBound = bound
     ) -> (user: IMSUser, madeRoom: Bool) {
         var user = IMSUser(
             number: nextNumber(upTo: Self.numbers.upperBound), tenant: enrollment.tenant,

@@ -44,7 +44,8 @@ extension Rezolve {
         let customer = RezolveCustomer(
             entityID: entity, partnerID: partner.id, partnerEntityID: entity, created: call.moment)
         var guest = RUAUser(
-            id: state.users.nextNumber(upTo: RUAUser.largestID), customer: customer, username: entity, password: nil, firstName: nil, lastName: nil,
+            id: state.users.nextNumber(upTo: RUAUser.largestID), customer: customer, username: entity, password: nil,
+            firstName: nil, lastName: nil,
             email: "", phone: "", created: call.moment)
         guest.isGuest = true
         state.store(customer)

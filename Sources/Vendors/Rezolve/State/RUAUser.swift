@@ -27,8 +27,8 @@ struct RUAUser: Sendable {
     static let maximumLoggedOutDevices = 100
 
     init(
-        id: Int, customer: RezolveCustomer, username: String, password: String?, firstName: String?, lastName: String?,
-        email: String, phone: String, created: Moment
+        id: Int, customer: RezolveCustomer, username: String = "", password: String? = nil, firstName: String? = nil,
+        lastName: String? = nil, email: String = "", phone: String = "", created: Moment
     ) {
         self.id = id
         entityID = customer.entityID
@@ -140,32 +140,29 @@ extension RUAUser: CodedRecord {
     static let largestID = 2_000_000_000
     private static let largestFixtureID = 1_000_000_000
 
-    init() {
-        self.init(
-            id: 0, customer: RezolveCustomer(), username: "", password: nil, firstName: nil, lastName: nil, email: "",
-            phone: "", created: Moment(unixSeconds: 0))
-    }
+    init() { self.init(id: 0, customer: RezolveCustomer(), created: Moment(unixSeconds: 0)) }
 
     mutating func code(_ coder: inout RecordCoder) {
+        coder.writesLast("updated", "first_name", "last_name", "times_logged_in", "password")
         coder.member("id", &id)
         coder.member("customer", &entityID)
         coder.member("username", &username)
+        coder.secret("password", &password)
+        coder.member("first_name", &firstName)
+        coder.member("last_name", &lastName)
         coder.member("email", &email, or: "")
         coder.member("phone", &phone, or: "")
         coder.member("created", &created, or: created)
-        coder.member("guest", &isGuest, or: false)
-        coder.member("confirmed", &isConfirmed, or: false)
-        let devices = coder.written { loggedOutDevices.map(JSON.string) }
-        coder.list("logged_out_devices", devices, atMost: Self.maximumLoggedOutDevices) {
-            (node) throws(FixtureProblem) in logOut(on: try node.string())
-        }
         var changed = updated == created ? nil : updated
         coder.member("updated", &changed)
         updated = changed ?? created
-        coder.member("first_name", &firstName)
-        coder.member("last_name", &lastName)
+        coder.member("guest", &isGuest, or: false)
+        coder.member("confirmed", &isConfirmed, or: false)
         coder.member("times_logged_in", &timesLoggedIn, in: 0...Self.mostLogins)
-        coder.secret("password", &password)
+        let devices = coder.elements { loggedOutDevices.map(JSON.string) }
+        coder.list("logged_out_devices", devices, atMost: Self.maximumLoggedOutDevices) {
+            (node) throws(FixtureProblem) in logOut(on: try node.string())
+        }
         if coder.extent == nil { coder.check(password != nil || isGuest, or: "member “password” is missing") }
         let largest = coder.extent == nil ? Self.largestFixtureID : Self.largestID
         coder.check((1...largest).contains(id), or: "user id \(id) is not between 1 and \(largest)")
@@ -180,9 +177,7 @@ extension RecordTable<RUAUser> {
             guard let customer = customers[entity] else {
                 throw entry.node.problem("the customer \(entity) is unknown")
             }
-            user = RUAUser(
-                id: 0, customer: customer, username: "", password: nil, firstName: nil, lastName: nil, email: "",
-                phone: "", created: customer.created)
+            user = RUAUser(id: 0, customer: customer, created: customer.created)
         }
     }
 

@@ -74,11 +74,18 @@ extension RezolveCustomer: CodedRecord {
     init() { self.init(entityID: "", partnerID: "", partnerEntityID: "", created: Moment(unixSeconds: 0)) }
 
     mutating func code(_ coder: inout RecordCoder) {
+        coder.writesLast("private_key")
         coder.member("entity", &entityID)
         coder.member("partner", &partnerID)
         coder.member("partner_entity_id", &partnerEntityID)
         coder.member("created", &created)
-        coder.record("profile", &profile, or: RezolveProfile(updated: created))
+        codeKeyPair(&coder)
+        let blank = RezolveProfile(updated: created)
+        coder.member("profile", &profile, or: blank, write: { $0.json(.changes) }) { (node) throws(FixtureProblem) in
+            var profile = blank
+            try profile.read(node, .export(.changes))
+            return profile
+        }
         coder.list("phones", &phones)
         let phoneIDs = Set(phones.map { ExactText($0.id) })
         coder.list("addresses", &addresses) { address in
@@ -90,7 +97,6 @@ extension RezolveCustomer: CodedRecord {
             addressIDs.contains(ExactText(card.addressID))
                 ? nil : "card \(card.id) has the unknown address \(card.addressID)"
         }
-        codeKeyPair(&coder)
         coder.check(
             !entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” can be no entity id")
         coder.check(

@@ -1,0 +1,148 @@
+import JSON
+import Testing
+
+@testable import Emulation
+
+/// Records of the fixtures, and what requests make of them.
+@Suite("Tables of records")
+struct RecordTableTests {
+    private struct Pet: KeyedRecord, CodedRecord, Equatable {
+        var id = 0
+        var name = ""
+        var owner: String?
+        var secret: String?
+
+        var key: Int { id }
+        var names: [String] { [name] }
+        var group: String? { owner }
+        var memory: Int { name.utf8.count }
+        var secretText: String? { secret }
+
+        func clash(over name: String?) -> String { name.map { "another pet is called \($0)" } ?? "pet \(id) again" }
+
+        mutating func keepSecrets(of known: Pet) { secret = secret ?? known.secret }
+
+        mutating func code(_ coder: inout RecordCoder) {
+            coder.writesLast("owner")
+            coder.member("id", &id, in: 1...99)
+            coder.member("owner", &owner)
+            coder.member("name", &name)
+            coder.secret("secret", &secret)
+        }
+    }
+
+    private static let fixtures = [Pet(id: 1, name: "Ada"), Pet(id: 2, name: "Ben"), Pet(id: 3, name: "Cy")]
+    private static var table: RecordTable<Pet> { RecordTable(fixtures: fixtures) }
+
+    @Test("nothing is changed or gone until somebody changes it, and a copy does not follow")
+    func copies() {
+        let untouched = Self.table
+        var table = untouched
+        table.store(Pet(id: 2, name: "Bob"))
+        table.remove(3)
+        table.store(Pet(id: 9, name: "Dot"))
+        #expect(table.all.map(\.name) == ["Ada", "Bob", "Dot"])
+        #expect(table.changed.map(\.id) == [2, 9])
+        #expect(table.removed == [3])
+        #expect((table.count, table.byteCount, table.lastNumber) == (3, 9, 9))
+        #expect(untouched.all == Self.fixtures)
+        #expect(untouched.changed.isEmpty && untouched.removed.isEmpty)
+        #expect((untouched.count, untouched.byteCount, untouched.lastNumber) == (3, 8, 3))
+    }
+
+    @Test("a name finds who has it now")
+    func names() {
+        var table = Self.table
+        table.store(Pet(id: 2, name: "Bob"))
+        #expect(table[named: "Ben"] == nil)
+        #expect(table[named: "Bob"]?.id == 2)
+        table.remove(1)
+        #expect(table[named: "Ada"] == nil)
+        table.put(Pet(id: 7, name: "Bob"))
+        #expect(table[2] == nil)
+        #expect(table[named: "Bob"]?.id == 7)
+    }
+
+    @Test("what comes again stands behind all others, unless it is put where the fixtures have it")
+    func order() {
+        var table = Self.table
+        table.remove(1)
+        table.store(Pet(id: 1, name: "Ada"))
+        #expect(table.keys == [2, 3, 1])
+        #expect(table.changed.isEmpty && table.removed.isEmpty)
+        var other = Self.table
+        other.removeAll()
+        for id in [3, 1] { other.put(Self.fixtures[id - 1]) }
+        #expect(other.keys == [1, 3])
+    }
+
+    @Test("a record is changed in place, and groups, bytes and secrets follow")
+    func change() {
+        var table = Self.table
+        table.store(Pet(id: 8, name: "Eve", owner: "x", secret: "s"))
+        #expect(table.change(8) { $0.secret } == "s")
+        #expect(table.change(99) { _ in } == nil)
+        #expect(table.records(in: "x").map(\.id) == [8])
+        #expect(table.secrets.latest > 0)
+        table.remove(8)
+        #expect(table.count(in: "x") == 0)
+        #expect(table.byteCount == 8)
+    }
+
+    @Test("beyond a bound the oldest go that the fixtures do not give")
+    func bounds() {
+        var table = Self.table
+        for id in 10...14 { table.store(Pet(id: id, name: "n\(id)")) }
+        #expect(table.shrink(to: RecordBound(count: 5)).isEmpty)
+        #expect(table.shrink(to: RecordBound(count: 3, share: nil), sparing: 10).map(\.id) == [11, 12])
+        #expect(table.keys == [1, 2, 3, 10, 13, 14])
+        #expect(table.nextNumber() == 15)
+    }
+
+    @Test("changes are laid over other fixtures; where both want a name, the changes have it")
+    func adoption() {
+        var table = Self.table
+        table.store(Pet(id: 2, name: "Bob"))
+        table.remove(3)
+        table.store(Pet(id: 20, name: "Zoe"))
+        var adopted = RecordTable(fixtures: [Pet(id: 1, name: "Ann"), Pet(id: 3, name: "Cy"), Pet(id: 4, name: "Zoe")])
+        adopted.take(changesOf: table)
+        #expect(adopted.all.map(\.name) == ["Ann", "Bob", "Zoe"])
+        #expect(adopted.lastNumber == 20)
+    }
+
+    @Test("a record is written in its order, without secrets where all is shown")
+    func writing() {
+        let pet = Pet(id: 1, name: "Ada", owner: "x", secret: "s")
+        #expect(pet.json(.changes).text == #"{"id":1,"name":"Ada","secret":"s","owner":"x"}"#)
+        #expect(pet.json(.whole).text == #"{"id":1,"name":"Ada","owner":"x"}"#)
+    }
+
+    @Test(
+        "a wrong list is refused by its place",
+        arguments: [
+            (#"[{"id":1,"name":"a"},{"id":1,"name":"b"}]"#, "[1]: pet 1 again"),
+            (#"[{"id":1,"name":"a"},{"id":2,"name":"a"}]"#, "[1]: another pet is called a"),
+            (#"[{"id":100,"name":7}]"#, "[0].id: 100 is not between 1 and 99"),
+            (#"[{"id":1}]"#, "[0]: member “name” is missing"),
+            (#"[{"id":1,"nmae":"a"}]"#, "[0].nmae: unknown member “nmae”; did you mean “name”?"),
+        ])
+    func wrong(_ text: String, _ complaint: String) throws {
+        let node = FixtureNode(try JSON.parse(text.utf8), from: "file")
+        #expect(throws: FixtureProblem(file: "file", message: complaint)) {
+            try RecordTable<Pet>.list(node, .export(.changes))
+        }
+    }
+
+    @Test("a damaged record is set aside, and the others keep secrets that they do not tell")
+    func salvage() throws {
+        let aside = Salvage()
+        let list = try JSON.parse(#"[{"id":1,"name":"Ada"},{"id":0,"name":"x"},{"id":2,"name":"B"}]"#.utf8)
+        let known = RecordTable(fixtures: [Pet(id: 1, name: "Ada", secret: "s")])
+        let read = try RecordTable.list(
+            FixtureNode(list, from: "file", settingAside: aside), .export(.whole), known: known)
+        #expect(read.map(\.id) == [1, 2])
+        #expect(read[0].secret == "s")
+        #expect(aside.parts.map(\.path) == ["[1]"])
+    }
+}
