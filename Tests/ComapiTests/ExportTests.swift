@@ -7,6 +7,15 @@ import Understudy
 /// State that leaves a sandbox as JSON and comes back, and state under other fixtures.
 @Suite("Comapi's state, exported and imported")
 struct ExportTests {
+    @Test("a conversation that was deleted may begin again after an import")
+    func revived() async throws {
+        let world = try await World.comapi()
+        let mira = try await ComapiLife.live(world)
+        let exported = try await world.control(.get, "state/comapi").text
+        #expect(try await world.control(.put, "state/comapi", exported).status == 200)
+        try await world.call(.post, Example.path("/conversations"), mira.fields, #"{"id":"gone"}"#).expect(201)
+    }
+
     @Test("a sandbox in which nothing happened has no changes")
     func untouched() async throws {
         let stage = try Stage(Emulator(fixtures: Repository.fixtures))

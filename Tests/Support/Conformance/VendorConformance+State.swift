@@ -32,7 +32,7 @@ extension VendorConformance {
         let first = try server.fresh()
         let (world, untouched) = (try await world(on: first), try await world(on: first))
         let past = try await lived().live(world)
-        _ = try await untouched.call(.get, "/", routes.first?.fields() ?? [])
+        _ = try await failures.first { $0.keepsState }?.provoke(untouched)
         #expect(try await self.state(untouched) != self.state(world))
         let (kept, seen) = (try await past.kept(world), try await past.seen(world))
         var (stage, state) = (first, try await state(world))

@@ -87,20 +87,17 @@ public struct ConformanceServer: Sendable {
     /// A server that all cases share.
     let stage: @Sendable () throws -> Stage
 
-    /// The repository's own vendors and fixtures.
+    /// The repository's own vendors and fixtures, apart from the server that all other tests share, whose list of sandboxes
+    /// would otherwise become too long for them.
     public static let repository = ConformanceServer(
-        fixtures: Repository.root + "/Fixtures", modules: Catalog.vendors, stage: { try .shared() })
+        fixtures: Repository.root + "/Fixtures", modules: Catalog.vendors)
 
     /// A server with these vendors alone, whose fixtures lie in that folder.
     public init(fixtures: String, modules: [VendorModule]) {
         let common = Result {
             try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), modules: modules))
         }
-        self.init(fixtures: fixtures, modules: modules) { try common.get() }
-    }
-
-    private init(fixtures: String, modules: [VendorModule], stage: @escaping @Sendable () throws -> Stage) {
-        (self.fixtures, self.modules, self.stage) = (fixtures, modules, stage)
+        (self.fixtures, self.modules, stage) = (fixtures, modules, { try common.get() })
     }
 
     /// A server of its own, with files that lie over the fixtures.
