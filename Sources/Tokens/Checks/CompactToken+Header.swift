@@ -41,7 +41,7 @@ extension TokenCheck {
         return nil
     }
 
-    /// `type`: the header's `typ`, without regard to ASCII case.
+    /// `type`: the header's `typ`, compared case-insensitively in ASCII.
     ///
     /// - Parameters:
     ///   - required: Whether its absence is a failure.

@@ -3,7 +3,7 @@ public import JSON
 extension TokenCheck {
     /// `header-NAME-present`: a member of the header is there and of one of these types.
     ///
-    /// What was found is ``Fact/absent`` when it is missing, so that a caller can tell the two failures apart.
+    /// For a missing member the finding's `found` is ``Fact/absent``, so callers can tell the two failures apart.
     ///
     /// - Parameter required: Whether its absence is a failure; otherwise it passes.
     public static func headerMember(
@@ -14,7 +14,7 @@ extension TokenCheck {
         }
     }
 
-    /// `claim-NAME-present`: a claim is there and of one of these types.
+    /// `claim-NAME-present`: a claim is present and has one of these types.
     ///
     /// - Parameter required: Whether its absence is a failure; otherwise it passes.
     public static func claim(
@@ -25,7 +25,7 @@ extension TokenCheck {
         }
     }
 
-    /// `header-NAME-equals`: a member of the header is this string, byte for byte.
+    /// `header-NAME-equals`: a header member is this string, byte for byte.
     ///
     /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.
     public static func headerMember(
@@ -104,7 +104,7 @@ extension CompactToken {
 
     /// `claim-NAME-equals`: a claim is this string, byte for byte.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.
+    /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
     public func claim(_ name: String, equals text: String, required: Bool = true, source: String? = nil) -> Finding {
         claim(name, equalsOneOf: [text], required: required, source: source)
     }
@@ -125,16 +125,16 @@ extension CompactToken {
         }
     }
 
-    /// `claim-NAME-equals`: a claim is this value, written the same way: `1` is not `1.0`.
+    /// `claim-NAME-equals`: a claim is this value, in the same notation: `1` is not `1.0`.
     public func claim(_ name: String, equals value: JSON, required: Bool = true, source: String? = nil) -> Finding {
         Finding(.claim(name, .equals), expected: .json(value), source: source) {
             TokenCheck.compare(claims, name, required, &$0) { $0.bytes == value.bytes }
         }
     }
 
-    /// `audience`: the claim `aud` is one of these strings, or an array that holds one of them.
+    /// `audience`: the claim `aud` is one of these strings, or an array that contains one.
     ///
-    /// - Parameter acceptsArray: Whether an array is taken (RFC 7519 section 4.1.3 allows it).
+    /// - Parameter acceptsArray: Whether an array is accepted, as RFC 7519 section 4.1.3 allows.
     public func audience(
         isOneOf texts: [String], acceptsArray: Bool = true, required: Bool = true,
         source: String? = "RFC 7519 section 4.1.3"

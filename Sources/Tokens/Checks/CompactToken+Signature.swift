@@ -1,10 +1,9 @@
 internal import JSON
 
 extension CompactToken {
-    /// `signature`: the signature was made with this key and algorithm.
+    /// `signature`: the signature was made with this key and algorithm, whatever the header says.
     ///
-    /// What the header says about either plays no part. Fails, never passes, on a token whose form is broken and for an
-    /// algorithm that the key cannot do or may not be used for.
+    /// Fails for a malformed token, and for an algorithm that the key cannot do or must not be used for.
     public func signature(by key: VerificationKey, algorithm: Algorithm, source: String? = nil) -> Finding {
         Finding(.named("signature"), source: source) { signature(by: key, algorithm: algorithm, &$0) }
     }
@@ -25,7 +24,7 @@ extension CompactToken {
         return .failed
     }
 
-    /// What makes it needless to compute anything.
+    /// Why the signature need not be computed.
     private func obstacle(for key: VerificationKey, _ algorithm: Algorithm) -> String? {
         if !isWellFormed { return "The form of the token is broken, so there is no signature to judge." }
         if !key.algorithms.contains(algorithm) { return "The key cannot be used with this algorithm." }
@@ -39,7 +38,7 @@ extension CompactToken {
 }
 
 extension VerificationKey {
-    /// The exact length of a signature.
+    /// The exact length of a signature in bytes.
     func signatureByteCount(for algorithm: Algorithm) -> Int? {
         switch kind {
         case .secret: algorithm.hashByteCount

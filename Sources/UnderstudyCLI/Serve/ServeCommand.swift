@@ -85,7 +85,8 @@ struct ServeCommand: ParsableCommand {
         ).show()
         if let warning = ControlOptions.warning(listeningAt: server.addresses, token: token) { warn(warning, logger) }
         end(server, emulator, files, after: Signals.waitForTermination())
-        // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
+        // The file must not name a server that is gone. The race with a new server that has just replaced it is
+        // accepted.
         if let portFile { unlink(portFile) }
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }
@@ -94,7 +95,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Looks after the fixtures for as long as the process lives.
+    /// Watches the fixtures until the process ends.
     private func keepLooking(_ watch: FixtureWatch) {
         Thread.detachNewThread {
             while true {
@@ -104,17 +105,18 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Answers what is in flight.
+    /// Stops the server, which finishes what is in flight.
     private func end(
         _ server: Server, _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
     ) {
         if signal == .interrupt {
             Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
         }
-        // Saved now and again at the end: a supervisor may lose its patience while answers are still in flight. Should it
-        // fail, the second time tells why.
+        // Saved now and again at the end: a supervisor may lose patience while requests are in flight. If this fails,
+        // the second attempt reports it.
         _ = try? files.save(emulator)
-        // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
+        // A second signal means not to wait for what is in flight. Except SIGHUP, which a closing terminal sends more
+        // than once.
         Thread.detachNewThread {
             while Signals.waitForTermination() == .hangUp {}
             Task { await server.stop(within: .zero) }
@@ -122,7 +124,7 @@ struct ServeCommand: ParsableCommand {
         Waiting.until { await server.stop(within: .seconds(10)) }
     }
 
-    /// Says it in a line, in the form of the other lines there.
+    /// Logs a warning in the log's format.
     private func warn(_ text: String, _ logger: Logger?) {
         if let logger { logger.warning("\(text)") } else { Output.complaint(text) }
     }
@@ -142,7 +144,7 @@ struct ServeCommand: ParsableCommand {
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
                 sandboxes: limits, logger: logger, droppedLogLines: { lines.droppedLines },
-                // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
+                // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
                 keyTrust: { trust.current })
         }
     }
@@ -158,7 +160,7 @@ struct ServeCommand: ParsableCommand {
     private func writePorts(_ server: Server, to path: String) throws {
         let lines = server.addresses.map { "\($0.scheme) \($0.port)\n" }.joined()
         do {
-            // Whoever waits for the file must find it complete.
+            // A program that waits for the file must find it complete.
             try Data(lines.utf8).write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw Misuse("the port file \(path) cannot be written: \(error.localizedDescription)")
