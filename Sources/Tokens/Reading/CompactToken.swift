@@ -93,8 +93,7 @@ public struct CompactToken: Sendable {
             && signaturePart.isAcceptable(encoding)
     }
 
-    /// The algorithm that the header names when it is one of these, so that a rule with several can go on; never a
-    /// reason to trust the token.
+    /// The header's algorithm if it is one of these, for rules that allow several; never a reason to trust the token.
     public func namedAlgorithm(among allowed: [Algorithm]) -> Algorithm? {
         guard let name = header?["alg"]?.string else { return nil }
         return allowed.first { $0.isNamed(name) }
