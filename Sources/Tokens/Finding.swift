@@ -42,13 +42,13 @@ public struct Finding: Sendable, Hashable {
 
     /// The outcome.
     public var outcome: Outcome
-    /// What the rule asks for.
+    /// What the rule requires.
     public var expected: Fact?
     /// What the token has.
     public var found: Fact?
-    /// One sentence for people where a sentence helps: why it matters, what to do.
+    /// A sentence for people: why it matters, what to do.
     public var note: String?
-    /// Which document says so.
+    /// The document that states the rule.
     public var source: String?
 
     /// A check with that name, in kebab-case.
@@ -82,10 +82,10 @@ public struct Finding: Sendable, Hashable {
         self.outcome = outcome
     }
 
-    /// The stable name of the check, in kebab-case around the name of a member: `parts`, `claim-exp-present`.
+    /// The stable name of the check, in kebab-case except for member names: `parts`, `claim-exp-present`.
     public var check: String { subject.name }
 
-    /// The same finding, a failure turned into a remark: for rules that a vendor states but does not enforce.
+    /// The same finding with a failure turned into a remark, for rules that a vendor states but does not enforce.
     public var noted: Finding {
         var finding = self
         if outcome == .failed { finding.outcome = .noted }

@@ -142,7 +142,8 @@ struct RuleExampleTests {
     func customerTokens() throws {
         let sound = try Forged.customer()
         expectExamples(
-            of: Bloomreach.customerTokenRules, holding: [try Self.customer(sound)],
+            of: Bloomreach.customerTokenRules,
+            holding: [try Self.customer(sound), try Self.customer(Forged.customer(claims: #"{"nbf":1800000000}"#))],
             breaking: try Self.broken(
                 "HS256", kid: "privkey-demo-1", ids: "claim-sub-ids", sound: sound,
                 token: { header, claims in
@@ -157,7 +158,8 @@ struct RuleExampleTests {
         let sound = try Forged.stream()
         let foreign = #"{"alg":"HS512","typ":"JWT","kid":"signkey-demo-2"}"#
         expectExamples(
-            of: Bloomreach.streamTokenRules, holding: [try Self.stream(sound)],
+            of: Bloomreach.streamTokenRules,
+            holding: [try Self.stream(sound), try Self.stream(Forged.stream(claims: #"{"nbf":1800000000}"#))],
             breaking: try Self.broken(
                 "HS512", kid: "signkey-demo-1", ids: "claim-ids-ids", sound: sound,
                 token: { header, claims in

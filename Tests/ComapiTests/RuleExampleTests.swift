@@ -139,7 +139,7 @@ struct RuleExampleTests {
         var explained = try Self.answer(sound)
         explained.challenge = nil
         expectExamples(
-            of: Comapi.appRules, holding: [try Self.answer(sound), explained],
+            of: Comapi.appRules, holding: [try Self.answer(sound), explained, try Self.more("nbf", "1798761600")],
             breaking: try brokenForms(of: sound).mapValues { try Self.answer($0) }.merging([
                 "challenge-known": try Self.answer(sound, to: nil),
                 "challenge-unanswered": try Self.answer(sound, to: answered),

@@ -1,9 +1,9 @@
 internal import JSON
 
 extension TokenCheck {
-    /// `algorithm`: the header's `alg` is exactly this one, capitals included.
+    /// `algorithm`: the header's `alg` is exactly this one, case-sensitively.
     ///
-    /// The caller chose the algorithm together with the key; the token only has to agree.
+    /// The caller chooses the algorithm together with the key; the token only has to agree.
     public static func algorithm(is algorithm: Algorithm, source: String? = nil) -> TokenCheck {
         self.algorithm(expected: .algorithm(algorithm), source) { algorithm.isNamed($0) }
     }
@@ -44,8 +44,8 @@ extension TokenCheck {
     /// `type`: the header's `typ`, compared case-insensitively in ASCII.
     ///
     /// - Parameters:
-    ///   - required: Whether its absence is a failure.
-    ///   - exactly: Whether capitals count.
+    ///   - required: Whether absence is a failure.
+    ///   - exactly: Whether the comparison is case-sensitive.
     public static func type(
         is type: String, required: Bool = false, exactly: Bool = false, source: String? = nil
     ) -> TokenCheck {
@@ -56,7 +56,7 @@ extension TokenCheck {
 
     /// `critical`: there is no `crit`.
     ///
-    /// It names extensions that a reader must understand or refuse the token; none is understood here.
+    /// A reader must reject a token whose `crit` names an extension it does not support; none is supported here.
     public static func critical(source: String? = "RFC 7515 section 4.1.11") -> TokenCheck {
         TokenCheck("critical", expected: .absent, source: source) { token, finding in
             guard let header = token.header else { return .notJudged }
@@ -69,12 +69,12 @@ extension TokenCheck {
 
     /// `key-references`: a remark when the header brings a key or says where to get one.
     ///
-    /// `jwk`, `jku`, `x5u` and `x5c` are never followed: the key comes from whoever trusts it, never from the token.
+    /// `jwk`, `jku`, `x5u` and `x5c` are never followed: keys come from configuration, never from the token.
     public static let keyReferences = TokenCheck(
         "key-references", expected: .absent, source: "RFC 8725 section 3.10"
     ) { token, finding in
         guard let header = token.header else { return nil }
-        // By index: a search with a closure copies every member that it passes.
+        // By index: a closure would copy every member it visits.
         let members = header.members
         guard members.indices.contains(where: { isKeyReference(members[$0].name) }) else { return nil }
         finding?.found = .repeated(header.map(\.name).filter(isKeyReference))

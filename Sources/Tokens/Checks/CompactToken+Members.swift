@@ -1,11 +1,11 @@
 public import JSON
 
 extension TokenCheck {
-    /// `header-NAME-present`: a member of the header is there and of one of these types.
+    /// `header-NAME-present`: a header member is present and has one of these types.
     ///
     /// For a missing member the finding's `found` is ``Fact/absent``, so callers can tell the two failures apart.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it passes.
+    /// - Parameter required: Whether absence is a failure; otherwise it passes.
     public static func headerMember(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> TokenCheck {
@@ -16,7 +16,7 @@ extension TokenCheck {
 
     /// `claim-NAME-present`: a claim is present and has one of these types.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it passes.
+    /// - Parameter required: Whether absence is a failure; otherwise it passes.
     public static func claim(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> TokenCheck {
@@ -27,7 +27,7 @@ extension TokenCheck {
 
     /// `header-NAME-equals`: a header member is this string, byte for byte.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.
+    /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
     public static func headerMember(
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> TokenCheck {

@@ -5,7 +5,7 @@ extension TokenCheck {
     /// `payload-base64url`, `signature-base64url`, `header-json`, `header-duplicates`, `payload-json`,
     /// `payload-duplicates`.
     ///
-    /// The first seven are those of a JWS; the last two concern what a JWT puts into it.
+    /// The first seven apply to every JWS; the last two to a JWT's payload.
     public static let structure = signedStructure + claimsStructure
 
     static let signedStructure = [
@@ -78,7 +78,7 @@ extension CompactToken {
         TokenCheck.structure.first { finding($0)?.outcome == .failed }?.name
     }
 
-    /// The findings about the form that hold for every JWS, whatever its payload is.
+    /// The findings about the form that apply to every JWS, whatever its payload.
     public var signedStructure: [Finding] { TokenCheck.signedStructure.compactMap(finding) }
 
     /// The findings about a payload that should be a claims set.

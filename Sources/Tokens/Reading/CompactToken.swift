@@ -5,7 +5,9 @@ public import JSON
 /// Reading never throws, since its purpose is to explain broken tokens. If a part is invalid but readable (padded
 /// base64url, two parts, five), ``header`` and ``claims`` hold its content, so that other checks have something to
 /// judge; ``structure`` reports the fault, and ``signature(by:algorithm:source:)`` never passes.
-public struct CompactToken: Sendable {
+///
+/// An object, since rules hand it about and its parts are many; nothing in it ever changes.
+public final class CompactToken: Sendable {
     /// The limits on what is read.
     public struct Limits: Sendable, Hashable {
         /// The maximum size of a token, in bytes.
@@ -45,7 +47,7 @@ public struct CompactToken: Sendable {
     private let signedCount: Int
 
     /// Reads a token; surrounding whitespace is part of it and a fault.
-    public init(_ text: String, limits: Limits = Limits(), encoding: Encoding = .strict) {
+    public convenience init(_ text: String, limits: Limits = Limits(), encoding: Encoding = .strict) {
         self.init(bytes: Array(text.utf8), limits: limits, encoding: encoding)
     }
 
@@ -93,8 +95,7 @@ public struct CompactToken: Sendable {
             && signaturePart.isAcceptable(encoding)
     }
 
-    /// The algorithm that the header names when it is one of these, so that a rule with several can go on; never a
-    /// reason to trust the token.
+    /// The header's algorithm if it is one of these, for rules that allow several; never a reason to trust the token.
     public func namedAlgorithm(among allowed: [Algorithm]) -> Algorithm? {
         guard let name = header?["alg"]?.string else { return nil }
         return allowed.first { $0.isNamed(name) }

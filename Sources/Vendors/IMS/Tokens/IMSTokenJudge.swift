@@ -42,6 +42,8 @@ final class IMSTokenJudge: Sendable {
         facts.issuer = token?.issuer.flatMap(issuers.issuer)
         facts.isSignedBySecret = token.map { isSignedBySecret($0, facts.issuer) } ?? false
         findings.judge(facts, by: IMS.formRules)
+        // No later rule looks at the request, and facts are copied less dearly without it.
+        facts.bearer = nil
         guard let token else { return facts }
         facts.isRefused = findings.failure != nil
         switch keys(of: facts.issuer, for: token, isRefused: facts.isRefused) {
