@@ -15,8 +15,9 @@ struct RuleExampleTests {
     private static func issuer(_ members: JSONObject) throws -> IMSIssuer {
         var body: JSONObject = ["name": "uat", "issuer": .string(Forged.Issuer.uat.rawValue), "tenant": "demo"]
         for member in members { body[member.name] = member.value }
-        let record = try IMSIssuerRecord(
-            IMSBody(body), source: IMSKeySource(kind: .publicKey, given: .null, url: nil), created: moment)
+        let record = try IMSBody(body).read {
+            IMSIssuerRecord(&$0, source: IMSKeySource(kind: .publicKey, given: .null, url: nil), created: moment)
+        }
         return IMSIssuer(record, keys: [try Forged.key(1).verificationKey, try Forged.key(2).verificationKey])
     }
 

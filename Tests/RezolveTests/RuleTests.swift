@@ -101,7 +101,7 @@ struct RuleTests {
     @Test("of customer and device hold and are broken")
     func ownership() throws {
         let revoked = ["logout-revokes-core": "yes"]
-        var loggedOut = try #require(try Self.vendor.get().initialState.user(entity: "entity123"))
+        var loggedOut = try #require(try Self.vendor.get().initialState.users.user(entity: "entity123"))
         loggedOut.logOut(on: Example.device)
         let session = RezolveFacts.Session(loggedOut, on: Example.device)
         expectExamples(
@@ -137,7 +137,7 @@ struct RuleTests {
 
     @Test("of RUA's sessions hold and are broken")
     func sessions() throws {
-        var loggedOut = try #require(try Self.vendor.get().initialState.user(entity: "entity123"))
+        var loggedOut = try #require(try Self.vendor.get().initialState.users.user(entity: "entity123"))
         loggedOut.logOut(on: Example.device)
         let session = RezolveFacts.Session(loggedOut, on: Example.device)
         expectExamples(
