@@ -18,7 +18,7 @@ struct StructureTests {
         switch target {
         case "JSON", "CEpoll", "COpenSSL": []
         case "Wire": ["JSON", "HTTPTypes"]
-        case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll"]
+        case "HTTPEngine": ["Wire", "HTTPTypes", "COpenSSL", "CEpoll", "CKqueue"]
         case "Tokens": ["JSON", "COpenSSL"]
         case "Contracts": ["JSON", "HTTPTypes"]
         case "Emulation": values.union(["Tokens", "CYaml", "Logging"])

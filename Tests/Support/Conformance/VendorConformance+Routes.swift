@@ -112,10 +112,11 @@ extension VendorConformance {
     /// The sample request works, and no sample is a secret.
     public func checkSamples(_ depth: Depth) async throws {
         let (world, vendor) = (try await world(depth), try mounted())
-        let request = try #require(vendor.tokenMinter).sampleRequest(at: world.sandbox.now)
-        let answer = try await world.call(
-            request.endpoint.method, request.endpoint.pattern, request.fields.map { ($0.name, $0.value) }, request.body)
-        #expect(answer.status == 200, "\(answer.text)")
+        if let request = try vendor.tokenMinter?.sampleRequest(at: world.sandbox.now) {
+            let fields = request.fields.map { ($0.name, $0.value) }
+            let answer = try await world.call(request.endpoint.method, request.endpoint.pattern, fields, request.body)
+            #expect(answer.status == 200, "\(answer.text)")
+        }
         let shown = vendor.samples.map(\.value)
         #expect(Set(samples).subtracting(shown) == [])
         let secrets = vendor.secretTexts + ["PRIVATE", "operator", "secret"]
