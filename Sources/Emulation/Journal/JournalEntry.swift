@@ -111,6 +111,6 @@ public struct JournalEntry: Sendable {
             return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason
         }
         guard record.failure != nil else { return nil }
-        return record.findings.first { $0.outcome == .failed }?.description
+        return record.checks.firstFailed?.description
     }
 }

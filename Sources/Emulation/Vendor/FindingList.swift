@@ -31,6 +31,20 @@ public struct FindingList: Sendable {
         return all
     }
 
+    /// The first that failed; those that hold are not even made.
+    public var firstFailed: Finding? {
+        for entry in entries {
+            let failed: Finding? =
+                switch entry {
+                case .one(let finding): finding.outcome == .failed ? finding : nil
+                case .several(let findings): findings.first { $0.outcome == .failed }
+                case .unread(let unread): unread.broken.first
+                }
+            if let failed { return failed }
+        }
+        return nil
+    }
+
     /// Adds a finding.
     @inlinable
     public mutating func append(_ finding: consuming Finding) {

@@ -51,21 +51,16 @@ public struct Findings<Failure: VendorFailure>: Sendable {
 
     /// Walks a list of rules and records how each came out.
     ///
-    /// While none is broken, findings are made when somebody reads them. Otherwise they are made at once: the reason is
-    /// about to be read, and what explains it is not kept.
+    /// Findings are made when somebody reads them, but for those of broken rules: what explains these is not kept.
     @inlinable
     public mutating func judge<Facts>(
         _ facts: consuming Facts, by list: RuleList<Facts>
     ) where Facts.Failure == Failure {
         let outcomes = list.outcomes(on: facts)
-        guard let place = outcomes.firstFailure else {
-            facts.dropExplanations()
-            return self.list.append(UnreadRules(list, facts, outcomes))
-        }
-        if first == nil, let refusal = list.rules[place].refusal(facts) {
+        if first == nil, let place = outcomes.firstFailure, let refusal = list.rules[place].refusal(facts) {
             (first, parameters) = (refusal.failure, refusal.parameters)
         }
-        self.list.append(list.findings(on: facts, outcomes))
+        self.list.append(UnreadRules(list, facts, outcomes))
     }
 
     /// Records something worth telling that cannot fail.

@@ -165,29 +165,54 @@ public struct RuleOutcomes: Sendable, Hashable {
 public struct RuleList<Facts: RuleFacts>: Sendable {
     /// The rules.
     public let rules: [TokenRule<Facts>]
+    /// Their judgements side by side: walking the rules themselves would copy a dozen references for each.
+    @usableFromInline let judgements: [TokenRule<Facts>.Judgement]
 
     /// A list of these rules.
     public init(_ rules: [TokenRule<Facts>]) {
         precondition(rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
         self.rules = rules
+        judgements = rules.map(\.judgement)
     }
 
     /// How each rule comes out.
     @inlinable
     public func outcomes(on facts: Facts) -> RuleOutcomes {
         var outcomes = RuleOutcomes()
-        for place in rules.indices {
-            guard let outcome = rules[place].outcome(on: facts) else { continue }
-            outcomes.told |= 1 << UInt64(place)
-            if outcome == .failed { outcomes.failed |= 1 << UInt64(place) }
+        // No judgement tells anything where there is nothing to tell it, so one serves all.
+        var nothing: Finding?
+        judgements.withUnsafeBufferPointer { judgements in
+            for place in judgements.indices {
+                guard let outcome = judgements[place](facts, &nothing) else { continue }
+                outcomes.told |= 1 << UInt64(place)
+                if outcome == .failed { outcomes.failed |= 1 << UInt64(place) }
+            }
         }
         return outcomes
     }
 
     /// What the rules find that came out so.
+    ///
+    /// - Parameter broken: what the broken ones found, where that has been told already.
     @usableFromInline
-    func findings(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
-        rules.indices.filter { outcomes.told & 1 << UInt64($0) != 0 }.compactMap { rules[$0].finding(on: facts) }
+    func findings(on facts: Facts, _ outcomes: RuleOutcomes, broken: [Finding] = []) -> [Finding] {
+        var broken = broken[...]
+        return rules.indices.compactMap { place in
+            guard outcomes.told & 1 << UInt64(place) != 0 else { return nil }
+            let isBroken = outcomes.failed & 1 << UInt64(place) != 0
+            return isBroken ? broken.popFirst() ?? rules[place].finding(on: facts) : rules[place].finding(on: facts)
+        }
+    }
+
+    /// What the broken rules found.
+    @usableFromInline
+    func broken(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
+        var (left, broken): (UInt64, [Finding]) = (outcomes.failed, [])
+        while left != 0 {
+            if let finding = rules[left.trailingZeroBitCount].finding(on: facts) { broken.append(finding) }
+            left &= left - 1
+        }
+        return broken
     }
 
     /// What the rules find.
@@ -237,26 +262,33 @@ public struct RuleListing: Sendable, Hashable {
 protocol UnreadFindings: AnyObject, Sendable {
     /// What each rule found; always the same.
     var findings: [Finding] { get }
+    /// What the broken ones found, which has been told at once.
+    var broken: [Finding] { get }
     /// An estimate of the memory that is kept for them, in bytes.
     var byteCount: Int { get }
 }
 
-/// Rules of which none was broken, with the facts that they judged.
+/// Rules with the facts that they judged, whose findings are made when somebody reads them, but for those of broken ones: what
+/// explains these is not kept.
 @usableFromInline
 final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
     @usableFromInline let list: RuleList<Facts>
     @usableFromInline let facts: Facts
     @usableFromInline let outcomes: RuleOutcomes
+    @usableFromInline let broken: [Finding]
 
     @inlinable
-    init(_ list: RuleList<Facts>, _ facts: Facts, _ outcomes: RuleOutcomes) {
+    init(_ list: RuleList<Facts>, _ facts: consuming Facts, _ outcomes: RuleOutcomes) {
+        broken = outcomes.failed == 0 ? [] : list.broken(on: facts, outcomes)
+        facts.dropExplanations()
         (self.list, self.facts, self.outcomes) = (list, facts, outcomes)
     }
 
-    @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes) }
+    @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes, broken: broken) }
 
     /// The token is kept as it came and once more decoded.
     @usableFromInline var byteCount: Int {
-        MemoryLayout<Facts>.size + 128 + (facts.compact.map { 512 + 2 * $0.bytes.count } ?? 0)
+        MemoryLayout<Facts>.size + 128 + MemoryLayout<Finding>.stride * broken.capacity
+            + (facts.compact.map { 512 + 2 * $0.bytes.count } ?? 0)
     }
 }

@@ -42,10 +42,13 @@ extension IMS {
     ) throws(ActionRefusal) -> JSON {
         var members = call.members
         let tenant = try call.text("tenant") ?? state.issuers.all.first?.record.tenant ?? "demo"
-        members["tenant"] = nil
+        members["tenant"] = .string(tenant)
         if let text = members["activate"]?.string { members["activate"] = .bool(text == "true") }
         do throws(IMSRefusal) {
-            let enrollment = try IMSBody(members).read { IMSEnrollment(&$0, tenant: tenant) }
+            let enrollment = try IMSBody(members).read { body in
+                let tenant = body.text("tenant")
+                return IMSEnrollment(&body, tenant: tenant)
+            }
             try check(enrollment, state)
             return state.enroll(enrollment, call.identifiers, at: call.moment).operatorJSON
         } catch {
