@@ -100,6 +100,7 @@ struct ScenarioTests {
         arguments: [
             ("enroll-user", #"{"email":"ada@example.test","activation_id":"x"}"#, "has the same email"),
             ("enroll-user", #"{"email":"nobody"}"#, "expected an address with @"),
+            ("enroll-user", #"{"email":"dora@example.test","tenant":""}"#, "tenant"),
             ("enroll-user", #"{"email":"a@b.test","activate":true}"#, "needs an enterprise_id"),
             ("activate-user", #"{"user":"usr-4"}"#, "has no enterprise id"),
             ("activate-user", #"{"user":"usr-1"}"#, "is active already"),
