@@ -12,7 +12,18 @@ public struct Pipeline: RequestHandler {
     /// The longest content in bytes where a route says nothing else.
     public static let standardBodyLimit = RouteListing.standardBodyLimit
 
+    /// What a listener answers.
+    public enum Role: Sendable, Hashable {
+        /// Vendors' calls and control calls.
+        case everything
+        /// Vendors' calls alone; control calls have a listener of their own.
+        case vendors
+        /// Control calls alone; the vendors are at that port.
+        case control(vendorPort: Int)
+    }
+
     let emulator: Emulator
+    private let role: Role
     private let guide: RouteGuide
     private let control: ControlAPI
     /// By vendor and route.
@@ -22,11 +33,16 @@ public struct Pipeline: RequestHandler {
     /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
     private let secrets: Set<String>
 
-    /// A pipeline in front of an emulator.
-    public init(_ emulator: Emulator) {
+    /// A pipeline in front of an emulator, for a listener of that role.
+    public init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
+        self.role = role
         guide = RouteGuide(emulator.routes)
-        control = ControlAPI(emulator)
+        if case .control(let port) = role {
+            control = ControlAPI(emulator, vendorPort: port)
+        } else {
+            control = ControlAPI(emulator)
+        }
         secrets = emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) }
         bodyLimits = emulator.vendors.map { vendor in
             vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
@@ -48,6 +64,7 @@ public struct Pipeline: RequestHandler {
     /// The answer to a request.
     public func answer(_ request: Request) -> Answer {
         let watch = Stopwatch()
+        if role != .everything, let misplaced = misplaced(request) { return misplaced }
         do {
             guard let selection = try SandboxSelection.of(request) else {
                 if ControlAPI.owns(request) { return control.answer(request, in: SandboxName.standard) }
@@ -60,6 +77,20 @@ public struct Pipeline: RequestHandler {
         }
     }
 
+    /// The answer to a call that this listener does not take; it is in no journal.
+    private func misplaced(_ request: Request) -> Answer? {
+        let request = (try? SandboxSelection.of(request))?.request ?? request
+        let isControl = ControlAPI.owns(request)
+        guard isControl != (role != .vendors) else { return nil }
+        let problem =
+            isControl
+            ? ControlProblem(.notFound, "no-control-here", "Control calls go to the port that --control-port names.")
+            : ControlProblem(.notFound, "no-vendor-here", "This port takes control calls; the vendors are at another one.")
+        var response = problem.response
+        response.closeToPages()
+        return .ready(response)
+    }
+
     /// Logs what the engine refused before there was a request.
     public func noted(_ note: EngineNote) {
         emulator.logger?.notice("\(note)")
@@ -67,6 +98,8 @@ public struct Pipeline: RequestHandler {
 
     /// Takes the server's connections into the metrics.
     public func willServe(_ occupancy: ServerOccupancy) {
+        // The connections that count are those of the vendors' clients.
+        if case .control = role { return }
         emulator.metrics.observe(occupancy)
     }
 

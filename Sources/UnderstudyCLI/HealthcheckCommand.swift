@@ -50,10 +50,17 @@ struct HealthcheckCommand: ParsableCommand {
         // A server that has not begun yet has written nothing, and one without the option never does.
         if let path = try sources.text("port-file", flag: nil),
             let lines = try? String(contentsOfFile: path, encoding: .utf8),
-            let words = lines.split(separator: "\n").first?.split(separator: " "), words.count == 2
+            let words = line(in: lines)?.split(separator: " "), words.count == 2
         {
-            return "\(words[0])://\(address):\(words[1])"
+            return "\(words[0] == "control" ? "http" : words[0])://\(address):\(words[1])"
         }
-        return "http://\(address):\(try sources.text("port", flag: nil) ?? "8080")"
+        let port = try sources.text("control-port", flag: nil) ?? sources.text("port", flag: nil) ?? "8080"
+        return "http://\(address):\(port)"
+    }
+
+    /// The line of a port file that says where control calls go: the one named so, else the first.
+    private static func line(in text: String) -> Substring? {
+        let lines = text.split(separator: "\n")
+        return lines.first { $0.hasPrefix("control ") } ?? lines.first
     }
 }

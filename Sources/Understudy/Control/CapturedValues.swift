@@ -1,0 +1,97 @@
+import Emulation
+import JSON
+import Wire
+
+/// What stands for a variable in exported cases: values that an answer gave and a later call repeats, and tokens.
+struct CapturedValues {
+    /// A value in an answer.
+    private struct Origin {
+        let entry: Int
+        let path: String
+    }
+
+    private var origins: [String: Origin] = [:]
+    private var names: [String: String] = [:]
+    private var tokenCount = 0
+    /// The names that are captured from the answer of an entry, with where they stand there.
+    private(set) var captures: [Int: [(name: String, path: String)]] = [:]
+
+    /// The values that the answers of these entries gave and later ones repeat.
+    init(of entries: [JournalEntry]) {
+        for (index, entry) in entries.enumerated() {
+            for word in Self.words(of: entry.request) { note(word, usedBy: index) }
+            guard entry.record.intervention == nil, let body = try? JSON.parse(entry.response.body) else { continue }
+            let own = Set(Self.words(of: entry.request))
+            collect(body, "$", index, own)
+        }
+    }
+
+    private mutating func note(_ word: String, usedBy index: Int) {
+        guard names[word] == nil, let origin = origins[word], origin.entry < index else { return }
+        let name = "value\(names.count + 1)"
+        names[word] = name
+        captures[origin.entry, default: []].append((name, origin.path))
+    }
+
+    /// ours: a shorter text stands in requests by chance too often, and so many are remembered at most.
+    private static let (shortest, most) = (6, 20_000)
+
+    private mutating func collect(_ value: JSON, _ path: String, _ index: Int, _ own: Set<String>) {
+        if let object = value.object {
+            for member in object where member.name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
+                collect(member.value, "\(path).\(member.name)", index, own)
+            }
+        } else if let array = value.array {
+            for (position, element) in array.enumerated() { collect(element, "\(path)[\(position)]", index, own) }
+        } else if let text = value.string, text.utf8.count >= Self.shortest, origins.count < Self.most,
+            text.unicodeScalars.allSatisfy(Self.isInWord), !own.contains(text), origins[text] == nil
+        {
+            origins[text] = Origin(entry: index, path: path)
+        }
+    }
+
+    /// A fresh name for a token.
+    mutating func name(token: String) -> String {
+        tokenCount += 1
+        names[token] = "token\(tokenCount)"
+        return "token\(tokenCount)"
+    }
+
+    /// Whether the text stands for a variable at that entry.
+    func knows(_ text: String) -> Bool { names[text] != nil }
+
+    /// The text with `{{name}}` in place of what is known.
+    func replaced(_ text: String) -> String {
+        var result = ""
+        var word = ""
+        func flush() {
+            result += names[word].map { "{{\($0)}}" } ?? word
+            word = ""
+        }
+        for scalar in text.unicodeScalars {
+            if Self.isInWord(scalar) {
+                word.unicodeScalars.append(scalar)
+            } else {
+                flush()
+                result.unicodeScalars.append(scalar)
+            }
+        }
+        flush()
+        return result
+    }
+
+    private static func words(of request: Request) -> [String] {
+        var texts = [request.target, String(decoding: request.body, as: UTF8.self)]
+        texts += request.fields.map(\.value)
+        return texts.flatMap { text in
+            text.unicodeScalars.split { !isInWord($0) }.map { String($0) }.filter { $0.utf8.count >= shortest }
+        }
+    }
+
+    private static func isInWord(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar {
+        case "a"..."z", "A"..."Z", "0"..."9", "_", "-", ".": true
+        default: false
+        }
+    }
+}
