@@ -13,6 +13,10 @@ public enum Lookalikes {
     /// Whether two texts that are not the same differ by nothing that people are sure to see.
     public static func areAlike(_ first: String, _ second: String) -> Bool {
         guard !first.hasSameBytes(as: second) else { return false }
+        // Of ASCII nothing but blanks and controls goes unseen; to ask for the properties of each letter takes long.
+        if first.utf8.allSatisfy(\.isASCII), second.utf8.allSatisfy(\.isASCII) {
+            return first.utf8.lazy.filter(\.isGraphic).elementsEqual(second.utf8.lazy.filter(\.isGraphic))
+        }
         if first == second { return true }
         let (own, others) = (visible(first), visible(second))
         guard own.count == others.count else { return false }
@@ -50,6 +54,12 @@ public enum Lookalikes {
         return properties.isDefaultIgnorableCodePoint || properties.isWhitespace
             || properties.generalCategory == .control || properties.generalCategory == .format
     }
+}
+
+extension UInt8 {
+    fileprivate var isASCII: Bool { self < 0x80 }
+    /// Whether it is an ASCII character that leaves a mark.
+    fileprivate var isGraphic: Bool { (0x21...0x7E).contains(self) }
 }
 
 extension Fact {

@@ -89,7 +89,9 @@ enum Output {
     /// The text without control characters, C1 and the separators of lines among them, so that what a client sent can
     /// neither write lines of its own nor steer a terminal.
     static func printable(_ text: String) -> String {
-        text.unicodeScalars.reduce(into: "") { shown, scalar in
+        // Nearly every line is plain, and to look at the properties of scalars takes longer than to write it.
+        if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
+        return text.unicodeScalars.reduce(into: "") { shown, scalar in
             switch scalar.value {
             case 0..<0x20, 0x7F..<0xA0, 0x2028, 0x2029: shown += scalar.escaped(asASCII: true)
             default: shown.unicodeScalars.append(scalar)
