@@ -43,7 +43,7 @@ struct HealthcheckCommand: ParsableCommand {
     }
 
     /// The server of this machine: where it wrote that it is, else where the options have it.
-    private static func localServer(_ sources: OptionSources) throws -> String {
+    static func localServer(_ sources: OptionSources) throws -> String {
         let host =
             try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
         let address = host.contains(":") ? "[\(host)]" : host

@@ -64,6 +64,8 @@ class Tab:
         for domain in ("Page", "Runtime", "Network", "Log", "Accessibility", "DOM"):
             self.send(f"{domain}.enable")
         self.size(width, height)
+        # Several pages are open, and each believes that it is the one in front.
+        self.send("Emulation.setFocusEmulationEnabled", enabled=True)
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def size(self, width: int, height: int):

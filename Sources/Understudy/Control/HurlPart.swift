@@ -76,7 +76,7 @@ struct HurlPart {
     private func unmasked(_ text: String) -> String {
         tokens.reduce(text) { text, token in
             let signature = token.split(separator: ".", omittingEmptySubsequences: false).last ?? ""
-            return text.replacing(token.dropLast(signature.count) + Redactor.hidden, with: token)
+            return text.replacing(token.dropLast(signature.count) + "***", with: token)
         }
     }
 

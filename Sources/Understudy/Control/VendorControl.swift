@@ -25,7 +25,7 @@ extension ControlAPI {
                 "samples": .array(vendor.samples.map { ["label": .string($0.label), "value": .string($0.value)] }),
             ]
         }
-        return .ready(.json(["vendors": .array(vendors), "port": JSON(call.vendorPort)]))
+        return .ready(.json(["vendors": .array(vendors), "port": call.vendorPort.map { JSON($0) } ?? .null]))
     }
 
     private static func json(_ route: RouteListing) -> [JSON] {

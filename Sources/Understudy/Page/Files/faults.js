@@ -20,14 +20,12 @@ export function view(app) {
 
   async function read() {
     const { faults } = await get('faults');
-    const text = JSON.stringify(faults);
-    if (text === drawn) return;
-    drawn = text;
-    draw(faults);
+    if (JSON.stringify(faults) !== drawn) draw(faults);
   }
 
   function draw(faults) {
     armed = faults;
+    drawn = JSON.stringify(faults);
     put(list, faults.length ? [
       table('Armed faults', ['Vendor', 'Where and what', 'Calls', 'Strikes', ''], faults.map((fault, index) => [
         fault.vendor, code(Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name) && name !== 'vendor'))), fault.calls, fault.strikes,

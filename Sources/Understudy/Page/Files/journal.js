@@ -26,21 +26,22 @@ export function view(app) {
 
   vendors().then(all => {
     for (const vendor of all) for (const failure of vendor.failures) abouts.set(`${vendor.id} ${failure.failure}`, failure.about);
-    controls = makeControls(all);
+    // The controls stay where they are: somebody may be about to click one.
+    controls.vendor.append(...all.map(vendor => h('option', { value: vendor.id }, vendor.title)));
+    put(routes, [...new Set(all.flatMap(vendor => vendor.routes.map(route => route.route)))].map(route => h('option', { value: route })));
     update(app.params);
     rows.redraw();
   }).catch(() => {});
 
-  let controls = makeControls([]);
+  const routes = h('datalist', { id: 'routes' });
+  const controls = makeControls();
 
-  function makeControls(all) {
+  function makeControls() {
     const any = name => [['', name]];
-    const chosen = app.params.get('vendor');
-    const routes = [...new Set(all.filter(each => !chosen || each.id === chosen).flatMap(each => each.routes.map(route => route.route)))];
     const set = name => value => app.change({ [name]: value || null });
     const made = {
       text: h('input', { type: 'search', placeholder: 'Filter  /', 'aria-label': 'Free text', oninput: () => app.change({ text: made.text.value || null }, true) }),
-      vendor: select([...any('all vendors'), ...all.map(each => [each.id, each.title])], '', set('vendor'), { 'aria-label': 'Vendor' }),
+      vendor: select(any('all vendors'), '', set('vendor'), { 'aria-label': 'Vendor' }),
       route: h('input', { list: 'routes', placeholder: 'route or pattern', 'aria-label': 'Route', onchange: () => set('route')(made.route.value.trim()) }),
       status: select([...any('any status'), '2xx', '3xx', '4xx', '5xx', '400', '401', '403', '404', '409', '429', '500', '503'], '', set('status'), { 'aria-label': 'Status' }),
       since: select([...any('any time'), ['1m', 'last minute'], ['5m', 'last 5 min'], ['1h', 'last hour']], '', set('since'), { 'aria-label': 'Since' }),
@@ -54,7 +55,7 @@ export function view(app) {
       rows.pause(isPaused);
     }, { 'aria-pressed': 'false' });
     const exports = h('span.exports', copier('HAR', () => exported('har'), { 'aria-label': 'Copy as HAR' }), copier('Hurl', () => exported('hurl'), { 'aria-label': 'Copy as Hurl' }));
-    put(bar, Object.values(made), pause, exports, h('datalist', { id: 'routes' }, routes.map(route => h('option', { value: route }))));
+    put(bar, Object.values(made), pause, exports, routes);
     return made;
   }
 
