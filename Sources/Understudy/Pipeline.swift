@@ -85,7 +85,8 @@ public struct Pipeline: RequestHandler {
         let problem =
             isControl
             ? ControlProblem(.notFound, "no-control-here", "Control calls go to the port that --control-port names.")
-            : ControlProblem(.notFound, "no-vendor-here", "This port takes control calls; the vendors are at another one.")
+            : ControlProblem(
+                .notFound, "no-vendor-here", "This port takes control calls; the vendors are at another one.")
         var response = problem.response
         response.closeToPages()
         return .ready(response)

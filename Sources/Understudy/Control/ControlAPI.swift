@@ -59,7 +59,8 @@ struct ControlAPI: Sendable {
             ) { (call) throws(ControlProblem) in
                 .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
             }
-        ] + documentOperations + vendorOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
+        ] + documentOperations + vendorOperations + metricsOperations + journalOperations + verifyOperations
+        + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
 

@@ -84,7 +84,7 @@ struct HurlPart {
         let texts = request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)]
         var found: [String] = []
         for text in texts {
-            for match in text.matches(of: /eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]+/) {
+            for match in text.matches(of: /eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/) {
                 let token = String(match.output)
                 if !found.contains(token) { found.append(token) }
             }

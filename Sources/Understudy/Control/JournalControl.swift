@@ -32,7 +32,8 @@ extension ControlAPI {
             "unmatched", "Only entries that found no route, which name the nearest ones; or only the others.",
             Schema.word("True or false.", ["true", "false"])),
         .init(
-            "refused", "Only entries with a failure; or only the others.", Schema.word("True or false.", ["true", "false"])),
+            "refused", "Only entries with a failure; or only the others.",
+            Schema.word("True or false.", ["true", "false"])),
         .init("last", "Only so many of the newest entries.", Schema.integer("A number.", from: 0, to: .max)),
     ]
     private static let formatParameter = ControlOperation.Parameter(
@@ -112,7 +113,8 @@ extension ControlAPI {
             throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandboxName) has no journal entry \(id).")
         }
         switch form {
-        case .json: return .ready(.json(MaskedExchange(entry, by: call.sandbox.redactor).json(routes: call.emulator.routes)))
+        case .json:
+            return .ready(.json(MaskedExchange(entry, by: call.sandbox.redactor).json(routes: call.emulator.routes)))
         case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
         // Not on the loop: a token may be made again in twenty ways.
         case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], form, call) } }

@@ -56,7 +56,9 @@ struct JournalQuery {
     /// `404`, or `4xx` for all that begin so.
     private mutating func readStatus(_ call: ControlCall) throws(ControlProblem) {
         guard let text = call.query["status"] else { return }
-        if text.lowercased().hasSuffix("xx"), let first = text.first?.wholeNumberValue, text.count == 3, (1...5) ~= first {
+        if text.lowercased().hasSuffix("xx"), let first = text.first?.wholeNumberValue, text.count == 3,
+            (1...5) ~= first
+        {
             statusClass = first
         } else if let status = Int(text), status >= 0 {
             filter.status = status

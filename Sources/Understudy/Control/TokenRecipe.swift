@@ -41,11 +41,13 @@ struct TokenRecipe {
         verdict.findings.filter { $0.outcome == .failed }.map(\.check)
     }
 
-    /// Whose key fits, as the order for a token names it: “partner 317” is its member `partner`.
+    /// Whose key fits, as the order for a token names it: “project a, key b” are its members `project` and `key`.
     private static func account(_ account: String?, for kind: TokenKind) -> JSONObject {
-        let words = account?.split(separator: " ", maxSplits: 1).map(String.init) ?? []
-        guard words.count == 2, kind.members.contains(where: { $0.name == words[0] }) else { return [:] }
-        return [words[0]: .string(words[1])]
+        let words = account?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
+        return JSONObject(
+            zip(words, words.dropFirst()).filter { name, _ in kind.members.contains { $0.name == name } }.map {
+                ($0, .string($1))
+            })
     }
 
     /// All defects of the kind; of missing claims those that the token lacks.

@@ -10,7 +10,8 @@ extension ControlAPI {
             "What is emulated: each vendor's routes, failures, switches and sample values, and where they are known from.",
             gives: .json("The vendors.", .vendors), handler: listVendors),
         ControlOperation(
-            "vendors.sample", .get, "/vendors/{vendor}/sample", "A call of the vendor that works now, its token minted.",
+            "vendors.sample", .get, "/vendors/{vendor}/sample",
+            "A call of the vendor that works now, its token minted.",
             in: [.init("vendor", "The vendor's id.")], gives: .json("The call.", .sample), handler: readSample),
     ]
 

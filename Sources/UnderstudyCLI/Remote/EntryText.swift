@@ -35,7 +35,8 @@ struct EntryText {
         for part in ["request", "response"] {
             guard let body = entry[part]?["body"], !body.isNull else { continue }
             Output.line("\(part):")
-            Output.line(body.prettyText.split(separator: "\n").map { Output.printable(String($0)) }.joined(separator: "\n"))
+            Output.line(
+                body.prettyText.split(separator: "\n").map { Output.printable(String($0)) }.joined(separator: "\n"))
         }
     }
 

@@ -28,7 +28,9 @@ struct JournalCommand: ParsableCommand {
     @Option(help: "Only calls of this vendor.", completion: .remote("health", "id"))
     var vendor: String?
 
-    @Option(help: "Only calls at this route, or at those that fit a pattern with *.", completion: .remote("vendors", "route"))
+    @Option(
+        help: "Only calls at this route, or at those that fit a pattern with *.",
+        completion: .remote("vendors", "route"))
     var route: String?
 
     @Option(help: "Only this status, or a class such as 4xx.")
@@ -67,7 +69,8 @@ struct JournalCommand: ParsableCommand {
     private static func encoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { result, byte in
             let isPlain = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
-            result += isPlain || "-._*:".utf8.contains(byte) || (0x41...0x5A) ~= byte
+            result +=
+                isPlain || "-._*:".utf8.contains(byte) || (0x41...0x5A) ~= byte
                 ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }
     }

@@ -9,7 +9,8 @@ struct RunningServer: ParsableArguments {
     @Option(help: "The server (this machine's, at the port that it has written down or was given).")
     var server: String?
 
-    @Option(help: "The sandbox (the one that the address names, else default).", completion: .remote("sandboxes", "name"))
+    @Option(
+        help: "The sandbox (the one that the address names, else default).", completion: .remote("sandboxes", "name"))
     var sandbox: String?
 
     @Option(help: "The token of the server's control API (UNDERSTUDY_CONTROL_TOKEN).")
@@ -54,7 +55,8 @@ extension CompletionKind {
     /// The names that a control call of the server of this machine lists; none when there is no such server.
     static func remote(_ path: String, _ member: String) -> CompletionKind {
         .custom { _, _, _ in
-            guard let server = try? RunningServer.parse([]), let answer = try? server.call(.get, path, within: .seconds(1))
+            guard let server = try? RunningServer.parse([]),
+                let answer = try? server.call(.get, path, within: .seconds(1))
             else { return [] }
             return names(member, in: answer)
         }

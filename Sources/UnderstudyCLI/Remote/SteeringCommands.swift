@@ -41,7 +41,8 @@ struct ClockCommand: ParsableCommand {
         change["advance"] = advance.map(JSON.string)
         if freeze || resume { change["freeze"] = .bool(freeze) }
         let clock =
-            machine ? try server.call(.delete, "clock")
+            machine
+            ? try server.call(.delete, "clock")
             : change.isEmpty ? try server.call(.get, "clock") : try server.call(.put, "clock", .object(change))
         let kind = clock["frozen"] == true ? "frozen" : clock["machine_time"] == true ? "machine time" : "moved"
         Output.line("\(clock["now"]?.string ?? "") \(kind)")

@@ -87,7 +87,10 @@ struct ServeCommand: ParsableCommand {
             authorityPath: secure?.authorityPath, asksForToken: token != nil
         ).show()
         if let warning = ControlOptions.warning(
-            listeningAt: (controlServer ?? server).addresses, token: token) { warn(warning, logger) }
+            listeningAt: (controlServer ?? server).addresses, token: token)
+        {
+            warn(warning, logger)
+        }
         end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination())
         // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
         if let portFile { unlink(portFile) }
@@ -176,7 +179,8 @@ struct ServeCommand: ParsableCommand {
     }
 
     private func writePorts(_ server: Server, _ control: Server?, to path: String) throws {
-        let named = server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
+        let named =
+            server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
         let lines = named.map { "\($0.0) \($0.1)\n" }.joined()
         do {
             // Whoever waits for the file must find it complete.

@@ -3,7 +3,8 @@ import JSON
 // The journal and the findings in it.
 extension NamedSchema {
     static let journals = [
-        finding, recordedRequest, recordedFrame, recordedSocket, journalEntry, journal, briefEntry, briefJournal, archive,
+        finding, recordedRequest, recordedFrame, recordedSocket, journalEntry, journal, briefEntry, briefJournal,
+        archive,
         journalForms, journalEntryForms,
     ]
 
@@ -151,7 +152,8 @@ extension NamedSchema {
             "Entries of a sandbox's journal, in brief.",
             [
                 "sandbox": Schema.string("The sandbox."),
-                "newest": Schema.integer("The number of the newest entry, whatever the filter; 0 without any.", from: 0),
+                "newest": Schema.integer(
+                    "The number of the newest entry, whatever the filter; 0 without any.", from: 0),
                 "entries": Schema.list("The entries, the oldest first.", of: briefEntry.reference),
             ]))
 
@@ -162,10 +164,12 @@ extension NamedSchema {
 
     static let journalForms = NamedSchema(
         "JournalForms",
-        Schema.either("Entries, in the form that was asked for.", journal.reference, briefJournal.reference, archive.reference))
+        Schema.either(
+            "Entries, in the form that was asked for.", journal.reference, briefJournal.reference, archive.reference))
 
     static let journalEntryForms = NamedSchema(
         "JournalEntryForms",
         Schema.either(
-            "An entry, in the form that was asked for.", journalEntry.reference, briefEntry.reference, archive.reference))
+            "An entry, in the form that was asked for.", journalEntry.reference, briefEntry.reference, archive.reference
+        ))
 }

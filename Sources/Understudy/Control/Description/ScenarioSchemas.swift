@@ -28,7 +28,8 @@ extension NamedSchema {
                             "scenario": Schema.string("Its name."), "vendor": Schema.string("The vendor's id."),
                             "about": Schema.string("What it shows."),
                             "states": Schema.list("Its states, the first one first.", of: ["type": "string"]),
-                            "rules": Schema.list("The rules of its states, where they were asked for.", of: scenarioRule),
+                            "rules": Schema.list(
+                                "The rules of its states, where they were asked for.", of: scenarioRule),
                         ])),
             ]))
 

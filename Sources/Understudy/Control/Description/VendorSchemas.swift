@@ -28,7 +28,8 @@ extension NamedSchema {
                     "A method and path.",
                     [
                         "route": Schema.string("The route's id, which several may share."),
-                        "method": Schema.string("The method."), "path": Schema.string("The path, parameters in braces."),
+                        "method": Schema.string("The method."),
+                        "path": Schema.string("The path, parameters in braces."),
                         "evidence": evidence, "source": source,
                     ])),
             "failures": Schema.list(
@@ -57,7 +58,8 @@ extension NamedSchema {
             "documented": Schema.string("Its value in profile documented."),
             "observed": Schema.string("Its value in profile observed."),
             "values": Schema.string("What it can be set to, in words."),
-            "choices": Schema.nullable(Schema.list("The words it can be set to, if only some can.", of: ["type": "string"])),
+            "choices": Schema.nullable(
+                Schema.list("The words it can be set to, if only some can.", of: ["type": "string"])),
             "source": source,
         ])
 
