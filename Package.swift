@@ -2,7 +2,7 @@
 import Foundation
 import PackageDescription
 
-/// The vendors that are mounted; a new one adds its line here, its folders and its line in the catalog.
+/// The mounted vendors; a new one needs its name here, its folders and a line in the catalog.
 let vendors = ["Bloomreach", "Comapi", "IMS", "Rezolve"]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
@@ -92,10 +92,10 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
-/// Whether the tests are there: an image is built without them.
+/// Whether the tests exist: images are built without them.
 let hasTests = FileManager.default.fileExists(atPath: Context.packageDirectory + "/Tests")
 
-/// Whether only what stands below the emulation is built: all that the runs of mutated inputs and under sanitizers need.
+/// Whether to build only what the emulation is based on, which is enough for fuzzing and the sanitizers.
 let isFoundationOnly = Context.environment["UNDERSTUDY_FOUNDATION_ONLY"] != nil
 
 let package = Package(

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs the system packages that Understudy needs; people, CI and the container image share this one list.
+# Installs the system packages that Understudy needs; developers, CI and the container image share this list.
 #
 #   docker/bootstrap.sh run     to build and start it
 #   docker/bootstrap.sh test    also to test it
 #   docker/bootstrap.sh bench   also to measure it beside nginx
 #
-# Debian and Ubuntu (as root or with sudo) and macOS with Homebrew. What is there already is left alone, and then no
-# package index is fetched. Swift itself is not installed, only looked for; its own prerequisites come with it.
+# Supports Debian and Ubuntu (as root or with sudo) and macOS with Homebrew. Installed packages are left alone; if none
+# is missing, no package index is fetched. Swift is only checked for, not installed; its prerequisites come with it.
 set -eu
 
 swift_major=6
@@ -29,8 +29,8 @@ debian_packages() {
     case $1 in test) debian_browser ;; esac
 }
 
-# The browser without a window, half a desktop smaller than the one with it. Ubuntu's is a snap, which no container can
-# install: there, as on macOS, people bring a Chromium or Chrome of their own, and the tests say so where there is none.
+# The headless browser, which needs half a desktop less than the full one. Ubuntu's is a snap, which no container can
+# install: there, as on macOS, developers install Chromium or Chrome themselves, and the tests say so if it is missing.
 debian_browser() {
     for name in chromium-headless-shell chromium chromium-browser google-chrome google-chrome-stable; do
         ! command -v "$name" >/dev/null || return 0
@@ -46,7 +46,7 @@ homebrew_packages() {
 
 missing_on_debian() {
     for package in $(debian_packages "$1"); do
-        # A package that was removed but not purged is still known to dpkg.
+        # dpkg still lists packages that were removed but not purged.
         dpkg -s "$package" 2>/dev/null | grep -q '^Status: .* installed$' || echo "$package"
     done
 }
@@ -68,7 +68,7 @@ install_on_debian() {
         as_root=sudo
     fi
     echo "bootstrap: installing $missing"
-    # An index that is a little old often suffices, but in a fresh container there is none at all.
+    # An old index often suffices, but a fresh container has none.
     $as_root apt-get update -qq
     # shellcheck disable=SC2086  # a list of words
     $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing

@@ -15,7 +15,7 @@
 #include <openssl/x509.h>
 #include <openssl/x509v3.h>
 
-// Options of ssl.h that are macros with arguments inside, which Swift does not import.
+// Options of ssl.h defined through function-like macros, which Swift does not import.
 static const uint64_t COpenSSL_OP_IGNORE_UNEXPECTED_EOF = SSL_OP_IGNORE_UNEXPECTED_EOF;
 static const uint64_t COpenSSL_OP_NO_COMPRESSION = SSL_OP_NO_COMPRESSION;
 static const uint64_t COpenSSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;

@@ -4,27 +4,27 @@
     internal import Glibc
 #endif
 
-/// The descriptors of this process, of which each connection takes one.
+/// The process's file descriptors; each connection uses one.
 public enum Descriptors {
-    /// Has the process use as many as the system lets it; the usual limit is far below what a server may need.
+    /// Raises the soft limit to the hard limit; the usual soft limit is far below what a server may need.
     public static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return }
         #if canImport(Darwin)
-            // Beyond this the call fails there, whatever it says to be the most.
+            // Darwin rejects more than this, even if the hard limit is higher.
             limit.rlim_cur = min(limit.rlim_max, rlim_t(OPEN_MAX))
         #else
             limit.rlim_cur = limit.rlim_max
         #endif
-        // Who may have no more goes on with what there is.
+        // If that fails, the current limit has to do.
         _ = setrlimit(kind, &limit)
     }
 
-    /// Opens standard input, output and error where the process was started without, since a socket or a file that took
-    /// such a place would get what is meant for people.
+    /// Opens missing standard streams, so that no socket or file takes a descriptor to which output for people is
+    /// written.
     public static func fillStandard() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest one that is free, which is this one.
+            // `open` returns the lowest free descriptor, which is this one.
             _ = open("/dev/null", O_RDWR)
         }
     }

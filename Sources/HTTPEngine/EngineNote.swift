@@ -1,16 +1,16 @@
-/// Something that the engine dealt with by itself, without asking its handler.
+/// An event that the engine handled without its handler.
 public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
-    /// What happened.
+    /// The kind of event.
     public enum Event: Sendable, Hashable {
-        /// Bytes were no valid request, and were answered with that status.
+        /// The bytes were not a valid request and got that status.
         case refused(status: Int, reason: String)
         /// A TLS handshake failed.
         case handshakeFailed(String)
     }
 
-    /// What happened.
+    /// The event.
     public let event: Event
-    /// The client's address without port.
+    /// The client's address without the port.
     public let remoteAddress: String
 
     init(_ event: Event, remoteAddress: String) {
@@ -18,7 +18,7 @@ public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
         self.remoteAddress = remoteAddress
     }
 
-    /// One line for people.
+    /// The event in one line.
     public var description: String {
         switch event {
         case .refused(let status, let reason): "\(status) to \(remoteAddress): \(reason)"

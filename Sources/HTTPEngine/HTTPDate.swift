@@ -3,7 +3,7 @@ enum HTTPDate {
     private static let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
     private static let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
-    /// The text for a moment given in seconds since 1970, which must not be negative.
+    /// Formats a time in seconds since 1970, which must not be negative.
     static func text(unixTime: Int) -> String {
         let (day, second) = unixTime.quotientAndRemainder(dividingBy: 86_400)
         let date = civilDate(day: day)
@@ -11,9 +11,9 @@ enum HTTPDate {
         return "\(days[day % 7]), \(twoDigits(date.day)) \(months[date.month - 1]) \(date.year) \(time) GMT"
     }
 
-    /// The date of the Gregorian calendar that lies `day` days behind 1970-01-01.
+    /// The Gregorian date `day` days after 1970-01-01.
     ///
-    /// Years are counted from March, so that a leap day is the last day of its year, and in eras of 400 years.
+    /// Years start in March, so that a leap day comes last, and are grouped into eras of 400 years.
     private static func civilDate(day: Int) -> (year: Int, month: Int, day: Int) {
         let (era, dayOfEra) = (day + 719_468).quotientAndRemainder(dividingBy: 146_097)
         let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365

@@ -4,23 +4,23 @@
     internal import Glibc
 #endif
 
-/// The few things that are asked of the system outside sockets.
+/// System calls other than those on sockets.
 enum OperatingSystem {
-    /// The cores that are in use.
+    /// The cores that are online.
     static var coreCount: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
-    /// The reason of the last failed call on this thread.
+    /// The error of the last failed call on this thread.
     static var lastError: Int32 { errno }
 
-    /// The system's words for a reason.
+    /// The system's text for an error.
     static func errorText(_ reason: Int32) -> String {
         strerror(reason).map { String(cString: $0) } ?? "error \(reason)"
     }
 
-    /// The seconds since 1970.
+    /// The time in seconds since 1970.
     static var unixTime: Int { time(nil) }
 
-    /// Runs `body` on a new thread; false when the system has no thread left.
+    /// Runs `body` on a new thread; false when the system has none left.
     static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         #if canImport(Darwin)
             var thread: pthread_t?
@@ -42,14 +42,14 @@ enum OperatingSystem {
     }
 }
 
-/// What a thread runs, as an object that a C pointer can carry.
+/// A thread's closure as an object that a C pointer can carry.
 private final class ThreadBody: Sendable {
     let run: @Sendable () -> Void
 
     init(run: @escaping @Sendable () -> Void) { self.run = run }
 }
 
-/// The pointer is optional on Linux and not on macOS; taking it as an optional fits both.
+/// The pointer is optional on Linux but not on macOS; an optional parameter fits both.
 private func runThread(_ pointer: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
     guard let pointer else { return nil }
     Unmanaged<ThreadBody>.fromOpaque(pointer).takeRetainedValue().run()

@@ -1,39 +1,39 @@
 internal import HTTPTypes
 internal import Wire
 
-/// Writes responses as bytes, head and content into one buffer. RFC 9112 section 6.
+/// Encodes responses, head and content in one buffer (RFC 9112 section 6).
 ///
-/// The engine alone frames messages: `Content-Length`, `Transfer-Encoding` and `Connection` of a response are replaced
-/// by what is true, a `Date` stays. Values cannot split a response, since an `HTTPField` holds no CR, LF or NUL.
+/// Only the engine frames messages: it replaces `Content-Length`, `Transfer-Encoding` and `Connection`, and keeps
+/// `Date`. Values cannot split a response, since an `HTTPField` holds no CR, LF or NUL.
 struct ResponseEncoder {
-    /// What decides how a response goes out, besides the response.
+    /// What affects the encoding besides the response.
     struct Exchange {
-        /// Whether the content is left out, because the request was a HEAD.
+        /// Whether to omit the content, because the request was a HEAD.
         var isHead = false
         /// The version of the request.
         var version = Request.Version.http1_1
-        /// Whether the connection goes on afterwards.
+        /// Whether the connection persists.
         var persists = true
     }
 
     private var second = -1
     private var dateLine: [UInt8] = []
 
-    /// Moves the `Date` of the answers to that second.
+    /// Sets the `Date` of the answers.
     mutating func setDate(unixTime: Int) {
         guard unixTime != second else { return }
         second = unixTime
         dateLine = Array("Date: \(HTTPDate.text(unixTime: unixTime))\r\n".utf8)
     }
 
-    /// Adds the response to `output`; the result says whether the connection goes on.
+    /// Appends the response to `output`; returns whether the connection persists.
     func encode(_ response: Response, for exchange: Exchange, into output: inout [UInt8]) -> Bool {
-        // An interim status from a handler is none that a client could go on after, unless it opens a WebSocket.
+        // After a handler's interim status no client could continue, unless it opens a WebSocket.
         let opens = response.upgrade != nil
         var persists = opens || exchange.persists && response.status.code >= 200
         var isDated = false
         var hasUpgrade = false
-        // Not for a further answer: reserving room for each would move the buffer each time.
+        // Only for the first answer: reserving for each would move the buffer each time.
         if output.isEmpty { output.reserveCapacity(512 + response.body.count) }
         output.appendStatusLine(response.status)
         for field in response.fields {
@@ -54,12 +54,12 @@ struct ResponseEncoder {
         return persists
     }
 
-    /// Adds the bare answer to bytes that are no request.
+    /// Appends the answer to invalid bytes.
     func encode(_ refusal: Refusal, into output: inout [UInt8]) {
         _ = encode(Response(status: refusal.status), for: Exchange(persists: false), into: &output)
     }
 
-    /// Adds the interim answer that has a client send its content. RFC 9110 section 15.2.1.
+    /// Appends the interim answer that invites the content (RFC 9110 section 15.2.1).
     static func encodeContinue(into output: inout [UInt8]) {
         output.append("HTTP/1.1 100 Continue\r\n\r\n")
     }
@@ -72,7 +72,7 @@ struct ResponseEncoder {
         case other
     }
 
-    /// Names are compared by length first, since nearly all of them are something else.
+    /// By length first, since nearly all names are others.
     private static func role(of name: HTTPField.Name) -> Role {
         switch name.canonicalName.utf8.count {
         case 4 where name.canonicalName == "date": .date
@@ -84,7 +84,7 @@ struct ResponseEncoder {
         }
     }
 
-    /// RFC 9110 section 7.8: `Upgrade` is a field of this connection alone, and `Connection` must say so.
+    /// RFC 9110 section 7.8: `Upgrade` applies to this connection only, and `Connection` must say so.
     private static func appendConnection(
         _ persists: Bool, _ hasUpgrade: Bool, _ version: Request.Version, _ output: inout [UInt8]
     ) {
@@ -96,15 +96,15 @@ struct ResponseEncoder {
         }
     }
 
-    /// Whether the content goes out behind the head.
+    /// Whether the content follows the head.
     static func sendsContent(_ response: Response, _ exchange: Exchange) -> Bool {
         length(of: response) ?? 0 > 0 && !exchange.isHead
     }
 
-    /// The length of the content that the response announces; `nil` for none.
+    /// The `Content-Length` of the response; `nil` for none.
     ///
-    /// RFC 9110 sections 6.4.1 and 8.6: 1xx, 204 and 304 have neither content nor length; section 15.3.6: 205 has none to
-    /// show.
+    /// RFC 9110 sections 6.4.1 and 8.6: 1xx, 204 and 304 have neither content nor length; section 15.3.6: 205 has no
+    /// content.
     private static func length(of response: Response) -> Int? {
         switch response.status.code {
         case ..<200, 204, 304: nil
@@ -142,10 +142,10 @@ extension [UInt8] {
         append("\r\n")
     }
 
-    /// Adds the bytes of a literal, which lie ready.
+    /// Appends a literal without making a string.
     fileprivate mutating func append(_ text: StaticString) { text.withUTF8Buffer { append(contentsOf: $0) } }
 
-    /// Adds a number that is not negative, without making a string of it.
+    /// Appends a non-negative number without making a string.
     fileprivate mutating func appendDecimal(_ number: Int) {
         var divisor = 1
         while number / divisor >= 10 { divisor *= 10 }

@@ -1,8 +1,8 @@
-/// A web server: it listens, reads requests strictly by RFC 9112, and sends what its handler answers.
+/// A web server: it listens, parses requests strictly by RFC 9112, and sends its handler's answers.
 ///
-/// It listens from the beginning and accepts from ``start()`` on; a server that nobody holds any more stops at once.
+/// It listens from the beginning and accepts after ``start()``; it stops at once when released.
 public final class Server: Sendable {
-    /// The addresses at which the server listens, in the order of the configuration.
+    /// The addresses that the server listens on, in the order of the configuration.
     public let addresses: [BoundAddress]
 
     private let acceptingMailbox: LoopMailbox
@@ -30,12 +30,12 @@ public final class Server: Sendable {
 
     deinit { stop(by: .now) }
 
-    /// Begins to accept connections.
+    /// Starts accepting connections.
     public func start() { acceptingMailbox.post(.accept) }
 
-    /// Stops: accepts nothing more, closes idle connections, and answers what is in flight.
+    /// Stops: accepts nothing more, closes idle connections, and finishes what is in flight.
     ///
-    /// What is not answered within the limit is cut off; of several stops the one that ends first counts. Returns when all
+    /// What is unanswered at the limit is cut off; of several stops the earliest deadline counts. Returns when all
     /// connections are closed.
     public func stop(within limit: Duration) async {
         stop(by: .now + limit)
@@ -44,8 +44,8 @@ public final class Server: Sendable {
 
     private func stop(by deadline: Moment) {
         acceptingMailbox.post(.stop(deadline: deadline))
-        // The accepting loop tells the others when it has given them the last connection; if it has ended since, nobody
-        // else would shorten their time.
+        // The accepting loop tells the others after passing on the last connection; once it has ended, only this can
+        // shorten their deadline.
         for mailbox in otherMailboxes { mailbox.post(.hurry(deadline: deadline)) }
     }
 

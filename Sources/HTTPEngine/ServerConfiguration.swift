@@ -1,15 +1,15 @@
-/// Where a server listens, on how many loops, and what it puts up with.
+/// A server's listeners, loops and limits.
 public struct ServerConfiguration: Sendable {
-    /// One address to listen at.
+    /// One address to listen on.
     public struct Listener: Sendable, Hashable {
-        /// An IPv4 or IPv6 address, or a name; of a name's addresses an IPv4 address is preferred.
+        /// An IPv4 or IPv6 address, or a name, for which an IPv4 address is preferred.
         public var host: String
         /// The port; 0 picks a free one.
         public var port: Int
-        /// What the server proves itself with by TLS; `nil` for a listener in the clear.
+        /// The server's TLS identity; `nil` for plain text.
         public var identity: TLSIdentity?
 
-        /// A listener at that address.
+        /// A listener on that address.
         public init(host: String = "127.0.0.1", port: Int, identity: TLSIdentity? = nil) {
             self.host = host
             self.port = port
@@ -17,20 +17,20 @@ public struct ServerConfiguration: Sendable {
         }
     }
 
-    /// The addresses to listen at.
+    /// The addresses to listen on.
     public var listeners: [Listener]
-    /// How many event loops serve the connections, each on a thread of its own.
+    /// The number of event loops, each on its own thread.
     public var loops: Int
-    /// What clients may ask of the server.
+    /// Limits on clients.
     public var limits: Limits
 
-    /// A configuration of these parts; one loop for each core unless told otherwise.
+    /// A configuration with these parts; by default one loop per core.
     public init(listeners: [Listener], loops: Int = ServerConfiguration.coreCount, limits: Limits = Limits()) {
         self.listeners = listeners
         self.loops = loops
         self.limits = limits
     }
 
-    /// How many cores this process may use.
+    /// The number of cores that this process may use.
     public static var coreCount: Int { max(1, OperatingSystem.coreCount) }
 }

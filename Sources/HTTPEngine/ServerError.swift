@@ -1,21 +1,21 @@
 /// Why a server cannot start; the description is one line for the user.
 public enum ServerError: Error, Hashable, CustomStringConvertible {
-    /// Another socket listens at the address.
+    /// Another socket listens on the address.
     case portTaken(host: String, port: Int)
     /// The host is neither an address nor a name that resolves to one.
     case unknownHost(String)
-    /// The host is an address, but none of this machine.
+    /// The address is not one of this machine's.
     case foreignAddress(host: String)
-    /// The number is no port.
+    /// The number is not a port.
     case invalidPort(Int)
     /// The system reserves the port.
     case notPermitted(host: String, port: Int)
-    /// There is no address to listen at.
+    /// There is no address to listen on.
     case noListener
-    /// A call to the system failed for another reason.
+    /// A system call failed for another reason.
     case system(call: String, reason: String)
 
-    /// What was found, and what would be right.
+    /// What was found and what would be right.
     public var description: String {
         switch self {
         case .portTaken(let host, let port):
@@ -35,7 +35,7 @@ public enum ServerError: Error, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The failure of a call that has just set `errno`.
+    /// The error of a call that has just set `errno`.
     static func lastFailure(of call: String) -> ServerError {
         .system(call: call, reason: OperatingSystem.errorText(OperatingSystem.lastError))
     }

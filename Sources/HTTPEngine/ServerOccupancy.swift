@@ -1,15 +1,15 @@
 internal import Synchronization
 
-/// How many connections a server has open at this moment; any thread may ask at any time.
+/// The number of open connections of a server; thread-safe.
 public final class ServerOccupancy: Sendable {
     private let connections = Atomic(0)
     private let webSockets = Atomic(0)
 
     init() {}
 
-    /// The open connections, those that have become WebSockets included.
+    /// The open connections, including WebSockets.
     public var openConnections: Int { connections.load(ordering: .relaxed) }
-    /// The connections that are WebSockets now.
+    /// The open WebSockets.
     public var openWebSockets: Int { webSockets.load(ordering: .relaxed) }
 
     func connectionOpened() { connections.add(1, ordering: .relaxed) }

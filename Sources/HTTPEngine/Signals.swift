@@ -4,28 +4,28 @@
     internal import Glibc
 #endif
 
-/// The signals that ask a process to end, taken one at a time instead of in a handler.
+/// The signals that ask a process to end, received synchronously instead of in a handler.
 public enum Signals {
     /// A signal that asks the process to end.
     public enum Termination: Sendable {
-        /// SIGTERM, as a supervisor or a container sends it.
+        /// SIGTERM, from a supervisor or container runtime.
         case terminate
-        /// SIGINT, as Control-C sends it.
+        /// SIGINT, from Control-C.
         case interrupt
-        /// SIGHUP, as a terminal sends it that closes.
+        /// SIGHUP, from a terminal that closes.
         case hangUp
     }
 
-    /// Keeps SIGTERM, SIGINT and SIGHUP pending for ``waitForTermination()``, and has SIGPIPE ignored.
+    /// Blocks SIGTERM, SIGINT and SIGHUP for ``waitForTermination()``, and ignores SIGPIPE.
     ///
-    /// Call it first of all, on the main thread: threads inherit the mask of the thread that starts them.
+    /// Call it first, on the main thread: threads inherit their creator's mask.
     public static func blockTermination() {
         var signals = termination
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Holds the calling thread until one of them arrives; ``blockTermination()`` must have been called.
+    /// Blocks until one of them arrives; requires ``blockTermination()``.
     public static func waitForTermination() -> Termination {
         var signals = termination
         var received: Int32 = 0
@@ -37,8 +37,8 @@ public enum Signals {
         }
     }
 
-    /// Whether the process was started to outlive its terminal, as by nohup. A signal that is ignored would wake `sigwait`
-    /// all the same.
+    /// Whether the process was started to outlive its terminal, as by nohup. `sigwait` would also receive an ignored
+    /// signal.
     private static let isHangUpIgnored: Bool = {
         var action = sigaction()
         sigaction(SIGHUP, nil, &action)

@@ -5,12 +5,12 @@
 #endif
 
 extension ArraySlice<UInt8> {
-    /// Whether both hold the same bytes; the system's comparison takes many at a time.
+    /// Whether both hold the same bytes.
     public func hasSameBytes(as other: ArraySlice<UInt8>) -> Bool {
         withUnsafeBufferPointer { own in other.withUnsafeBufferPointer { own.hasSameBytes(as: $0) } }
     }
 
-    /// Where that byte stands first; likewise by the system's search.
+    /// The index of the first such byte.
     public func place(of byte: UInt8) -> Int? {
         withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress, let found = memchr(start, Int32(byte), bytes.count) else { return nil }
@@ -18,9 +18,9 @@ extension ArraySlice<UInt8> {
         }
     }
 
-    /// Where those bytes stand first.
+    /// The index at which the pattern first occurs.
     ///
-    /// Horspool's search: the last byte of the window that is looked at tells how far the next one may be.
+    /// Horspool's algorithm: the last byte of the window says how far to shift it.
     public func place(of pattern: [UInt8]) -> Int? {
         guard !pattern.isEmpty else { return startIndex }
         let last = pattern.count - 1
@@ -43,7 +43,6 @@ extension ArraySlice<UInt8> {
 }
 
 extension UnsafeBufferPointer<UInt8> {
-    /// Whether both hold the same bytes.
     func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard count == other.count else { return false }
         guard let first = baseAddress, let second = other.baseAddress else { return true }

@@ -1,12 +1,12 @@
-/// A number of RFC 8259 as digits and a power of ten, so that every number has one form.
+/// A JSON number (RFC 8259) as digits and a power of ten, so that equal numbers have equal forms.
 struct DecimalForm: Hashable {
     private let isNegative: Bool
-    /// Without zeros at either end; empty for 0.
+    /// Without leading or trailing zeros; empty for 0.
     private let digits: [UInt8]
-    /// The power of ten that the last digit counts.
+    /// The power of ten of the last digit.
     private let exponent: Int
 
-    /// Reads a number's text; `nil` when its exponent has more digits than any machine can count to.
+    /// Fails when the exponent's magnitude is 2⁶⁰ or more.
     init?(_ literal: String) {
         let parts = literal.utf8.split(maxSplits: 1) { $0 | 0x20 == UInt8(ascii: "e") }
         let significand = parts[0].split(separator: UInt8(ascii: "."))

@@ -1,24 +1,23 @@
-/// A text that equals another one only byte for byte, as names and ids on the wire do; smaller is what comes first in
-/// the order of bytes.
+/// A text compared byte for byte, as names and ids on the wire are; ordered by its bytes.
 ///
-/// A `String` also equals one in another Unicode normalization, so that a dictionary would take two issuers for one. As a
-/// wrapper it has a property compared so, and everything that is compared by its properties.
+/// `String` also equates texts that differ only in Unicode normalization, so a dictionary would merge two issuers. Used
+/// as a property wrapper, it makes a type's synthesized `==` and `hash` compare that property byte for byte.
 @propertyWrapper
 public struct ExactText: Sendable, Hashable, Comparable {
-    /// The text as it came.
+    /// The text as received.
     public var wrappedValue: String
 
-    /// A text that is to be compared by its bytes.
+    /// Wraps a text.
     public init(wrappedValue: String) {
         self.wrappedValue = wrappedValue
     }
 
-    /// A text that is to be compared by its bytes.
+    /// Wraps a text.
     public init(_ text: some StringProtocol) {
         wrappedValue = String(text)
     }
 
-    /// The text as it came.
+    /// The text as received.
     public var text: String { wrappedValue }
 
     /// The text as a JSON string.
@@ -27,7 +26,7 @@ public struct ExactText: Sendable, Hashable, Comparable {
     /// Whether both have the same bytes.
     public static func == (left: ExactText, right: ExactText) -> Bool { left.text.hasSameBytes(as: right.text) }
 
-    /// Whether the bytes of the left one come first.
+    /// Orders texts by their bytes.
     public static func < (left: ExactText, right: ExactText) -> Bool {
         left.text.utf8.lexicographicallyPrecedes(right.text.utf8)
     }

@@ -1,47 +1,47 @@
-/// Values by texts that are the same only byte for byte.
+/// A dictionary whose keys are equal only byte for byte.
 ///
-/// Inlinable, so that other modules compile it for their own values.
+/// Inlinable, so that other modules specialize it for their values.
 public struct ExactTextMap<Value> {
     @usableFromInline var entries: [ExactText: Value] = [:]
 
-    /// No values.
+    /// An empty map.
     @inlinable
     public init() {}
 
-    /// The value of that text.
+    /// The value for that text.
     @inlinable
     public subscript(text: String) -> Value? {
         get { entries[ExactText(text)] }
         _modify { yield &entries[ExactText(text)] }
     }
 
-    /// How many values there are.
+    /// The number of entries.
     @inlinable
     public var count: Int { entries.count }
 
-    /// The texts, in no order.
+    /// The texts, unordered.
     @inlinable
     public var keys: [String] { entries.keys.map(\.text) }
 
-    /// The values, in no order.
+    /// The values, unordered.
     @inlinable
     public var values: some Collection<Value> { entries.values }
 
-    /// Sets the value of a text.
+    /// Sets the value for a text.
     ///
-    /// - Returns: the value that it had.
+    /// - Returns: the previous value.
     @inlinable @discardableResult
     public mutating func updateValue(_ value: Value, forKey text: String) -> Value? {
         entries.updateValue(value, forKey: ExactText(text))
     }
 
-    /// Removes the value of a text.
+    /// Removes the value for a text.
     ///
-    /// - Returns: the value that it had.
+    /// - Returns: the removed value.
     @inlinable @discardableResult
     public mutating func removeValue(forKey text: String) -> Value? { entries.removeValue(forKey: ExactText(text)) }
 
-    /// Texts with their values, in the order of the texts' bytes.
+    /// The entries in the byte order of their texts.
     @inlinable
     public var sorted: [(key: String, value: Value)] {
         entries.sorted { $0.key < $1.key }.map { ($0.key.text, $0.value) }

@@ -1,8 +1,8 @@
 extension JSON {
-    /// Whether both say the same, as RFC 9535 section 2.3.5.2.2 compares: numbers by value, so that `1` is `1.0`, and
-    /// objects without regard to the order of their members. Where a name is repeated, its members are compared in order.
+    /// Whether both are equal by RFC 9535 section 2.3.5.2.2: numbers by value (`1` equals `1.0`), objects regardless of
+    /// member order. Members with the same name are compared in order.
     ///
-    /// `==` is stricter, since a number's form and the order of members can decide what a client does.
+    /// `==` is stricter: the form of a number and the order of members can matter to a client.
     public func isEquivalent(to other: JSON) -> Bool {
         switch (self, other) {
         case (.number(let own), .number(let other)): own.isEquivalent(to: other)
@@ -20,7 +20,8 @@ extension JSON {
 }
 
 extension JSONObject {
-    /// The members by the bytes of their names; those of one name stay in order, which `sort` does not promise.
+    /// Members in the byte order of their names. The sort keeps the order of members with equal names, which `sort`
+    /// does not promise.
     fileprivate var sortedByName: [Member] {
         let order = members.indices.sorted { left, right in
             let (one, other) = (members[left].name, members[right].name)
@@ -31,10 +32,10 @@ extension JSONObject {
 }
 
 extension JSONNumber {
-    /// Whether both are the same number, however they are written.
+    /// Whether both denote the same number, however it is written.
     public func isEquivalent(to other: JSONNumber) -> Bool {
         if let own = int, let other = other.int { return own == other }
-        // Different numbers share a nearest binary value beyond 2⁵³, and beyond all of them infinity.
+        // Beyond 2⁵³ different numbers share the same nearest double, and very large ones are all infinite.
         return double == other.double && isExactly(other)
     }
 
@@ -44,7 +45,7 @@ extension JSONNumber {
         return own == other
     }
 
-    /// Whether this number is the smaller one.
+    /// Whether this number is less than the other.
     public func isLess(than other: JSONNumber) -> Bool {
         if let own = int, let other = other.int { return own < other }
         return double < other.double

@@ -1,6 +1,5 @@
 extension JSON {
-    /// The value as compact JSON: no blanks, members in order, numbers as they were written, only what must be
-    /// escaped is escaped.
+    /// The value as compact JSON: no whitespace, members in order, numbers as written, minimal escaping.
     public var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(128)
@@ -11,7 +10,7 @@ extension JSON {
     /// The value as compact JSON text.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
 
-    /// The value as JSON text for people: two blanks of indentation a level, empty containers on one line.
+    /// The value as indented JSON text: two spaces a level, empty containers on one line.
     public var prettyText: String {
         var bytes: [UInt8] = []
         write(to: &bytes, indentation: 0)
@@ -66,10 +65,10 @@ extension JSON {
         bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * indentation))
     }
 
-    /// Appends a string in quotes, escaped as RFC 8259 section 7 demands and no more.
+    /// Appends the string in quotes, with only the escapes that RFC 8259 section 7 requires.
     private static func write(_ string: String, to bytes: inout [UInt8]) {
         bytes.append(UInt8(ascii: "\""))
-        // Most strings need no escape and are copied whole.
+        // Most strings need no escaping and are copied whole.
         let isCopied: Void? = string.utf8.withContiguousStorageIfAvailable { text in
             if needsEscape(text) {
                 writeEscaped(text, to: &bytes)
@@ -82,7 +81,7 @@ extension JSON {
     }
 
     private static func needsEscape(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
-        // A loop that never leaves in the middle looks at many bytes at a time.
+        // A loop without an early exit can be vectorized.
         var found: UInt8 = 0
         for byte in text {
             found |= (byte < 0x20 ? 1 : 0) | (byte == UInt8(ascii: "\"") ? 1 : 0) | (byte == UInt8(ascii: "\\") ? 1 : 0)

@@ -1,21 +1,21 @@
-/// A JSON value that keeps what the text said: the order of members, repeated names and the form of every number.
+/// A JSON value that keeps the order of members, repeated names and the form of every number.
 public enum JSON: Sendable, Hashable {
     /// The literal `null`.
     case null
     /// `true` or `false`.
     case bool(Bool)
-    /// A number, in the form in which it was written.
+    /// A number, as written.
     case number(JSONNumber)
     /// A string, unescaped.
     case string(String)
     /// An array.
     case array([JSON])
-    /// An object, in the order of its text.
+    /// An object, its members in the order of the text.
     case object(JSONObject)
 }
 
 extension JSON {
-    /// Whether both say the same in the same way: texts by their bytes, numbers as they were written, members in order.
+    /// Whether both have the same form: texts byte for byte, numbers as written, members in order.
     public static func == (left: JSON, right: JSON) -> Bool {
         switch (left, right) {
         case (.null, .null): true
@@ -28,30 +28,30 @@ extension JSON {
         }
     }
 
-    /// The value as a string, or `nil` when it is of another type.
+    /// The string, or `nil` for another type.
     public var string: String? {
         if case .string(let value) = self { value } else { nil }
     }
 
-    /// The value as a number, or `nil` when it is of another type; a numeric string is not a number.
+    /// The number, or `nil` for another type; a numeric string is not a number.
     public var number: JSONNumber? {
         if case .number(let value) = self { value } else { nil }
     }
 
-    /// The value as an integer that was written without fraction and exponent, or `nil`.
+    /// The number as an integer, or `nil` when it has a fraction or an exponent, or does not fit.
     public var int: Int? { number?.int }
 
-    /// The value as a boolean, or `nil` when it is of another type.
+    /// The boolean, or `nil` for another type.
     public var bool: Bool? {
         if case .bool(let value) = self { value } else { nil }
     }
 
-    /// The elements, or `nil` when the value is no array.
+    /// The elements, or `nil` for another type.
     public var array: [JSON]? {
         if case .array(let elements) = self { elements } else { nil }
     }
 
-    /// The object, or `nil` when the value is of another type.
+    /// The object, or `nil` for another type.
     public var object: JSONObject? {
         if case .object(let object) = self { object } else { nil }
     }
@@ -61,16 +61,16 @@ extension JSON {
         if case .null = self { true } else { false }
     }
 
-    /// The first member of that name; `nil` when there is none or the value is no object.
+    /// The first member with that name; `nil` when there is none or the value is not an object.
     public subscript(name: String) -> JSON? { object?[name] }
 
-    /// The element at that index; `nil` when there is none or the value is no array.
+    /// The element at that index; `nil` when there is none or the value is not an array.
     public subscript(index: Int) -> JSON? {
         guard let array, array.indices.contains(index) else { return nil }
         return array[index]
     }
 
-    /// The type's name as JSON's documents spell it: `null`, `boolean`, `number`, `string`, `array`, `object`.
+    /// The name of the type as JSON Schema spells it: `null`, `boolean`, `number`, `string`, `array`, `object`.
     public var typeName: String {
         switch self {
         case .null: "null"
@@ -82,7 +82,7 @@ extension JSON {
         }
     }
 
-    /// How many arrays and objects lie inside each other; 0 for everything else.
+    /// How deep arrays and objects are nested; 0 for other types.
     public var depth: Int {
         switch self {
         case .array(let elements): 1 + (elements.lazy.map(\.depth).max() ?? 0)
@@ -93,11 +93,11 @@ extension JSON {
 }
 
 extension JSON {
-    /// Whether an object in it, however deep inside, has two members of one name.
+    /// Whether any object in it, at any depth, repeats a member name.
     public var repeatsNames: Bool {
         switch self {
         case .null, .bool, .number, .string: false
-        // By index: a search with a closure copies every value that it passes.
+        // By index: a closure would copy every value it visits.
         case .array(let elements): elements.indices.contains { elements[$0].repeatsNames }
         case .object(let object):
             object.repeatsName
@@ -125,10 +125,10 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     /// A boolean.
     public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-    /// A number without fraction.
+    /// An integer.
     public init(integerLiteral value: Int) { self = .number(JSONNumber(value)) }
 
-    /// A number in the shortest form that reads back as the same value.
+    /// A number in the shortest form that reads back as the same double.
     public init(floatLiteral value: Double) { self = .number(JSONNumber(value)) }
 
     /// A string.
@@ -137,12 +137,12 @@ extension JSON: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expressibl
     /// An array.
     public init(arrayLiteral elements: JSON...) { self = .array(elements) }
 
-    /// An object whose members stand in the literal's order.
+    /// An object with its members in the literal's order.
     public init(dictionaryLiteral elements: (String, JSON)...) { self = .object(JSONObject(elements)) }
 }
 
 extension JSON {
-    /// A number without fraction.
+    /// An integer.
     public init(_ value: Int) { self = .number(JSONNumber(value)) }
 
     /// A string, or `null` for `nil`.

@@ -1,32 +1,32 @@
-/// Why a text is not JSON, and where.
+/// Why a text is not valid JSON, and where.
 public struct JSONError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// What is wrong with the text.
     public enum Reason: Sendable, Hashable {
         /// The text ended inside a value.
         case endOfText
-        /// A byte that may not stand there.
+        /// A byte that is not allowed here.
         case unexpectedByte(UInt8)
-        /// A byte-order mark stands before the text.
+        /// The text starts with a byte-order mark.
         case byteOrderMark
         /// A string holds bytes that are not UTF-8.
         case invalidUTF8
-        /// A `\u` escape names half of a surrogate pair.
+        /// A `\u` escape is half of a surrogate pair.
         case loneSurrogate
-        /// A number breaks the grammar, such as `01` or `1.`.
+        /// A number violates the grammar, such as `01` or `1.`.
         case malformedNumber
         /// Arrays and objects are nested deeper than allowed.
         case tooDeep(maximum: Int)
-        /// Something follows the value.
+        /// Bytes follow the value.
         case trailingBytes
     }
 
     /// What is wrong.
     public let reason: Reason
-    /// The offset of the offending byte from the start of the text, in bytes.
+    /// The offset of the offending byte, in bytes from 0.
     public let offset: Int
     /// The line of that byte, counted from 1.
     public let line: Int
-    /// The byte's place in its line, counted from 1.
+    /// The column of that byte, in bytes from 1.
     public let column: Int
 
     init(_ reason: Reason, at offset: Int, in text: UnsafeBufferPointer<UInt8>) {
@@ -44,7 +44,7 @@ extension JSONError: CustomStringConvertible {
 }
 
 extension JSONError.Reason: CustomStringConvertible {
-    /// The reason as a phrase for people.
+    /// The reason as a phrase.
     public var description: String {
         switch self {
         case .endOfText: "the text ends inside a value"

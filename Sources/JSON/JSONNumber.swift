@@ -1,23 +1,22 @@
-/// A JSON number, kept as it was written.
+/// A JSON number, kept as written.
 ///
-/// `1800000000`, `1800000000.0`, `1.8e9` and `1e400` are four different numbers here, since a claim's form can decide
+/// `1800000000`, `1800000000.0`, `1.8e9` and `1e400` are four different values here: the form of a claim can decide
 /// whether a server accepts it.
 public struct JSONNumber: Sendable, Hashable {
-    /// The text of the number, as RFC 8259 section 6 allows it.
+    /// The number's text (RFC 8259 section 6).
     public let literal: String
 
-    /// Takes a text that is known to be a number of RFC 8259 section 6.
+    /// Takes a text already known to be a number.
     init(checked literal: String) {
         self.literal = literal
     }
 
-    /// A number without fraction.
+    /// An integer.
     public init(_ value: Int) {
         literal = String(value)
     }
 
-    /// The shortest form that reads back as the same value; infinities and NaN, which JSON has not, become `null`'s
-    /// nearest neighbour `0`.
+    /// The shortest form that reads back as the same double. Infinities and NaN, which JSON cannot express, become `0`.
     public init(_ value: Double) {
         if let whole = Int(exactly: value) {
             literal = String(whole)
@@ -31,18 +30,17 @@ public struct JSONNumber: Sendable, Hashable {
         literal.utf8.withContiguousStorageIfAvailable(Self.areDigits) ?? Self.areDigits(literal.utf8)
     }
 
-    /// Whether a number's text has neither fraction nor exponent.
     private static func areDigits(_ text: some Sequence<UInt8>) -> Bool {
         text.allSatisfy { $0 != UInt8(ascii: ".") && $0 | 0x20 != UInt8(ascii: "e") }
     }
 
-    /// The value when it was written without fraction and exponent and fits, otherwise `nil`.
+    /// The integer value; `nil` when the text has a fraction or an exponent, or the value does not fit.
     public var int: Int? {
         if let digits = literal.utf8.withContiguousStorageIfAvailable(Self.shortInt), let int = digits { return int }
         return isInteger ? Int(literal) : nil
     }
 
-    /// The value of up to 18 digits and nothing else: what nearly every number is, and quicker read than by the library.
+    /// Parses at most 18 plain digits, as nearly every number has; faster than the library.
     private static func shortInt(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
         guard text.count <= 18 else { return nil }
         var value = 0
@@ -54,15 +52,15 @@ public struct JSONNumber: Sendable, Hashable {
         return value
     }
 
-    /// The nearest binary value; infinite for texts such as `1e400`.
+    /// The nearest double; infinite for texts such as `1e400`.
     public var double: Double {
-        // Up to fifteen digits an integer is exact, and reading it so is several times quicker.
+        // Integers of up to fifteen characters are exact, and this is several times faster.
         if literal.utf8.count <= 15, let int = Int(literal) { return Double(int) }
         return Double(literal) ?? .infinity
     }
 }
 
 extension JSONNumber: CustomStringConvertible {
-    /// The number as it was written.
+    /// The number as written.
     public var description: String { literal }
 }

@@ -1,4 +1,4 @@
-/// The members of a JSON object in the order of the text, repeated names included.
+/// The members of a JSON object in the order of the text, including repeated names.
 public struct JSONObject: Sendable, Hashable {
     /// One member of an object.
     public struct Member: Sendable, Hashable {
@@ -7,13 +7,13 @@ public struct JSONObject: Sendable, Hashable {
         /// The value.
         public var value: JSON
 
-        /// A member of that name and value.
+        /// A member with that name and value.
         public init(name: String, value: JSON) {
             self.name = name
             self.value = value
         }
 
-        /// Whether name and value are the same, the name byte for byte.
+        /// Whether name and value are equal, the name byte for byte.
         public static func == (left: Member, right: Member) -> Bool {
             left.name.hasSameBytes(as: right.name) && left.value == right.value
         }
@@ -31,12 +31,12 @@ public struct JSONObject: Sendable, Hashable {
         self.members = members
     }
 
-    /// The first member of that name, compared byte for byte.
+    /// The first member with that name, compared byte for byte.
     ///
-    /// Setting replaces the first member of that name in its place, or appends one; setting `nil` removes all of them.
+    /// Setting replaces that member in place, or appends one; setting `nil` removes all members with the name.
     public subscript(name: String) -> JSON? {
         get {
-            // By index: a search with a closure copies every member that it passes. By length first, for the same reason.
+            // By index, since a closure would copy every member it visits; lengths first, for the same reason.
             let length = name.utf8.count
             for index in members.indices where members[index].name.utf8.count == length {
                 if members[index].name.hasSameBytes(as: name) { return members[index].value }
@@ -56,12 +56,12 @@ public struct JSONObject: Sendable, Hashable {
         }
     }
 
-    /// Appends a member, also when one of that name is there already.
+    /// Appends a member even if the name already occurs.
     public mutating func append(_ name: String, _ value: JSON) {
         members.append(Member(name: name, value: value))
     }
 
-    /// Whether a name occurs more than once; for few members quicker than listing them.
+    /// Whether a name occurs more than once. For few members this is faster than listing the duplicates.
     public var repeatsName: Bool {
         guard members.count <= 16 else { return !duplicateNames.isEmpty }
         for index in members.indices {
@@ -72,7 +72,7 @@ public struct JSONObject: Sendable, Hashable {
         return false
     }
 
-    /// Names that occur more than once, each listed once, in the order of their bytes.
+    /// The names that occur more than once, each listed once, in byte order.
     public var duplicateNames: [String] {
         guard members.count > 1 else { return [] }
         let names = members.map(\.name).sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
@@ -87,13 +87,13 @@ public struct JSONObject: Sendable, Hashable {
 extension JSONObject: RandomAccessCollection {
     /// The position of the first member.
     public var startIndex: Int { members.startIndex }
-    /// The position behind the last member.
+    /// The position after the last member.
     public var endIndex: Int { members.endIndex }
     /// The member at that position.
     public subscript(position: Int) -> Member { members[position] }
 }
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
-    /// An object whose members stand in the literal's order.
+    /// An object with its members in the literal's order.
     public init(dictionaryLiteral elements: (String, JSON)...) { self.init(elements) }
 }

@@ -1,11 +1,11 @@
 extension JSON {
-    /// Arrays and objects may lie this deep inside each other unless a caller says otherwise.
+    /// The default limit on nesting.
     public static let defaultMaximumDepth = 64
 
-    /// How deep what is kept may be: an import may nest deeper than a request, since it holds what requests brought.
+    /// The nesting limit for stored values: an import wraps what requests sent, so it may nest deeper than a request.
     public static let keptDepth = 2 * defaultMaximumDepth
 
-    /// Reads exactly one value as RFC 8259 defines it: UTF-8 without byte-order mark, white space around it allowed.
+    /// Reads exactly one value (RFC 8259): UTF-8 without a byte-order mark, surrounded by optional whitespace.
     ///
     /// Repeated member names are kept, since RFC 8259 section 4 leaves them to the reader; see
     /// ``JSONObject/duplicateNames``.
@@ -17,7 +17,7 @@ extension JSON {
             .get()
     }
 
-    /// Reads exactly one value of an array of bytes; the same as for any collection, without the detour.
+    /// Reads exactly one value from an array of bytes, as for any collection.
     public static func parse(
         _ text: [UInt8], maximumDepth: Int = defaultMaximumDepth
     ) throws(JSONError) -> JSON {
@@ -32,7 +32,7 @@ extension JSON {
     }
 }
 
-/// A recursive-descent reader over one contiguous text; the depth limit bounds its recursion.
+/// A recursive-descent parser over one contiguous text; the depth limit bounds the recursion.
 private struct JSONParser {
     let text: UnsafeBufferPointer<UInt8>
     let maximumDepth: Int
@@ -79,7 +79,7 @@ private struct JSONParser {
                 try expect(UInt8(ascii: ":"))
                 skipBlanks()
                 let member = JSONObject.Member(name: name, value: try value())
-                // Room for what a claims set usually has, instead of growing by one, two and four.
+                // A typical claims set fits without growing the array by one, two and four.
                 if members.isEmpty { members.reserveCapacity(4) }
                 members.append(member)
             } while try continues(until: UInt8(ascii: "}"))
@@ -101,14 +101,13 @@ private struct JSONParser {
         return elements
     }
 
-    /// Consumes the opening bracket.
     private mutating func enter() throws(JSONError) {
         guard depth < maximumDepth else { throw error(.tooDeep(maximum: maximumDepth)) }
         depth += 1
         position += 1
     }
 
-    /// Consumes the closing bracket when it comes next, so that the container is empty.
+    /// Consumes the closing bracket if it comes next: the container is empty.
     private mutating func closes(with bracket: UInt8) throws(JSONError) -> Bool {
         skipBlanks()
         guard peek() == bracket else { return false }
@@ -116,7 +115,7 @@ private struct JSONParser {
         return true
     }
 
-    /// Consumes a comma and answers true, or the closing bracket and answers false.
+    /// Consumes a comma and returns true, or the closing bracket and returns false.
     private mutating func continues(until bracket: UInt8) throws(JSONError) -> Bool {
         skipBlanks()
         guard let next = peek(), next == UInt8(ascii: ",") || next == bracket else { throw unexpected() }
@@ -127,7 +126,7 @@ private struct JSONParser {
     private mutating func string() throws(JSONError) -> String {
         position += 1
         let start = position
-        // Counted in a variable of its own: the parser's would be written for each byte.
+        // A local variable: the parser's own would be written back for every byte.
         var end = start
         var seen: UInt8 = 0
         while end < text.count, !Self.endsPlainText(text[end]) {
@@ -139,7 +138,7 @@ private struct JSONParser {
         case UInt8(ascii: "\""):
             position += 1
             let bytes = UnsafeBufferPointer(rebasing: text[start..<end])
-            // The usual string is ASCII, and for that the standard library's validation costs more than all the rest.
+            // Most strings are ASCII, for which the standard library's validation would dominate the cost.
             return seen < 0x80 ? String(decoding: bytes, as: UTF8.self) : try checkedString(bytes, at: start)
         case UInt8(ascii: "\\"): return try escapedString(from: start)
         case nil: throw error(.endOfText)
@@ -147,12 +146,11 @@ private struct JSONParser {
         }
     }
 
-    /// Whether a byte of a string cannot be taken as it is.
     private static func endsPlainText(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte < 0x20
     }
 
-    /// Goes on with a string that holds at least one escape; `position` is at the first.
+    /// Continues a string at its first escape.
     private mutating func escapedString(from start: Int) throws(JSONError) -> String {
         var bytes = Array(text[start..<position])
         while let byte = peek() {
@@ -189,7 +187,7 @@ private struct JSONParser {
         position += 1
     }
 
-    /// Reads the digits behind `\u`, and a second escape where the first is a leading surrogate.
+    /// Reads the digits after `\u`, and a second escape after a leading surrogate.
     private mutating func unicodeEscape() throws(JSONError) -> UnicodeScalar {
         let start = position
         let first = try codeUnit()
@@ -238,7 +236,7 @@ private struct JSONParser {
             checked: String(decoding: UnsafeBufferPointer(rebasing: text[start..<position]), as: UTF8.self))
     }
 
-    /// Consumes one digit or more.
+    /// Consumes at least one digit.
     private mutating func digits(of start: Int) throws(JSONError) {
         let first = position
         while let byte = peek(), (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) { position += 1 }

@@ -1,20 +1,20 @@
-/// A query for values inside a JSON value, written as RFC 9535 defines it.
+/// A JSONPath query (RFC 9535).
 ///
-/// Understood are the identifiers `$` and `@`, `.name`, `['name']`, `[0]`, `[-1]`, `[1:3]`, `[::2]`, `.*`, `[*]`, lists such as
-/// `[0,'a']`, `..` before each of them, and filters: existence, comparison with `==`, `!=`, `<`, `<=`, `>`, `>=`, `&&`, `||`,
-/// `!` and parentheses. Function extensions (section 2.4), such as `length(@.items)`, are refused.
+/// Supported are the identifiers `$` and `@`, `.name`, `['name']`, `[0]`, `[-1]`, `[1:3]`, `[::2]`, `.*`, `[*]`, lists
+/// such as `[0,'a']`, `..` before each of them, and filters: existence, comparison with `==`, `!=`, `<`, `<=`, `>`,
+/// `>=`, `&&`, `||`, `!` and parentheses. Function extensions (section 2.4), such as `length(@.items)`, are rejected.
 public struct JSONPath: Sendable, Hashable {
-    /// The query as it was written.
+    /// The query as written.
     public let text: String
 
     private let query: JSONPathQuery
 
-    /// The longest query in characters (ours); a longer one could join more conditions than the stack can hold.
+    /// The maximum length in characters (ours): a longer query could join more conditions than the stack can hold.
     static let maximumLength = 1000
 
-    /// Reads a query.
+    /// Parses a query.
     ///
-    /// - Throws: what stands in the text that is no such query, and where.
+    /// - Throws: where the text violates the grammar, and how.
     public init(_ text: String) throws(JSONPathError) {
         guard text.unicodeScalars.count <= Self.maximumLength else {
             throw JSONPathError(
@@ -26,27 +26,26 @@ public struct JSONPath: Sendable, Hashable {
         self.text = text
     }
 
-    /// The query for a member of the outermost object, whatever characters its name has.
+    /// A query for one member of the outermost object; the name may contain any characters.
     public init(member name: String) {
         query = JSONPathQuery(
             start: .root, segments: [JSONPathQuery.Segment(reachesDescendants: false, selectors: [.name(name)])])
         text = name
     }
 
-    /// Whether the query finds at most one value, whatever it is asked about (RFC 9535 section 2.3.5.1): it holds names and
-    /// indexes alone.
+    /// Whether the query can find at most one value (RFC 9535 section 2.3.5.1): it consists of names and indexes only.
     public var isSingular: Bool { query.isSingular }
 
-    /// The values that the query finds, in the order of RFC 9535; none where nothing fits.
+    /// The values found, in the order of RFC 9535.
     ///
-    /// Of members with one name the first counts, as everywhere in this module. A query that would have to look at more
-    /// than half a million values finds none (ours).
+    /// Of members with the same name the first counts, as everywhere in this module. A query that would visit more than
+    /// half a million values finds none (ours).
     public func values(in value: JSON) -> [JSON] {
         var budget = WorkBudget()
         return values(in: value, within: &budget)
     }
 
-    /// The same with what is left of a budget; none where it does not suffice, and the budget says so.
+    /// The values found within a budget; none when it runs out, which the budget then says.
     public func values(in value: JSON, within budget: inout WorkBudget) -> [JSON] {
         let values = query.values(from: value, root: value, &budget)
         return budget.isSpent ? [] : values
@@ -54,6 +53,6 @@ public struct JSONPath: Sendable, Hashable {
 }
 
 extension JSONPath: CustomStringConvertible {
-    /// The query as it was written.
+    /// The query as written.
     public var description: String { text }
 }

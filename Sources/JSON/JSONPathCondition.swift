@@ -1,19 +1,14 @@
-/// What a filter of a JSONPath query asks of a value (RFC 9535 section 2.3.5).
+/// The condition of a JSONPath filter (RFC 9535 section 2.3.5).
 indirect enum JSONPathCondition: Sendable, Hashable {
     /// The query finds something.
     case exists(JSONPathQuery)
-    /// Two values compare so.
+    /// The relation holds between two values.
     case comparison(Operand, Relation, Operand)
-    /// The condition does not hold.
     case not(JSONPathCondition)
-    /// Both hold.
     case and(JSONPathCondition, JSONPathCondition)
-    /// One of them holds.
     case or(JSONPathCondition, JSONPathCondition)
 
-    /// One side of a comparison.
     enum Operand: Sendable, Hashable {
-        /// A value that stands in the query.
         case literal(JSON)
         /// The one value that a query finds, or nothing.
         case query(JSONPathQuery)
@@ -26,9 +21,8 @@ indirect enum JSONPathCondition: Sendable, Hashable {
         }
     }
 
-    /// How two values are compared.
     enum Relation: String, Sendable, Hashable, CaseIterable {
-        // Longer ones first: a reader that tries them in order takes `<=` before `<`.
+        // Longer operators first: tried in order, `<=` must match before `<`.
         case equal = "=="
         case unequal = "!="
         case atMost = "<="
@@ -37,7 +31,6 @@ indirect enum JSONPathCondition: Sendable, Hashable {
         case greater = ">"
     }
 
-    /// Whether it holds for a value.
     func holds(for current: JSON, root: JSON, _ budget: inout WorkBudget) -> Bool {
         switch self {
         case .exists(let query): return !query.values(from: current, root: root, &budget).isEmpty
@@ -57,7 +50,7 @@ indirect enum JSONPathCondition: Sendable, Hashable {
 }
 
 extension JSONPathCondition.Relation {
-    /// Whether two values, of which each may be nothing, are in this relation (RFC 9535 section 2.3.5.2.2).
+    /// Compares two values, either of which may be absent (RFC 9535 section 2.3.5.2.2).
     fileprivate func holds(_ left: JSON?, _ right: JSON?) -> Bool {
         switch self {
         case .equal: Self.areEqual(left, right)
@@ -74,7 +67,7 @@ extension JSONPathCondition.Relation {
         return left.isEquivalent(to: right)
     }
 
-    /// Numbers by value, strings by code points; nothing else has an order.
+    /// Numbers by value, strings by code points; other types are unordered.
     private static func isLess(_ left: JSON?, _ right: JSON?) -> Bool {
         switch (left, right) {
         case (.number(let left)?, .number(let right)?): left.isLess(than: right)

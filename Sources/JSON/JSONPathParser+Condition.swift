@@ -1,5 +1,5 @@
 extension JSONPathParser {
-    /// A condition of a filter: comparisons and existence, joined by `&&`, which binds closer, and `||`.
+    /// A filter's condition: comparisons and existence tests joined by `||` and by `&&`, which binds tighter.
     mutating func condition() throws(JSONPathError) -> JSONPathCondition {
         guard depth < Self.maximumDepth else {
             throw unexpected("conditions lie at most \(Self.maximumDepth) deep inside each other")
@@ -50,7 +50,7 @@ extension JSONPathParser {
         return .comparison(left, relation, right)
     }
 
-    /// RFC 9535 section 2.3.5.1: what is compared can be one value at most.
+    /// RFC 9535 section 2.3.5.1: only queries for at most one value can be compared.
     private func checkSingular(_ operand: JSONPathCondition.Operand, endingAt end: Int) throws(JSONPathError) {
         guard case .query(let query) = operand, !query.isSingular else { return }
         throw JSONPathError(
@@ -92,7 +92,7 @@ extension JSONPathParser {
         }
     }
 
-    /// Consumes a word behind blanks; where it does not come next, the blanks stay.
+    /// Skips whitespace and consumes the word; consumes neither if the word does not follow.
     private mutating func takeBehindBlanks(_ word: String) -> Bool {
         let start = position
         skipBlanks()

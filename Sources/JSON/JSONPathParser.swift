@@ -1,6 +1,6 @@
-/// A recursive-descent reader of JSONPath queries; see ``JSONPathParser/condition()`` for what stands in filters.
+/// A recursive-descent parser of JSONPath queries; ``JSONPathParser/condition()`` parses filters.
 struct JSONPathParser {
-    /// Conditions may lie this deep inside each other, so that no text can exhaust the stack.
+    /// The nesting limit for conditions, so that no text can exhaust the stack.
     static let maximumDepth = 32
 
     let path: String
@@ -13,7 +13,7 @@ struct JSONPathParser {
         scalars = Array(path.unicodeScalars)
     }
 
-    /// The whole text as one query from the root.
+    /// Parses the whole text as one query from the root.
     mutating func document() throws(JSONPathError) -> JSONPathQuery {
         guard take("$") else { throw unexpected("a query begins with “$”") }
         let query = JSONPathQuery(start: .root, segments: try segments())
@@ -23,7 +23,7 @@ struct JSONPathParser {
         return query
     }
 
-    /// The steps that follow; blanks behind the last one are left.
+    /// Parses the segments that follow, without consuming trailing whitespace.
     mutating func segments() throws(JSONPathError) -> [JSONPathQuery.Segment] {
         var segments: [JSONPathQuery.Segment] = []
         while let segment = try segment() { segments.append(segment) }
@@ -43,7 +43,7 @@ struct JSONPathParser {
         return nil
     }
 
-    /// `*` or a name without quotes.
+    /// `*` or an unquoted name.
     private mutating func shorthand() throws(JSONPathError) -> JSONPathSelector {
         if take("*") { return .all }
         let start = position
@@ -62,7 +62,6 @@ struct JSONPathParser {
         }
     }
 
-    /// One selector or several, in brackets.
     private mutating func bracketed() throws(JSONPathError) -> [JSONPathSelector] {
         position += 1
         var selectors: [JSONPathSelector] = []
@@ -121,7 +120,7 @@ struct JSONPathParser {
         while let scalar = peek, "0"..."9" ~= scalar { position += 1 }
         guard position > start else { return nil }
         let digits = text(from: start)
-        // The range of RFC 9535 section 2.1, in which no sum below can overflow.
+        // The range of RFC 9535 section 2.1; sums below cannot overflow.
         let range = -9_007_199_254_740_991...9_007_199_254_740_991
         guard let value = Int(digits), range.contains(value), String(value) == digits else {
             position = start
@@ -130,7 +129,7 @@ struct JSONPathParser {
         return value
     }
 
-    /// A string in single or double quotes, with the escapes of JSON.
+    /// A string in single or double quotes, with JSON's escapes.
     mutating func string() throws(JSONPathError) -> String {
         let start = position
         let quote = scalars[position]
@@ -139,13 +138,13 @@ struct JSONPathParser {
         while let scalar = peek, scalar != quote {
             position += 1
             guard scalar == "\\", let escaped = peek else {
-                // The other quote stands bare here and escaped in JSON.
+                // The other quote needs no escape here, but does in JSON.
                 json += scalar == "\"" ? "\\\"" : String(scalar)
                 continue
             }
             position += 1
             let isOtherQuote = escaped != quote && (escaped == "'" || escaped == "\"")
-            // JSON knows no `\'`; a quote that needs no escape may not have one.
+            // JSON has no `\'`, and a quote that needs no escape must not have one.
             json += isOtherQuote ? "\\'" : escaped == "'" ? "'" : "\\" + String(escaped)
         }
         guard peek == quote else {
@@ -160,10 +159,10 @@ struct JSONPathParser {
 }
 
 extension JSONPathParser {
-    /// The character that comes next, or `nil` at the end.
+    /// The next character, or `nil` at the end.
     var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
-    /// Consumes a word where it comes next.
+    /// Consumes a word if it comes next.
     mutating func take(_ word: String) -> Bool {
         guard scalars[position...].starts(with: word.unicodeScalars) else { return false }
         position += word.unicodeScalars.count
@@ -174,17 +173,17 @@ extension JSONPathParser {
         while let scalar = peek, scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r" { position += 1 }
     }
 
-    /// What was read since a place.
+    /// The text read since `start`.
     func text(from start: Int) -> String {
         String(String.UnicodeScalarView(scalars[start..<position]))
     }
 
-    /// An error about the character that comes next.
+    /// An error about the next character.
     func unexpected(_ expected: String) -> JSONPathError {
         error(peek.map { "“\(String($0))”" } ?? "the end", expected)
     }
 
-    /// An error at the present place.
+    /// An error at the current position.
     func error(_ found: String, _ expected: String) -> JSONPathError {
         JSONPathError(path: path, position: position + 1, found: found, expected: expected)
     }

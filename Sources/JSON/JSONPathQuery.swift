@@ -1,34 +1,29 @@
-/// The steps of a JSONPath query, from the root or, in a filter, from the value that is judged.
+/// A JSONPath query: its segments, starting at the root or, in a filter, at the current value.
 struct JSONPathQuery: Sendable, Hashable {
-    /// One step: what is taken from each value that the steps before it found.
+    /// What to select from each value that the preceding segments found.
     struct Segment: Sendable, Hashable {
-        /// Whether the selectors also apply to everything below the value (`..`).
+        /// Whether the selectors also apply to all descendants (`..`).
         var reachesDescendants: Bool
-        /// What is taken, one after the other.
         var selectors: [JSONPathSelector]
     }
 
-    /// Where the steps begin.
     enum Start: Sendable, Hashable {
         /// `$`: the whole value.
         case root
-        /// `@`: the element or member that a filter judges.
+        /// `@`: the element or member under test.
         case current
     }
 
-    /// Where the steps begin.
     var start: Start
-    /// The steps in order.
     var segments: [Segment] = []
 
-    /// Whether it finds at most one value, whatever it is asked about.
+    /// Whether it can find at most one value.
     var isSingular: Bool {
         segments.allSatisfy { segment in
             !segment.reachesDescendants && segment.selectors.count == 1 && segment.selectors.allSatisfy(\.isSingular)
         }
     }
 
-    /// The values found, in order.
     func values(from current: JSON, root: JSON, _ budget: inout WorkBudget) -> [JSON] {
         var values = [start == .root ? root : current]
         for segment in segments {
@@ -43,7 +38,7 @@ struct JSONPathQuery: Sendable, Hashable {
 }
 
 extension JSONPathQuery.Segment {
-    /// Appends what the step finds in a value: the value itself first, then what lies below it, parents before children.
+    /// Appends what the segment selects: from the value first, then from its descendants, parents before children.
     fileprivate func select(
         from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout WorkBudget
     ) {

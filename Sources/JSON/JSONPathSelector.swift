@@ -1,17 +1,13 @@
-/// What one step of a JSONPath query takes from a value (RFC 9535 section 2.3).
+/// A JSONPath selector (RFC 9535 section 2.3).
 enum JSONPathSelector: Sendable, Hashable {
-    /// The member of that name.
     case name(String)
-    /// The element at that index; below zero it counts from the end.
+    /// The element at that index; negative indexes count from the end.
     case index(Int)
-    /// Every element or member.
     case all
-    /// The elements from an index up to another, in steps.
     case slice(from: Int?, to: Int?, step: Int)
-    /// Every element or member that a condition holds for.
     case filter(JSONPathCondition)
 
-    /// Whether it takes at most one value.
+    /// Whether it can select at most one value.
     var isSingular: Bool {
         switch self {
         case .name, .index: true
@@ -19,7 +15,6 @@ enum JSONPathSelector: Sendable, Hashable {
         }
     }
 
-    /// Appends what it takes from a value.
     func select(from value: JSON, root: JSON, into found: inout [JSON], _ budget: inout WorkBudget) {
         switch self {
         case .name(let name):
@@ -47,7 +42,7 @@ enum JSONPathSelector: Sendable, Hashable {
     private static func slice(_ elements: [JSON], from start: Int?, to end: Int?, step: Int) -> [JSON] {
         guard step != 0 else { return [] }
         let isForward = step > 0
-        // Going back, the places lie one lower: from the last element down to the one before the first.
+        // Backward, the bounds are one lower: from the last element down to the one before the first.
         let bounds = isForward ? 0...elements.count : -1...(elements.count - 1)
         func bound(_ index: Int?, else other: Int) -> Int {
             guard let index else { return other }
@@ -61,7 +56,7 @@ enum JSONPathSelector: Sendable, Hashable {
 }
 
 extension JSON {
-    /// The elements of an array or the values of an object's members; nothing for all else.
+    /// The elements of an array or the member values of an object; empty for other types.
     fileprivate var children: [JSON] {
         switch self {
         case .array(let elements): elements

@@ -4,19 +4,19 @@ extension StringProtocol {
     /// `==` also equates texts that differ in Unicode normalization; a server that compares an issuer or a member name
     /// byte for byte does not.
     public func hasSameBytes(as other: some StringProtocol) -> Bool {
-        // Equal bytes imply equality, and unequal texts are the usual case with a fast answer.
+        // Equal bytes imply `==`, which rejects most unequal texts quickly.
         self == other && utf8.elementsEqual(other.utf8)
     }
 }
 
 extension String {
-    /// Whether both texts have the same UTF-8 bytes; the usual pair of types, without a detour through normalization.
+    /// Whether both texts have the same UTF-8 bytes; the common case, which skips normalization.
     public func hasSameBytes(as other: String) -> Bool {
         guard utf8.count == other.utf8.count else { return false }
         let isSame = utf8.withContiguousStorageIfAvailable { own in
             other.utf8.withContiguousStorageIfAvailable { own.hasSameBytes(as: $0) }
         }
-        // Texts that Foundation bridges on Apple's systems may have no contiguous storage.
+        // On Apple platforms, strings bridged from Foundation may lack contiguous storage.
         return (isSame ?? nil) ?? utf8.elementsEqual(other.utf8)
     }
 

@@ -1,42 +1,43 @@
-/// How much work an evaluation may still do, in steps: a value that is looked at is one, and so are sixteen bytes of text.
+/// The remaining work of an evaluation, in steps: visiting a value costs one, and so do sixteen bytes of text.
 ///
-/// ours: a query such as `$..*..*..*` looks at every value once for each chain of its ancestors, and a filter may do so for
-/// every value again; whoever can name a query could keep a thread for ever. Time would be another bound on each machine.
+/// ours: a query such as `$..*..*..*` visits every value once per chain of ancestors, and a filter may repeat that for
+/// every value, so anyone who can supply a query could block a thread forever. A time limit would differ between
+/// machines.
 public struct WorkBudget: Sendable {
     /// As many values as a megabyte of JSON can hold.
     public static let standardSteps = 500_000
 
-    /// The steps that are left.
+    /// The remaining steps.
     public private(set) var left: Int
 
-    /// A budget of so many steps.
+    /// A budget of that many steps.
     public init(steps: Int = standardSteps) { left = steps }
 
-    /// Whether there is nothing left, and so what was found may not be all.
+    /// Whether nothing is left; the result may then be incomplete.
     public var isSpent: Bool { left <= 0 }
 
-    /// Does so many steps.
+    /// Spends steps.
     ///
-    /// - Returns: whether they were still allowed.
+    /// - Returns: whether any are left.
     @discardableResult
     public mutating func spend(_ steps: Int = 1) -> Bool {
-        // Nothing that is counted comes near the ends of the range; what is spent stays spent.
+        // No count comes near the limits of `Int`. A spent budget stays spent.
         left = max(left - steps, 0)
         return !isSpent
     }
 
-    /// Looks at so many bytes of one text.
+    /// Spends what reading that many bytes of one text costs.
     @discardableResult
     public mutating func spend(onBytes count: Int) -> Bool { spend(1 + count / 16) }
 
-    /// Looks for a member by its name.
+    /// Spends what looking up a member by name costs.
     @discardableResult
     public mutating func spend(onMemberOf value: JSON) -> Bool {
-        // By index and length, which is quicker than looking at values.
+        // The lookup compares lengths by index, which is cheaper than visiting values.
         if case .object(let object) = value { spend(1 + object.count / 16) } else { spend() }
     }
 
-    /// Compares two values, of which each may be nothing: looks at all that lies below one of them where they may be equal.
+    /// Spends what comparing two values costs, either of which may be absent: all of one of them if they may be equal.
     mutating func spend(onComparing value: JSON?, with other: JSON?) {
         switch (value, other) {
         case (.array(let own)?, .array(let others)?) where own.count == others.count: spend(onAllOf: .array(own))
@@ -48,7 +49,7 @@ public struct WorkBudget: Sendable {
         }
     }
 
-    /// Looks at a value and all below it.
+    /// Spends what visiting a value and all its descendants costs.
     public mutating func spend(onAllOf value: JSON) {
         switch value {
         case .array(let elements):

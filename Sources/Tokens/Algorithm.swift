@@ -1,6 +1,6 @@
 internal import JSON
 
-/// A signature algorithm of a compact JWS: all of RFC 7518 section 3 but `none`, and Ed25519.
+/// A signature algorithm of a compact JWS: those of RFC 7518 section 3 except `none`, and Ed25519.
 public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     /// HMAC with SHA-256.
     case hs256 = "HS256"
@@ -26,24 +26,24 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
     case es384 = "ES384"
     /// ECDSA on P-521 with SHA-512.
     case es512 = "ES512"
-    /// Ed25519, by the name of RFC 8037 section 3.1.
+    /// Ed25519, named as in RFC 8037 section 3.1.
     case edDSA = "EdDSA"
 
-    /// The kinds of mathematics behind the algorithms.
+    /// The cryptographic families of the algorithms.
     public enum Family: Sendable, Hashable {
-        /// HMAC: whoever can verify can sign.
+        /// HMAC: every key that can verify can also sign.
         case hmac
-        /// RSA with the padding of PKCS#1 version 1.5.
+        /// RSASSA-PKCS1-v1_5.
         case rsaPKCS1
-        /// RSA with probabilistic padding.
+        /// RSASSA-PSS.
         case rsaPSS
         /// ECDSA.
         case ecdsa
-        /// Edwards curves.
+        /// EdDSA.
         case edwards
     }
 
-    /// The kind of mathematics.
+    /// The algorithm's family.
     public var family: Family {
         switch self {
         case .hs256, .hs384, .hs512: .hmac
@@ -54,14 +54,14 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The values of a header's `alg` that mean this algorithm.
+    /// The values of `alg` that name this algorithm.
     ///
-    /// RFC 9864 section 2.2 adds the name `Ed25519`, which says more than `EdDSA` does.
+    /// RFC 9864 section 2.2 adds `Ed25519`, which is more specific than `EdDSA`.
     public var names: [String] {
         self == .edDSA ? [rawValue, "Ed25519"] : [rawValue]
     }
 
-    /// The algorithm of that name, compared byte for byte.
+    /// The algorithm with that name, compared byte for byte.
     public init?(named name: String) {
         guard let match = Self.allCases.first(where: { $0.isNamed(name) }) else { return nil }
         self = match
@@ -71,7 +71,7 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         name.hasSameBytes(as: rawValue) || self == .edDSA && name.hasSameBytes(as: "Ed25519")
     }
 
-    /// The name by which OpenSSL knows the hash; `nil` where the algorithm brings its own.
+    /// OpenSSL's name of the hash; `nil` if the algorithm fixes its own.
     var digestName: String? {
         switch self {
         case .hs256, .rs256, .ps256, .es256: "SHA256"
@@ -81,7 +81,7 @@ public enum Algorithm: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// The bytes of the hash; `nil` where the algorithm brings its own.
+    /// The size of the hash in bytes; `nil` if the algorithm fixes its own.
     var hashByteCount: Int? {
         switch self {
         case .hs256, .rs256, .ps256, .es256: 32

@@ -1,6 +1,5 @@
-/// base64 by RFC 4648 section 4, for PEM and for explaining what went wrong with a secret.
+/// Padded base64 (RFC 4648 section 4), for PEM and for diagnosing secrets.
 enum Base64 {
-    /// The text of some bytes, padded.
     static func encode(_ bytes: [UInt8]) -> String {
         var text = Base64URL.encode(bytes).utf8.map { byte in
             switch byte {

@@ -1,31 +1,31 @@
-/// base64url as RFC 7515 section 2 wants it: the alphabet of RFC 4648 section 5, no padding, nothing else.
+/// Base64url as RFC 7515 section 2 requires: the alphabet of RFC 4648 section 5, no padding, nothing else.
 public enum Base64URL {
-    /// What keeps a text from being base64url.
+    /// Why a text is not base64url.
     public enum Fault: Error, Sendable, Hashable {
         /// `=` at the end.
         case padding
-        /// `+` or `/`, which belong to the alphabet of RFC 4648 section 4.
+        /// `+` or `/`, from the alphabet of RFC 4648 section 4.
         case standardAlphabet(UInt8)
-        /// A blank, tab or line break.
+        /// A space, tab or line break.
         case whiteSpace(UInt8)
         /// Any other byte outside the alphabet.
         case foreignByte(UInt8)
-        /// The number of characters is 1 above a multiple of 4, which no number of bytes yields.
+        /// The number of characters is 1 more than a multiple of 4, which no number of bytes yields.
         case length(Int)
-        /// The last character carries bits that belong to no byte, so the text is one of several for the same bytes.
+        /// The unused bits of the last character are not zero, so the text is one of several for the same bytes.
         case unusedBits
     }
 
-    /// The bytes of a text.
+    /// Decodes a text.
     public static func decode(_ text: some Sequence<UInt8>) throws(Fault) -> [UInt8] {
         try decode(Array(text)[...])
     }
 
-    /// The bytes of a text.
+    /// Decodes a text.
     public static func decode(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
         let count = text.count
         guard count % 4 != 1 else { throw fault(in: text) ?? .length(count) }
-        // Into room on the stack first: the library makes an array of known bytes much quicker than one to be filled.
+        // Into stack memory first: an array is created faster from existing bytes than zeroed and filled.
         let bytes = withUnsafeTemporaryAllocation(of: UInt8.self, capacity: count * 3 / 4) { output in
             let isClean = text.withUnsafeBufferPointer { text in
                 values.withUnsafeBufferPointer { decode(text, by: $0, into: output) }
@@ -36,12 +36,12 @@ public enum Base64URL {
         return bytes
     }
 
-    /// Whether every character belongs to the alphabet and the unused bits are zero; the caller checked the length.
+    /// Decodes; false if a character is outside the alphabet or unused bits are set. The caller has checked the length.
     private static func decode(
         _ text: UnsafeBufferPointer<UInt8>, by values: UnsafeBufferPointer<UInt8>,
         into output: UnsafeMutableBufferPointer<UInt8>
     ) -> Bool {
-        // A foreign byte's value has its top bits set; one test behind the loop is cheaper than one in it.
+        // Values outside the alphabet have the top bit set; one test after the loop is cheaper than one per byte.
         var seen: UInt32 = 0
         func value(_ index: Int) -> UInt32 {
             let value = UInt32(values[Int(text[index])])
@@ -56,7 +56,7 @@ public enum Base64URL {
             output[3 * group + 1] = UInt8(truncatingIfNeeded: bits >> 8)
             output[3 * group + 2] = UInt8(truncatingIfNeeded: bits)
         }
-        // Two or three characters may follow, for one byte or two; what they hold beyond must be zero.
+        // Two or three characters may remain, for one or two bytes; their unused bits must be zero.
         var bits: UInt32 = 0
         for index in (4 * whole)..<text.count { bits = bits << 6 | value(index) }
         var unused = UInt32(text.count % 4 * 6)
@@ -67,7 +67,7 @@ public enum Base64URL {
         return seen & 0x80 == 0 && bits & (1 << unused - 1) == 0
     }
 
-    /// The value of each byte; 0xFF for those outside the alphabet.
+    /// The value of each byte; 0xFF outside the alphabet.
     private static let values: [UInt8] = {
         var values = [UInt8](repeating: 0xFF, count: 256)
         for (value, byte) in alphabet.enumerated() { values[Int(byte)] = UInt8(value) }
@@ -76,7 +76,7 @@ public enum Base64URL {
 
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
-    /// The first byte that may not stand there.
+    /// The first byte that is not allowed.
     private static func fault(in text: ArraySlice<UInt8>) -> Fault? {
         guard let byte = text.first(where: { values[Int($0)] == 0xFF }) else { return nil }
         switch byte {
@@ -87,7 +87,7 @@ public enum Base64URL {
         }
     }
 
-    /// The text of some bytes, without padding.
+    /// Encodes bytes, without padding.
     public static func encode(_ bytes: some Collection<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count * 4 + 2) / 3)
@@ -105,10 +105,10 @@ public enum Base64URL {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes of a text in either alphabet of RFC 4648, with or without padding, whatever its unused bits are.
+    /// Decodes either alphabet of RFC 4648, with or without padding, ignoring unused bits; `nil` for any other byte.
     ///
-    /// For secrets that somebody may have decoded, for explaining a broken token, and for vendors that are known to be
-    /// lenient; never for deciding whether a token is sound. `nil` when other bytes stand in it.
+    /// For secrets that may have been decoded by mistake, for explaining broken tokens, and for vendors known to be
+    /// lenient; never to decide whether a token is valid.
     public static func decodeLeniently(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var characters = Array(text)
         while characters.last == UInt8(ascii: "=") { characters.removeLast() }
@@ -120,13 +120,13 @@ public enum Base64URL {
             let unused: UInt8 = characters.count % 4 == 2 ? 0x0F : characters.count % 4 == 3 ? 0x03 : 0
             characters[characters.count - 1] = alphabet[Int(values[Int(last)] & ~unused)]
         }
-        // The reason of a failure is of no interest to a caller who asked for leniency.
+        // A caller who asks for leniency does not need the reason for a failure.
         return try? decode(characters[...])
     }
 }
 
 extension Base64URL.Fault: CustomStringConvertible {
-    /// The fault as a phrase for people.
+    /// The fault as a phrase.
     public var description: String {
         switch self {
         case .padding: "padding with “=”"

@@ -1,24 +1,24 @@
 public import JSON
 
-/// Something that a check expected or found, as a value: it becomes text only when somebody reads it.
+/// What a check expected or found, as a value that becomes text only when read.
 ///
-/// The rare large ones are indirect, so that a finding stays small enough to be copied about.
+/// Large cases are indirect, so that findings stay cheap to copy.
 public enum Fact: Sendable, Hashable {
     /// A text.
     case text(String)
     /// A value of the token.
     case json(JSON)
-    /// A moment in Unix seconds.
+    /// A time in Unix seconds.
     case time(Double)
-    /// A moment after that one, in Unix seconds.
+    /// A later time, in Unix seconds.
     case timeAfter(Double)
-    /// That moment or one before it, in Unix seconds.
+    /// That time or an earlier one, in Unix seconds.
     case timeUpTo(Double)
-    /// So many bytes or fewer.
+    /// At most that many bytes.
     case bytesUpTo(Int)
-    /// A span of seconds.
+    /// A duration in seconds.
     case seconds(Double)
-    /// A number of things.
+    /// A count.
     case count(Int)
     /// One of several texts.
     case anyOf([String])
@@ -26,15 +26,15 @@ public enum Fact: Sendable, Hashable {
     case algorithm(Algorithm)
     /// One of several algorithms.
     case algorithms([Algorithm])
-    /// Names that occur where they should not, or too often.
+    /// Names that are misplaced or repeated.
     case repeated([String])
     /// A type of value.
     case types(ValueTypes)
-    /// A key and what it is used for.
+    /// A key and its algorithm.
     indirect case key(KeyKind, id: String?, Algorithm)
-    /// Nothing at all.
+    /// Nothing.
     case absent
-    /// Nothing at all, in words that say of what there is none: `no Authorization header`.
+    /// Nothing, in words that say what is missing: `no Authorization header`.
     case nothing(String)
     /// A text that is not base64url.
     case encoding(Base64URL.Fault)
@@ -43,7 +43,7 @@ public enum Fact: Sendable, Hashable {
 }
 
 extension Fact: CustomStringConvertible {
-    /// The fact for people; a moment as number and as RFC 3339 text.
+    /// The fact for people; a time as a number and in RFC 3339.
     public var description: String {
         switch self {
         case .text(let text): text.isEmpty ? "an empty text" : text
@@ -68,7 +68,8 @@ extension Fact: CustomStringConvertible {
         }
     }
 
-    /// The fact for programs: values of a token as they are, counts and spans as numbers, everything else as text.
+    /// The fact for programs: token values as they are, counts as numbers, lists as arrays, nothing as null, other
+    /// facts as text.
     public var json: JSON {
         switch self {
         case .json(let value): value

@@ -1,30 +1,30 @@
 public import JSON
 
-/// One check of a token and how it came out.
+/// One check of a token and its outcome.
 ///
-/// Cheap to make: names and sources are literals, and what was expected and found is kept as values. Nothing is
-/// rendered until somebody reads it, since a server makes ten of these for each of its requests.
+/// Cheap to create: names and sources are literals, expected and found are values. A server makes ten of these per
+/// request, so text is rendered only when read.
 public struct Finding: Sendable, Hashable {
-    /// How a check came out.
+    /// The outcome of a check.
     public enum Outcome: String, Sendable, Hashable {
-        /// The token does what the rule asks.
+        /// The token satisfies the rule.
         case passed
-        /// The token breaks the rule.
+        /// The token violates the rule.
         case failed
-        /// Worth a remark, but no reason to refuse.
+        /// Worth a remark, but no reason to reject.
         case noted
-        /// The rule lacks its input, such as a claim that is absent or a payload that cannot be read.
+        /// The rule's input is missing, such as an absent claim or an unreadable payload.
         case notJudged = "not-judged"
     }
 
-    /// What was checked; names with a variable part are put together only when they are read.
+    /// What was checked; names with a variable part are composed only when read.
     enum Subject: Sendable, Hashable {
         case named(String)
         case headerMember(String, Rule)
         case claim(String, Rule)
     }
 
-    /// What was asked of a member.
+    /// What is required of a member.
     enum Rule: String, Sendable, Hashable {
         case present
         case equals
@@ -32,18 +32,18 @@ public struct Finding: Sendable, Hashable {
 
     private let subject: Subject
 
-    /// How it came out.
+    /// The outcome.
     public var outcome: Outcome
-    /// What the rule asks for.
+    /// What the rule requires.
     public let expected: Fact?
     /// What the token has.
     public let found: Fact?
-    /// One sentence for people where a sentence helps: why it matters, what to do.
+    /// A sentence for people: why it matters, what to do.
     public let note: String?
-    /// Which document says so.
+    /// The document that states the rule.
     public let source: String?
 
-    /// A check of that name, in kebab-case.
+    /// A check with that name, in kebab-case.
     public init(
         _ check: String, _ outcome: Outcome, expected: Fact? = nil, found: Fact? = nil, note: String? = nil,
         source: String? = nil
@@ -63,7 +63,7 @@ public struct Finding: Sendable, Hashable {
         self.source = source
     }
 
-    /// The stable name of the check, in kebab-case around the name of a member: `parts`, `claim-exp-present`.
+    /// The stable name of the check, in kebab-case except for member names: `parts`, `claim-exp-present`.
     public var check: String {
         switch subject {
         case .named(let name): name
@@ -72,22 +72,22 @@ public struct Finding: Sendable, Hashable {
         }
     }
 
-    /// The same finding, a failure turned into a remark: for rules that a vendor states but does not enforce.
+    /// The same finding with a failure turned into a remark, for rules that a vendor states but does not enforce.
     public var noted: Finding {
         var finding = self
         if outcome == .failed { finding.outcome = .noted }
         return finding
     }
 
-    /// The same finding, saying why in this sentence: a diagnosis tells more than that a rule is broken.
+    /// The same finding with a note that explains it.
     ///
-    /// A failure with its diagnosis in it is what people read as the reason; a remark next to it is read by those who open
-    /// the list of findings.
+    /// People read a failure's note as its reason; a separate remark is seen only by those who open the list of
+    /// findings.
     public func because(_ note: String) -> Finding {
         Finding(subject, outcome, expected: expected, found: found, note: note, source: source)
     }
 
-    /// The finding for programs; members without a value are left out.
+    /// The finding for programs; members without a value are omitted.
     public var json: JSON {
         var object: JSONObject = ["check": .string(check), "outcome": .string(outcome.rawValue)]
         let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
@@ -100,11 +100,11 @@ public struct Finding: Sendable, Hashable {
 }
 
 extension Finding: CustomStringConvertible {
-    /// The finding in one line for people.
+    /// The finding in one line.
     public var description: String {
         var text = "\(check): "
         let (expected, found) = outcome == .failed ? Fact.toldApart(expected, found) : (expected, found)
-        // What fails is read by itself, in a log line: there the sentence begins with what was found.
+        // A failure is shown alone in a log line, so its sentence starts with what was found.
         if outcome != .failed { text += outcome.rawValue + (expected == nil && found == nil ? "" : ", ") }
         text += [found.map { "found \($0)" }, expected.map { "expected \($0)" }].compactMap(\.self).joined(
             separator: "; ")

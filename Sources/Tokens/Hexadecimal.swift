@@ -1,6 +1,5 @@
-/// Bytes as hexadecimal digits.
 enum Hexadecimal {
-    /// The bytes; `nil` unless the text is an even number of digits, in either case.
+    /// The bytes; `nil` unless the text is an even number of hexadecimal digits.
     static func decode(_ text: some Collection<UInt8>) -> [UInt8]? {
         guard text.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []

@@ -1,19 +1,19 @@
 internal import JSON
 
-/// Texts that differ although people see no difference.
+/// Different texts that look the same.
 public enum Lookalikes {
-    /// Both texts, with escapes for what is not ASCII where they look alike without being the same; otherwise as they are.
+    /// Both texts, with everything except ASCII escaped if they differ but look alike; otherwise unchanged.
     ///
-    /// Names and ids are compared by their bytes, so that “zoé” written in two ways, a Cyrillic “а” or an invisible blank is
-    /// another name.
+    /// Names and ids are compared byte for byte, so “zoé” in another normalization, a Cyrillic “а” or an invisible
+    /// space makes another name.
     public static func toldApart(_ first: String, _ second: String) -> (String, String) {
         areAlike(first, second) ? (escaped(first), escaped(second)) : (first, second)
     }
 
-    /// Whether two texts that are not the same differ by nothing that people are sure to see.
+    /// Whether two different texts have no reliably visible difference.
     public static func areAlike(_ first: String, _ second: String) -> Bool {
         guard !first.hasSameBytes(as: second) else { return false }
-        // Of ASCII nothing but blanks and controls goes unseen; to ask for the properties of each letter takes long.
+        // In ASCII only spaces and controls are invisible; looking up Unicode properties is slow.
         if first.utf8.allSatisfy(\.isASCII), second.utf8.allSatisfy(\.isASCII) {
             return first.utf8.lazy.filter(\.isGraphic).elementsEqual(second.utf8.lazy.filter(\.isGraphic))
         }
@@ -23,7 +23,7 @@ public enum Lookalikes {
         return zip(own, others).allSatisfy { $0 == $1 || !$0.isASCII || !$1.isASCII }
     }
 
-    /// The text with everything but printable ASCII escaped as in JSON, blanks at its edges included.
+    /// The text with everything but printable ASCII escaped as in JSON, including spaces at its edges.
     public static func escaped(_ text: String) -> String {
         var result = ""
         let blank: UInt32 = 0x20
@@ -42,7 +42,7 @@ public enum Lookalikes {
         return result
     }
 
-    /// The characters of a text without those that nobody sees: formats, controls, variation selectors, and blanks.
+    /// The visible characters: without formats, controls, variation selectors and whitespace.
     private static func visible(_ text: String) -> [Character] {
         var seen = String.UnicodeScalarView()
         for scalar in text.unicodeScalars where !isInvisible(scalar) { seen.append(scalar) }
@@ -58,12 +58,12 @@ public enum Lookalikes {
 
 extension UInt8 {
     fileprivate var isASCII: Bool { self < 0x80 }
-    /// Whether it is an ASCII character that leaves a mark.
+    /// Whether it is a visible ASCII character.
     fileprivate var isGraphic: Bool { (0x21...0x7E).contains(self) }
 }
 
 extension Fact {
-    /// What a check expected and found, so that texts which look alike can be told from each other.
+    /// Expected and found, made distinguishable if their texts look alike.
     static func toldApart(_ expected: Fact?, _ found: Fact?) -> (expected: Fact?, found: Fact?) {
         guard let one = expected?.comparedText, let other = found?.comparedText, Lookalikes.areAlike(one, other) else {
             return (expected, found)

@@ -1,18 +1,17 @@
 public import JSON
 
-/// What a claim that should hold Unix seconds holds: the form in which it was written, and whether its size is that of
-/// a moment.
+/// A claim that should be Unix seconds: the form it was written in, and whether its size fits a time.
 ///
-/// RFC 7519 section 2 allows a fraction and nothing but seconds; clients send milliseconds and strings all the same, and
-/// servers differ in what they take.
+/// RFC 7519 section 2 allows only seconds, with a fraction or without; clients still send milliseconds and strings, and
+/// servers differ in what they accept.
 public struct NumericDate: Sendable, Hashable {
-    /// How the value was written.
+    /// The form of the value.
     public enum Form: String, Sendable, Hashable {
-        /// There is no such claim.
+        /// The claim is absent.
         case absent
-        /// Digits only, perhaps with a sign.
+        /// Only digits, perhaps with a sign.
         case integer
-        /// With a decimal point, also when only zeros follow it.
+        /// With a decimal point, even if only zeros follow.
         case fraction
         /// With an exponent.
         case exponent
@@ -22,40 +21,40 @@ public struct NumericDate: Sendable, Hashable {
         case otherType = "other-type"
     }
 
-    /// Whether the size is that of a moment in seconds.
+    /// Whether the size fits a time in seconds.
     public enum Size: String, Sendable, Hashable {
-        /// From 0 up to 99,999,999,999, the year 5138.
+        /// From 0 to 99,999,999,999, the year 5138.
         case usual
-        /// From 100,000,000,000 on: milliseconds, most probably.
+        /// 100,000,000,000 and above: most likely milliseconds.
         case milliseconds
         /// Below 0.
         case negative
-        /// Not finite, or beyond 2^53, where binary numbers lose whole seconds.
+        /// Not finite, or beyond 2^53, where doubles skip whole seconds.
         case excessive
     }
 
-    /// How the value was written.
+    /// The form of the value.
     public let form: Form
-    /// Whether its size is that of a moment; `usual` where there is no number.
+    /// Whether the size fits a time; `usual` if there is no number.
     public let size: Size
-    /// The number, also where it was written as a string; infinite for texts such as `1e400`.
+    /// The number, even if written as a string; infinite for texts such as `1e400`.
     public let value: Double?
 
-    /// Classifies a claim's value; `nil` is an absent claim.
+    /// Classifies a claim's value; `nil` for an absent claim.
     public init(_ claim: JSON?) {
         guard let claim else {
             self.init(form: .absent, value: nil)
             return
         }
         if let number = claim.number {
-            // The usual claim is an integer that is read once; beyond 15 digits the nearest binary value is asked for.
+            // Most claims are short integers, read once; beyond 15 characters the nearest double is needed.
             if number.literal.utf8.count <= 15, let int = number.int {
                 self.init(form: .integer, value: Double(int))
             } else {
                 self.init(form: Self.form(of: number), value: Self.value(of: number))
             }
         } else if let string = claim.string, case .number(let number)? = try? JSON.parse(string.utf8) {
-            // A string that is no number needs no reason why.
+            // For other strings the reason does not matter.
             self.init(form: .numericString, value: Self.value(of: number))
         } else {
             self.init(form: .otherType, value: nil)
@@ -68,10 +67,10 @@ public struct NumericDate: Sendable, Hashable {
         size = Self.size(of: value ?? 0)
     }
 
-    /// Whether the claim is a JSON number, whatever its form and size.
+    /// Whether the claim is a JSON number of any form and size.
     public var isNumber: Bool { form == .integer || form == .fraction || form == .exponent }
 
-    /// What to say of a number, or a text of one, where an RFC 3339 text belongs; `nil` for everything else.
+    /// A remark on a number, or the text of one, where an RFC 3339 text is expected; otherwise `nil`.
     public var dateRemark: String? {
         guard let value, size != .excessive else { return nil }
         let (unit, seconds) =
@@ -80,22 +79,22 @@ public struct NumericDate: Sendable, Hashable {
         return "\(unit); expected an RFC 3339 text, which would be \(UnixTime.text(of: seconds))"
     }
 
-    /// The claim in seconds when it is a JSON number of a possible size (below 2^53, not infinite).
+    /// The claim in seconds if it is a JSON number of a possible size (finite, at most 2^53).
     ///
-    /// - Parameter readsMilliseconds: Whether a value of that size is divided by 1000.
+    /// - Parameter readsMilliseconds: Whether a value that looks like milliseconds is divided by 1000.
     public func seconds(readsMilliseconds: Bool = false) -> Double? {
         guard isNumber, size != .excessive, let value else { return nil }
         return readsMilliseconds && size == .milliseconds ? value / 1000 : value
     }
 
-    /// The nearest binary value; one that only rounding makes 2^53 moves beyond it, since 2^53 + 1 has no value of its own.
+    /// The nearest double. A number that merely rounds to 2^53 moves past it, since 2^53 + 1 has no double of its own.
     private static func value(of number: JSONNumber) -> Double {
         let value = number.double
         guard value.magnitude == largest, !number.isEquivalent(to: JSONNumber(value)) else { return value }
         return value < 0 ? value.nextDown : value.nextUp
     }
 
-    /// 2^53, up to which a binary number holds every whole second.
+    /// 2^53, up to which doubles hold every whole second.
     private static let largest = 9_007_199_254_740_992.0
 
     private static func form(of number: JSONNumber) -> Form {

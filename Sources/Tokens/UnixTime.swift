@@ -1,9 +1,9 @@
-/// Unix seconds as people write them.
+/// Converts between Unix seconds and dates.
 public enum UnixTime {
-    /// The moment as RFC 3339 text in UTC; a phrase for what no year of four digits can hold.
+    /// The time in RFC 3339, UTC; a phrase if it needs a year of more than four digits.
     ///
-    /// - Parameter alwaysShowsMilliseconds: Whether they are there also when they are zero. They are rounded down, so
-    ///   that a time that is shown never lies after the moment itself.
+    /// - Parameter alwaysShowsMilliseconds: Whether to show milliseconds even when zero. They are rounded down, so that
+    ///   the text is never later than the time.
     public static func text(of seconds: Double, alwaysShowsMilliseconds: Bool = false) -> String {
         guard seconds.isFinite else { return "no moment" }
         guard (-62_135_596_800..<253_402_300_800).contains(seconds) else {
@@ -20,9 +20,9 @@ public enum UnixTime {
             + (fraction == 0 && !alwaysShowsMilliseconds ? "Z" : ".\(pad(fraction, 3))Z")
     }
 
-    /// Unix seconds of a moment in UTC; the date is one that exists, of the clock's fields any may also be negative.
+    /// Unix seconds of a UTC time; the date must exist, the time fields may be negative.
     public static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Double {
-        // Years count from March, so that the leap day is the last of its year.
+        // Years start in March, so that the leap day comes last.
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = (month + 9) % 12
         let leapDays = floorDivide(marchYear, by: 4) - floorDivide(marchYear, by: 100) + floorDivide(marchYear, by: 400)

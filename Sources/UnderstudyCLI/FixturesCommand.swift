@@ -19,7 +19,7 @@ struct FixturesCommand: ParsableCommand {
         func run() throws {
             let store = try FixtureStore.layered(folder: folder)
             let emulator = try Misuse.rephrase { () throws(FixtureProblem) in try Emulator(fixtures: store) }
-            // Refused here as `contract run` would refuse them.
+            // Rejected here as `contract run` would.
             _ = try ContractFiles.inFixtures(store)
             let usage = try Misuse.rephrase { () throws(FixtureProblem) in try store.usage(of: folder) }
             guard !usage.read.isEmpty else {

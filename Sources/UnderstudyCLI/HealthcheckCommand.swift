@@ -42,12 +42,12 @@ struct HealthcheckCommand: ParsableCommand {
         }
     }
 
-    /// The server of this machine: where it wrote that it is, else where the options have it.
+    /// This machine's server: its port file if present, otherwise the configured address.
     static func localServer(_ sources: OptionSources) throws -> String {
         let host =
             try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
         let address = host.contains(":") ? "[\(host)]" : host
-        // A server that has not begun yet has written nothing, and one without the option never does.
+        // A server that has not started has no port file yet, and without the option there is none.
         if let path = try sources.text("port-file", flag: nil),
             let lines = try? String(contentsOfFile: path, encoding: .utf8),
             let words = line(in: lines)?.split(separator: " "), words.count == 2

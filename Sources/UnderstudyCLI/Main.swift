@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import Understudy
 
-/// Runs the command line with exit codes of our own: 0 done, 1 the answer is no, 2 misuse.
+/// Runs the command line; exit codes: 0 done, 1 the answer is no, 2 misuse.
 @main
 enum Main {
     static func main() {
@@ -25,10 +25,10 @@ enum Main {
         }
     }
 
-    /// The command that the arguments ask for.
     private static func requestedCommand() throws -> any ParsableCommand {
         let arguments = CommandLine.arguments.dropFirst()
-        // Alone it is read in half the time, and a start has little. What is wrong with it, the whole command line says.
+        // Parsing `serve` alone takes half the time, which matters at start. On an error the full command line is
+        // parsed for its message.
         if arguments.first == ServeCommand.configuration.commandName,
             let command = try? ServeCommand.parseAsRoot(Array(arguments.dropFirst())) as? ServeCommand
         {
@@ -74,7 +74,7 @@ struct Misuse: Error, CustomStringConvertible {
         self.description = description
     }
 
-    /// Turns the error of a call into a misuse that says the same.
+    /// Turns an error into a misuse with the same text.
     static func rephrase<Value, Failure: Error & CustomStringConvertible>(
         _ call: () throws(Failure) -> Value
     ) throws(Misuse) -> Value {
@@ -86,8 +86,8 @@ struct Misuse: Error, CustomStringConvertible {
     }
 }
 
-/// The answer to what was asked is no. Exit code 1.
+/// The answer to the question is no. Exit code 1.
 struct AnswerIsNo: Error {
-    /// What to tell on standard error; `nil` when standard output says it all.
+    /// The message for standard error; `nil` when standard output says it all.
     var message: String?
 }

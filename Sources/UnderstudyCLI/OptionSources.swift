@@ -2,9 +2,9 @@ import Emulation
 import Foundation
 import Understudy
 
-/// Where options come from, the first that has a value deciding: flag, environment, configuration file.
+/// The sources of options in order of precedence: flag, environment, configuration file.
 struct OptionSources {
-    /// The options that are single texts or numbers, by their flags' names.
+    /// The options with a single text or number, by flag name.
     static let names = [
         "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
         "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit",
@@ -15,9 +15,9 @@ struct OptionSources {
     private let environment: [String: String]
     private let file: ConfigurationFile?
 
-    /// Reads the configuration file: the named one, else `UNDERSTUDY_CONFIG`, else `./understudy.yaml` if it exists.
+    /// Reads the configuration file: the given one, else `UNDERSTUDY_CONFIG`, else `./understudy.yaml` if it exists.
     init(configurationFile: String?) throws {
-        // An empty variable is what an unset one of a CI system or a container file looks like.
+        // An empty variable counts as unset: CI systems and container files often produce them.
         let environment = ProcessInfo.processInfo.environment.filter { !$0.value.isEmpty }
         let standard = "understudy.yaml"
         let named = configurationFile ?? environment["UNDERSTUDY_CONFIG"]
@@ -28,10 +28,10 @@ struct OptionSources {
         }
     }
 
-    /// What to say of variables that look like options and are none.
+    /// Warnings about variables that look like options but are not.
     var unknownVariables: [String] {
         let known = (Self.names + ["config", "profile"]).map(variable)
-        // Read where the package is built, by the same shell as often as not.
+        // Used when building the package, often in the same shell.
         let others: Set = ["UNDERSTUDY_FOUNDATION_ONLY"]
         return environment.keys.filter { $0.hasPrefix("UNDERSTUDY_") && !known.contains($0) && !others.contains($0) }
             .sorted().map {
@@ -39,13 +39,13 @@ struct OptionSources {
             }
     }
 
-    /// The text of an option; `nil` when nobody sets it.
+    /// The text of an option; `nil` when it is not set.
     func text(_ name: String, flag: String?) throws -> String? {
         if flag?.isEmpty == true { throw Misuse("--\(name) is empty; leave it out, or give a value.") }
         return flag ?? environment[variable(name)] ?? file?.values[name]
     }
 
-    /// The texts of an option that may be repeated. The environment and the file have one text, with commas.
+    /// The texts of a repeatable option. In the environment and the file they are separated by commas.
     func texts(_ name: String, flags: [String]) throws -> [String] {
         guard flags.isEmpty else { return flags }
         let listed = try text(name, flag: nil)?.split(separator: ",") ?? []
@@ -54,7 +54,7 @@ struct OptionSources {
 
     /// An option of another type.
     ///
-    /// - Parameter expected: what a value has to be, for the complaint about another one.
+    /// - Parameter expected: what the value must be, for the error message.
     func value<Value>(
         _ name: String, flag: String?, default standard: Value, expected: String, parse: (String) -> Value?
     ) throws -> Value {
@@ -76,13 +76,13 @@ struct OptionSources {
         throw Misuse(complaint)
     }
 
-    /// Whether something is wanted that a flag without a value asks for.
+    /// Whether a boolean option is set.
     func isSet(_ name: String, flag: Bool) throws -> Bool {
         if flag { return true }
         return try value(name, flag: nil, default: false, expected: "true or false", parse: Bool.init)
     }
 
-    /// Profile and switches of the configuration file and the environment.
+    /// Profile and switches from the configuration file and the environment.
     func settings() throws -> Settings {
         var settings = file?.settings ?? Settings()
         if let text = environment["UNDERSTUDY_PROFILE"] {
@@ -103,7 +103,7 @@ struct OptionSources {
 /// A configuration file in YAML.
 struct ConfigurationFile {
     let path: String
-    /// The values that are single texts or numbers, by the flag's name.
+    /// The values that are a single text or number, by flag name.
     let values: [String: String]
     let settings: Settings
 

@@ -8,31 +8,31 @@ import Synchronization
     import Glibc
 #endif
 
-/// How commands write.
+/// Output of commands.
 enum Output {
-    /// What writes for a command that nothing may hold up.
+    /// The asynchronous writers of a command that must never block.
     private struct Writers: Sendable {
         let output: LineWriter
         let complaints: LineWriter
     }
 
     private static let writers = Mutex<Writers?>(nil)
-    /// How long an end waits for a reader of what was written before. ours.
+    /// How long the end of the process waits for readers of earlier output. ours.
     private static let farewell = DispatchTimeInterval.seconds(2)
 
-    /// Has nobody wait any more for those who read standard output and standard error: threads write from now on.
+    /// From now on writes through threads, so that a slow reader of standard output or standard error blocks nothing.
     ///
-    /// - Parameter notice: the line that tells how many lines were dropped.
+    /// - Parameter notice: the line that reports how many lines were dropped.
     /// - Returns: the writer to standard error.
     static func stopWaiting(_ notice: @escaping @Sendable (Int) -> String) -> LineWriter {
         let complaints = LineWriter(STDERR_FILENO, notice: notice)
-        // Where both are one, one writer keeps the order of the lines.
+        // If both are the same file, one writer keeps the lines in order.
         let output = isSameFile(STDOUT_FILENO, STDERR_FILENO) ? complaints : LineWriter(STDOUT_FILENO, notice: notice)
         writers.withLock { $0 = Writers(output: output, complaints: complaints) }
         return complaints
     }
 
-    /// Waits until what commands wrote has gone out, for a short time at most; to be called before the process ends.
+    /// Waits briefly until all output is written; call it before the process ends.
     static func finish() {
         guard let writers = writers.withLock({ $0 }) else { return }
         let deadline = DispatchTime.now() + farewell
@@ -46,22 +46,20 @@ enum Output {
         return first.st_dev == second.st_dev && first.st_ino == second.st_ino
     }
 
-    /// Writes a line to standard output at once, also when it is a pipe.
+    /// Writes a line to standard output immediately, even to a pipe.
     static func line(_ text: String = "") { write(text + "\n", to: STDOUT_FILENO) }
 
     /// Writes a line to standard error.
     static func complaint(_ text: String) { write(text + "\n", to: STDERR_FILENO) }
 
-    /// Writes text as it is.
+    /// Writes text unchanged.
     static func text(_ bytes: [UInt8]) { write(bytes[...], to: STDOUT_FILENO) }
 
-    /// Writes a value for programs.
     static func json(_ value: JSON) { line(value.prettyText) }
 
-    /// Ends the command with a complaint when not all that it wrote has arrived.
+    /// Ends the command with an error if not all of its output could be written.
     ///
-    /// A reader that has gone, such as `head`, has what it wanted. What a server writes, nobody waits for, and it is not
-    /// looked at.
+    /// A closed pipe, such as to `head`, is fine. The output of a server is not checked.
     static func checkArrival() {
         let code = firstFailure.load(ordering: .relaxed)
         guard code != 0, code != EPIPE else { return }
@@ -69,7 +67,7 @@ enum Output {
         exit(2)
     }
 
-    /// The first error of writing to standard output; 0 while there was none.
+    /// The first error when writing to standard output; 0 for none.
     private static let firstFailure = Atomic<Int32>(0)
 
     /// Writes rows with aligned columns.
@@ -86,10 +84,10 @@ enum Output {
         }
     }
 
-    /// The text without control characters, C1 and the separators of lines among them, so that what a client sent can
-    /// neither write lines of its own nor steer a terminal.
+    /// The text with control characters (C1 included) and line separators escaped, so that clients can neither forge
+    /// lines nor control a terminal.
     static func printable(_ text: String) -> String {
-        // Nearly every line is plain, and to look at the properties of scalars takes longer than to write it.
+        // Nearly every line is plain, and inspecting scalars takes longer than writing it.
         if text.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return text }
         return text.unicodeScalars.reduce(into: "") { shown, scalar in
             switch scalar.value {
@@ -99,8 +97,8 @@ enum Output {
         }
     }
 
-    /// One write a line, so that lines of several threads never mix. A reader that has gone or a full disk loses the
-    /// line, and that must not end a server.
+    /// One write per line, so that lines of several threads never mix. A closed pipe or a full disk loses the line but
+    /// must not end a server.
     private static func write(_ text: String, to descriptor: Int32) {
         guard let writers = writers.withLock({ $0 }) else { return write(Array(text.utf8)[...], to: descriptor) }
         (descriptor == STDERR_FILENO ? writers.complaints : writers.output).write(text)

@@ -41,7 +41,7 @@ struct RoutesCommand: ParsableCommand {
 
     @OptionGroup var world: WorldOptions
 
-    /// Rows of texts below the names of their columns.
+    /// A table with named columns.
     private struct Listing {
         let name: String
         let columns: [String]
@@ -68,7 +68,7 @@ struct RoutesCommand: ParsableCommand {
         if grep != nil, listings.allSatisfy(\.rows.isEmpty) { throw AnswerIsNo() }
     }
 
-    /// The lists that are asked for, each with the rows that match.
+    /// The requested lists with their matching rows.
     private func listings(_ vendors: [any MountedVendor]) -> [Listing] {
         let all: [(isWanted: Bool, name: String, make: ([any MountedVendor]) -> ([String], [[String]]))] = [
             (routes, "routes", Self.routes), (failures, "failures", Self.failures),

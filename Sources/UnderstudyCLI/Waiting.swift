@@ -3,10 +3,10 @@ import Synchronization
 
 /// Waits for asynchronous work on the main thread.
 ///
-/// The main function is a synchronous one: an asynchronous one has threads of the runtime before the first line of ours,
-/// and those would take SIGTERM by its default action instead of leaving it to `serve`.
+/// The main function is synchronous: with an asynchronous one, the runtime has threads before our first line, which
+/// would take SIGTERM's default action instead of leaving the signal to `serve`.
 enum Waiting {
-    /// Runs the work and holds the calling thread until it is done.
+    /// Runs the work and blocks the calling thread until it is done.
     static func until<Value: Sendable, Failure: Error>(
         _ work: @escaping @Sendable () async throws(Failure) -> Value
     ) throws(Failure) -> Value {

@@ -3,7 +3,7 @@ import Emulation
 import Foundation
 import Understudy
 
-/// Where fixtures come from and how vendors behave: the options that `serve` and the offline commands share.
+/// The options about fixtures and behaviour that `serve` and the offline commands share.
 struct WorldOptions: ParsableArguments {
     @Option(help: "A folder whose files go before the installed fixtures (else $UNDERSTUDY_FIXTURES, ./Fixtures).")
     var fixtures: String?
@@ -17,26 +17,25 @@ struct WorldOptions: ParsableArguments {
     @Option(name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.")
     var switches: [String] = []
 
-    /// The sources of all options, flags first.
+    /// The sources of all options.
     func sources() throws -> OptionSources {
         let sources = try OptionSources(configurationFile: config)
         for problem in sources.unknownVariables { Output.complaint("understudy: \(problem)") }
         return sources
     }
 
-    /// The fixture files.
     func store(_ sources: OptionSources) throws -> FixtureStore {
         let folder = try sources.text("fixtures", flag: fixtures)
         return try FixtureStore.layered(folder: folder)
     }
 
-    /// The folder that goes before the others as soon as somebody makes it; `nil` when it is there or another one is named.
+    /// The folder that overrides the others once it is created; `nil` if it exists or another one is named.
     func awaitedFolder(_ sources: OptionSources) throws -> String? {
         guard try sources.text("fixtures", flag: fixtures) == nil else { return nil }
         return FixtureStore.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
     }
 
-    /// How sandboxes want the vendors to behave to begin with.
+    /// The initial behaviour of the vendors.
     func settings(_ sources: OptionSources) throws -> Settings {
         var settings = try sources.settings()
         do {
@@ -62,7 +61,7 @@ struct WorldOptions: ParsableArguments {
         return settings
     }
 
-    /// An emulator over the fixtures, for commands that serve nobody.
+    /// An emulator over the fixtures, for offline commands.
     func emulator() throws -> Emulator {
         let sources = try sources()
         let (store, settings) = (try store(sources), try settings(sources))
@@ -89,7 +88,7 @@ extension FixtureStore {
         return FixtureStore(layers: [over].compactMap { $0 } + [installed])
     }
 
-    /// The folder that is taken when none is named.
+    /// The default folder.
     fileprivate static let standardFolder = "Fixtures"
 
     fileprivate static func isFolder(_ path: String) -> Bool {

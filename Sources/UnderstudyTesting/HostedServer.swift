@@ -3,7 +3,7 @@ import HTTPEngine
 import Synchronization
 import Understudy
 
-/// A server inside the test process, listening on loopback until the process ends.
+/// A server inside the test process that listens on loopback until the process ends.
 final class HostedServer: Sendable {
     let pipeline: Pipeline
     let sandboxes: SandboxDirectory
@@ -34,9 +34,9 @@ final class HostedServer: Sendable {
 
     private static let running = Mutex<[UnderstudyConfiguration: HostedServer]>([:])
 
-    /// The server of that configuration, started when it is first asked for.
+    /// The server for that configuration, started on first use.
     static func shared(_ configuration: UnderstudyConfiguration) throws -> HostedServer {
-        // Under the lock: tests that begin together would otherwise start one each.
+        // Under the lock, or tests that begin together would each start one.
         try running.withLock { running in
             if let server = running[configuration] { return server }
             let server = try HostedServer(configuration)

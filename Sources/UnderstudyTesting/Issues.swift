@@ -5,9 +5,9 @@
     import XCTest
 #endif
 
-/// Tells the test framework that runs the present test of something that did not come true.
+/// Reports unmet expectations to the test framework of the running test.
 struct Issues: Sendable {
-    /// Whether a test of Swift Testing began this. Asked then: a detached task does not know of its test any more.
+    /// Whether a Swift Testing test created this. Read once at creation: a detached task no longer knows its test.
     private let isSwiftTesting: Bool
 
     init() {
@@ -18,7 +18,7 @@ struct Issues: Sendable {
         #endif
     }
 
-    /// Records an issue at a place of the test: with Swift Testing where one of its tests runs, else with XCTest.
+    /// Records an issue at a place in the test, with Swift Testing if one of its tests runs, otherwise with XCTest.
     func record(_ message: String, fileID: String, filePath: StaticString, line: UInt, column: UInt) {
         #if canImport(Testing)
             if isSwiftTesting {

@@ -1,13 +1,13 @@
 public import Emulation
 
-/// What a server for tests is like; tests with equal configurations share one.
+/// The configuration of a test server; tests with equal configurations share one.
 public struct UnderstudyConfiguration: Sendable, Hashable {
-    /// A folder whose files go before the installed fixtures; `nil` for these alone.
+    /// A folder of fixtures that override the installed ones; `nil` to use only those.
     public var fixtures: String?
-    /// How sandboxes want the vendors to behave to begin with.
+    /// The vendors' settings that each sandbox starts with.
     public var settings: Settings
 
-    /// A configuration of these parts.
+    /// A configuration with these parts.
     public init(fixtures: String? = nil, settings: Settings = Settings()) {
         self.fixtures = fixtures
         self.settings = settings

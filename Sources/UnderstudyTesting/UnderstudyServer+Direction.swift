@@ -1,14 +1,14 @@
 public import JSON
 
-// What a test steers: tokens, time, behaviour, scenarios, faults, and what happens behind the app's back.
+// How a test controls the server: tokens, time, settings, scenarios, faults and actions.
 
 extension UnderstudyServer {
-    /// Makes a token of a vendor's kind.
+    /// Mints a token.
     ///
     /// - Parameters:
     ///   - kind: Vendor and kind, such as `shop/login`.
-    ///   - order: What the token says: members of the kind, `claims` and `header` to set freely, and a `defect` that makes
-    ///     it wrong in one named way. `GET tokens` lists them.
+    ///   - order: The token's contents: members of the kind, `claims` and `header` to set freely, and a `defect` that
+    ///     makes it invalid in one named way. `GET tokens` lists them.
     public func mint(_ kind: String, _ order: JSONObject = [:]) async throws(UnderstudyRefusal) -> String {
         let minted = try await control(.post, "tokens/" + kind, .object(order))
         guard let token = minted["token"]?.string else {
@@ -17,17 +17,17 @@ extension UnderstudyServer {
         return token
     }
 
-    /// Stops the clock at a moment in seconds since 1970-01-01T00:00:00Z.
+    /// Freezes the clock at a time in seconds since 1970-01-01T00:00:00Z.
     public func freezeClock(at unixSeconds: Int) async throws(UnderstudyRefusal) {
         try await control(.put, "clock", ["now": JSON(unixSeconds), "freeze": true])
     }
 
-    /// Moves the clock; tokens that were issued before age by it.
+    /// Advances the clock; tokens issued earlier age by that duration.
     public func advanceClock(by duration: Duration) async throws(UnderstudyRefusal) {
         try await control(.put, "clock", ["advance": .string(Self.text(of: duration))])
     }
 
-    /// The duration in milliseconds, as control calls take it; longer ones than they take stay too long.
+    /// The duration in milliseconds, the unit of control calls; one that exceeds their limit still exceeds it.
     static func text(of duration: Duration) -> String {
         let milliseconds = (duration / .milliseconds(1)).rounded(.awayFromZero)
         return "\(Int(exactly: milliseconds) ?? (milliseconds < 0 ? .min + 1 : .max))ms"
@@ -43,7 +43,7 @@ extension UnderstudyServer {
         try await control(.put, "settings", ["seed": JSON(seed)])
     }
 
-    /// Replaces the active scenarios; of several the first goes first.
+    /// Replaces the active scenarios; the first has precedence.
     public func activate(_ scenarios: String...) async throws(UnderstudyRefusal) {
         try await control(.put, "scenarios", ["scenarios": .array(scenarios.map(JSON.string))])
     }
@@ -54,12 +54,12 @@ extension UnderstudyServer {
         try await control(.put, "faults", ["faults": .array(faults)])
     }
 
-    /// Lets something happen to a vendor's state that no request asks for, such as `shop/remove-customer`.
+    /// Performs an action on a vendor's state that no request causes, such as `shop/remove-customer`.
     @discardableResult
     public func act(_ action: String, _ members: JSONObject = [:]) async throws(UnderstudyRefusal) -> JSON {
         try await control(.post, "state/" + action, .object(members))
     }
 
-    /// Makes the sandbox as it was at first.
+    /// Restores the sandbox's initial state.
     public func reset() async throws(UnderstudyRefusal) { try await control(.post, "reset") }
 }

@@ -1,12 +1,12 @@
 public import JSON
 
-/// How many calls there have to be.
+/// How many calls are expected.
 public enum CallCount: Sendable, Hashable {
     /// That many or more.
     case atLeast(Int)
     /// That many or fewer.
     case atMost(Int)
-    /// Just as many.
+    /// Exactly that many.
     case exactly(Int)
 
     /// None.
@@ -22,21 +22,21 @@ public enum CallCount: Sendable, Hashable {
 }
 
 extension UnderstudyServer {
-    /// The test's exchanges so far, the oldest first, as the journal shows them: each with its findings and its reason.
+    /// The test's exchanges so far, oldest first, as in the journal: each with its findings and its reason.
     public func journal() async throws(UnderstudyRefusal) -> [JSON] {
         try await control(.get, "journal")["entries"]?.array ?? []
     }
 
-    /// Expects calls; what does not come true becomes an issue of the running test, with the nearest calls and what each
-    /// of them missed.
+    /// Expects calls. An unmet expectation becomes an issue of the running test, which lists the nearest calls and what
+    /// each of them missed.
     ///
     /// - Parameters:
-    ///   - count: How many calls; one at least unless told otherwise.
-    ///   - condition: What they are like: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`, `header`,
-    ///     `body`, `claims` and `reason` with what each must be. `["route": "rua.login", "body": ["username": "ada"]]`
-    ///     asks for sign-ins of Ada.
-    ///   - duration: How long to wait for it to come true, at most a minute; not at all unless told otherwise.
-    /// - Returns: whether it came true.
+    ///   - count: How many calls; at least one by default.
+    ///   - condition: What the calls match: `vendor`, `route`, `status`, `failure`, and `method`, `path`, `query`,
+    ///     `header`, `body`, `claims` and `reason` with their expected values.
+    ///     `["route": "rua.login", "body": ["username": "ada"]]` matches sign-ins of Ada.
+    ///   - duration: How long to wait for the calls, at most a minute; by default not at all.
+    /// - Returns: whether the expectation was met.
     @discardableResult
     public func expectCalls(
         _ count: CallCount = .atLeast(1), where condition: JSONObject, within duration: Duration = .zero,
@@ -52,7 +52,7 @@ extension UnderstudyServer {
         return false
     }
 
-    /// What was expected and found, then the nearest calls with what each missed.
+    /// What was expected and found, then the nearest calls and what each missed.
     private static func complaint(_ answer: JSON) -> String {
         guard let message = answer["message"]?.string else {
             return answer["error"]?["message"]?.string ?? answer.text

@@ -5,16 +5,16 @@ public import JSON
 import Synchronization
 import Wire
 
-/// A server as one test sees it: the address for the app under test, and the strings behind the stage.
+/// A test's view of the server: the address for the app under test, and control over what happens behind it.
 public final class UnderstudyServer: Sendable {
     /// The name of the test's sandbox.
     public let sandbox: String
-    /// Where the app under test sends its requests, such as `http://127.0.0.1:49213/~test-7`; paths come behind it.
+    /// The base URL for the app under test, such as `http://127.0.0.1:49213/~test-7`; append the path.
     public let baseURL: String
-    /// The port, for apps that take a host only; they select the sandbox by ``sandboxField``.
+    /// The port, for apps that only take a host; they select the sandbox with ``sandboxField``.
     public let port: Int
 
-    /// The field and value that select the sandbox where the path cannot.
+    /// The header field that selects the sandbox where the path cannot.
     public var sandboxField: (name: String, value: String) { ("X-Understudy-Sandbox", sandbox) }
 
     let issues = Issues()
@@ -31,10 +31,10 @@ public final class UnderstudyServer: Sendable {
 
     func close() { _ = host.sandboxes.remove(sandbox) }
 
-    /// Makes a control call of this test's sandbox, such as `GET clock`; the README lists them.
+    /// Makes a control call to this test's sandbox, such as `GET clock`; the README lists the calls.
     ///
     /// - Returns: the answer's content; `null` when it has none.
-    /// - Throws: an ``UnderstudyRefusal`` with what the server found wrong.
+    /// - Throws: an ``UnderstudyRefusal`` with the server's message.
     @discardableResult
     public func control(
         _ method: HTTPRequest.Method, _ call: String, _ content: JSON? = nil
@@ -46,20 +46,20 @@ public final class UnderstudyServer: Sendable {
         return answer
     }
 
-    /// Status and content of a control call. It takes the way of every request but for the socket.
+    /// Status and content of a control call, which bypasses only the socket.
     func ask(_ method: HTTPRequest.Method, _ call: String, _ content: JSON?) async -> (status: Int, content: JSON) {
         let request = Request(
             method: method, target: "/_understudy/" + call, fields: [sandboxField.name: sandbox],
             body: content?.bytes ?? [])
         let response = await host.pipeline.response(to: request)
-        // An answer without content stands for nothing.
+        // An empty answer counts as `null`.
         return (response.status.code, (try? JSON.parse(response.body)) ?? .null)
     }
 
-    /// Sends a request as the app under test would, over a socket, for tests that have no app.
+    /// Sends a request over a socket, as the app under test would, for tests without an app.
     ///
-    /// - Parameter path: The path behind ``baseURL``, with its query.
-    /// - Throws: an ``UnderstudyRefusal`` when no complete answer came, as some faults want it.
+    /// - Parameter path: The path after ``baseURL``, with its query.
+    /// - Throws: an ``UnderstudyRefusal`` when no complete answer arrives, which some faults cause.
     public func send(
         _ method: HTTPRequest.Method, _ path: String, fields: HTTPFields = [:], body: String = ""
     ) async throws(UnderstudyRefusal) -> UnderstudyAnswer {
@@ -77,7 +77,7 @@ public final class UnderstudyServer: Sendable {
     }
 }
 
-/// What came back for a request.
+/// The answer to a request.
 public struct UnderstudyAnswer: Sendable {
     /// The status.
     public let status: HTTPResponse.Status
@@ -88,6 +88,6 @@ public struct UnderstudyAnswer: Sendable {
 
     /// The content as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
-    /// The content as JSON; `null` when it is none.
+    /// The content as JSON; `null` when it is not JSON.
     public var json: JSON { (try? JSON.parse(body)) ?? .null }
 }

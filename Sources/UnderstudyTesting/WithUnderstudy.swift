@@ -1,4 +1,4 @@
-/// Runs a test against an emulator that listens on a free port of this machine, in a world of the test's own.
+/// Runs a test against an emulator that listens on a free loopback port, in a sandbox of the test's own.
 ///
 /// ```swift
 /// @Test func `an expired token is renewed once`() async throws {
@@ -11,13 +11,13 @@
 /// }
 /// ```
 ///
-/// All tests with the same configuration share one server in this process, each in a sandbox of its own with its own users,
-/// clock, settings, scenarios, faults and journal; so they may run at the same time. The sandbox goes when the body returns.
+/// All tests with the same configuration share one server in this process. Each has its own users, clock, settings,
+/// scenarios, faults and journal, so tests can run in parallel. The sandbox is removed when the body returns.
 ///
 /// - Parameters:
-///   - configuration: What the server is like; the installed fixtures and profile `documented` unless told otherwise.
-///   - body: The test. It gets the server as this test sees it.
-/// - Throws: what the body throws, and an ``UnderstudyRefusal`` when the server cannot be started.
+///   - configuration: The server's configuration; by default the installed fixtures and the profile `documented`.
+///   - body: The test.
+/// - Throws: what the body throws, and an ``UnderstudyRefusal`` when the server cannot start.
 public func withUnderstudy<Result>(
     _ configuration: UnderstudyConfiguration = UnderstudyConfiguration(),
     isolation: isolated (any Actor)? = #isolation,

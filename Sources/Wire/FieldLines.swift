@@ -1,17 +1,17 @@
 public import HTTPTypes
 
-/// The field lines of a received message: one buffer and the places of names and values in it.
+/// The field lines of a received message: one buffer and the ranges of names and values in it.
 ///
-/// A request has some ten fields and a handler reads two or three of them, so nothing is copied until it is asked for.
+/// A request has some ten fields, of which a handler reads two or three, so strings are made on access only.
 public struct FieldLines: Sendable {
-    /// Where one field line's name and value stand in the buffer; blanks around the value are left out.
+    /// The ranges of one line's name and value in the buffer, without the whitespace around the value.
     public struct Line: Sendable, Hashable {
         /// The bytes of the name.
         public let name: Range<Int>
         /// The bytes of the value.
         public let value: Range<Int>
 
-        /// A line with its name and value at these places.
+        /// A line with its name and value at these ranges.
         public init(name: Range<Int>, value: Range<Int>) {
             self.name = name
             self.value = value
@@ -21,7 +21,7 @@ public struct FieldLines: Sendable {
     private let bytes: [UInt8]
     private let lines: [Line]
 
-    /// Field lines that lie in `bytes`, in the order in which they were received.
+    /// Field lines that lie in `bytes`, in the order received.
     public init(bytes: [UInt8], lines: [Line]) {
         self.bytes = bytes
         self.lines = lines
@@ -41,15 +41,15 @@ public struct FieldLines: Sendable {
         self.init(bytes: bytes, lines: lines)
     }
 
-    /// The bytes of the buffer, which is kept as long as the field lines are.
+    /// The size of the buffer, which lives as long as the field lines.
     public var byteCount: Int { bytes.count }
 
-    /// The value of the field; several lines of that name are joined by `, ` as RFC 9110 section 5.3 allows.
+    /// The field's value; several lines with the name are joined with `, ` (RFC 9110 section 5.3).
     public subscript(name: HTTPField.Name) -> String? {
         bytes(of: name).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The bytes of the field's value, for whoever can do without a string; several lines are joined likewise.
+    /// The bytes of the field's value, without making a string; several lines are joined the same way.
     public func bytes(of name: HTTPField.Name) -> ArraySlice<UInt8>? {
         guard let first = index(of: name, from: 0) else { return nil }
         guard var next = index(of: name, from: first + 1) else { return bytes[lines[first].value] }
@@ -62,12 +62,12 @@ public struct FieldLines: Sendable {
         }
     }
 
-    /// The values of all lines of that name, in order.
+    /// The values of all lines with that name, in order.
     public func values(of name: HTTPField.Name) -> [String] { indices(of: name).map { text(lines[$0].value) } }
 
-    /// The elements of a field whose value is a list, over all its lines. RFC 9110 section 5.6.1.
+    /// The elements of a list-valued field, over all its lines (RFC 9110 section 5.6.1).
     ///
-    /// Meant for lists of tokens: a comma inside a quoted string also separates.
+    /// For lists of tokens: a comma inside a quoted string also separates.
     public func elements(of name: HTTPField.Name) -> [String] {
         values(of: name).flatMap { $0.split(separator: ",") }.compactMap { element in
             let isBlank = { (character: Character) in character == " " || character == "\t" }
@@ -76,10 +76,10 @@ public struct FieldLines: Sendable {
         }
     }
 
-    /// How many lines have that name.
+    /// The number of lines with that name.
     public func count(of name: HTTPField.Name) -> Int { indices(of: name).count }
 
-    /// Whether two lines or more have that name.
+    /// Whether more than one line has that name.
     public func isRepeated(_ name: HTTPField.Name) -> Bool {
         index(of: name, from: 0).map { index(of: name, from: $0 + 1) != nil } ?? false
     }
@@ -93,12 +93,12 @@ public struct FieldLines: Sendable {
             })
     }
 
-    /// The next line of that name, from the one at `start` on.
+    /// The first line with that name at or after `start`.
     private func index(of name: HTTPField.Name, from start: Int) -> Int? {
         var canonicalName = name.canonicalName
         return canonicalName.withUTF8 { name in
             bytes.withUnsafeBufferPointer { bytes in
-                // Most names differ in length already.
+                // Most names already differ in length.
                 for index in start..<lines.count where lines[index].name.count == name.count {
                     if Self.areEqual(UnsafeBufferPointer(rebasing: bytes[lines[index].name]), name) { return index }
                 }
@@ -107,7 +107,7 @@ public struct FieldLines: Sendable {
         }
     }
 
-    /// Whether a name, of the same length, is `canonicalName` but for the case of letters.
+    /// Compares a name case-insensitively with `canonicalName`, which has the same length.
     private static func areEqual(
         _ name: UnsafeBufferPointer<UInt8>, _ canonicalName: UnsafeBufferPointer<UInt8>
     ) -> Bool {
@@ -126,9 +126,9 @@ public struct FieldLines: Sendable {
 extension FieldLines: RandomAccessCollection {
     /// The position of the first line.
     public var startIndex: Int { 0 }
-    /// The position behind the last line.
+    /// The position after the last line.
     public var endIndex: Int { lines.count }
-    /// Name, as it was sent, and value of the line at that position.
+    /// The name, as sent, and the value of the line at that position.
     public subscript(position: Int) -> (name: String, value: String) {
         (text(lines[position].name), text(lines[position].value))
     }

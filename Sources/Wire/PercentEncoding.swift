@@ -2,13 +2,13 @@ import HTTPTypes
 
 /// Percent-encoding (RFC 3986 section 2.1).
 public enum PercentEncoding {
-    /// The text with every escape decoded once; `nil` when an escape is broken or the result is not UTF-8.
+    /// Decodes every escape once; `nil` when an escape is malformed or the result is not UTF-8.
     public static func decode(_ text: Substring) -> Substring? {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return bytes(text).flatMap { String(validating: $0, as: UTF8.self) }.map { $0[...] }
     }
 
-    /// The bytes of the text with every escape decoded once, in whatever character set; `nil` when an escape is broken.
+    /// The bytes with every escape decoded once, in any character set; `nil` when an escape is malformed.
     public static func bytes(_ text: Substring) -> [UInt8]? {
         var bytes: [UInt8] = []
         var rest = text.utf8[...]
@@ -36,13 +36,13 @@ public enum PercentEncoding {
 }
 
 extension Request {
-    /// The query as names and values, in order: split at `&`, cut at the first `=`, then decoded; `+` stays `+`.
+    /// The query's names and values in order: split at `&`, then at the first `=`, then decoded; `+` stays `+`.
     ///
-    /// A part with a broken escape stays as it was sent.
+    /// A part with a malformed escape stays as sent.
     public var queryItems: [(name: String, value: String)] { query.map { Self.items(of: $0) } ?? [] }
 
-    /// The content as names and values when it is a form (`application/x-www-form-urlencoded`), in which `+` stands for a
-    /// blank; otherwise, and when it is not UTF-8, empty.
+    /// The names and values of a form (`application/x-www-form-urlencoded`), where `+` means a space; empty for other
+    /// types and when the content is not UTF-8.
     public var formItems: [(name: String, value: String)] {
         let type = fields[.contentType]?.prefix { $0 != ";" && $0 != " " }.lowercased()
         guard type == "application/x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) else {

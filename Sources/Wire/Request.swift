@@ -2,7 +2,7 @@ public import HTTPTypes
 
 /// A request whose head is complete and valid by RFC 9112.
 public struct Request: Sendable {
-    /// The version of HTTP that the client speaks.
+    /// The client's HTTP version.
     public enum Version: String, Sendable {
         /// HTTP/1.0.
         case http1_0 = "HTTP/1.0"
@@ -10,11 +10,11 @@ public struct Request: Sendable {
         case http1_1 = "HTTP/1.1"
     }
 
-    /// What is known of the connection that a request came by.
+    /// The connection that a request arrived on.
     public struct Connection: Sendable {
-        /// The client's address without port, such as `127.0.0.1` or `::1`.
+        /// The client's address without the port, such as `127.0.0.1` or `::1`.
         public let remoteAddress: String
-        /// Whether the connection is protected by TLS.
+        /// Whether the connection uses TLS.
         public let isSecure: Bool
 
         /// A connection from that address.
@@ -23,28 +23,28 @@ public struct Request: Sendable {
             self.isSecure = isSecure
         }
 
-        /// The connection of a request that no socket brought, such as a test's.
+        /// The connection of a request that did not arrive on a socket, such as a test's.
         public static let inProcess = Connection(remoteAddress: "127.0.0.1", isSecure: false)
     }
 
     /// The method.
     public var method: HTTPRequest.Method
-    /// The request target as it was sent, in origin form: path and query, nothing decoded.
+    /// The request target as sent, in origin form: path and query, nothing decoded.
     public var target: String
-    /// The host that the request names, from `Host` or from a target in absolute form; with port, if one was given.
+    /// The host from `Host` or from an absolute-form target, with the port if given.
     public var authority: String?
     /// The field lines of the head.
     public var fields: FieldLines
-    /// The content, transfer coding removed.
+    /// The content, with the transfer coding removed.
     public var body: [UInt8]
-    /// Whether the content was longer than the route allows; ``body`` is empty then.
+    /// Whether the content exceeded the route's limit; ``body`` is then empty.
     public var bodyExceedsLimit: Bool
     /// The version.
     public var version: Version
-    /// The connection that brought the request.
+    /// The connection that the request arrived on.
     public var connection: Connection
 
-    /// A request of these parts.
+    /// A request with these parts.
     public init(
         method: HTTPRequest.Method, target: String, authority: String? = nil, fields: FieldLines = [:],
         body: [UInt8] = [], bodyExceedsLimit: Bool = false, version: Version = .http1_1,
@@ -60,17 +60,17 @@ public struct Request: Sendable {
         self.connection = connection
     }
 
-    /// The target up to the first `?`, nothing decoded.
+    /// The target before the first `?`, not decoded.
     public var path: Substring { target[..<(questionMark ?? target.endIndex)] }
 
-    /// The target behind the first `?`, nothing decoded; `nil` without one.
+    /// The target after the first `?`, not decoded; `nil` without one.
     public var query: Substring? {
         questionMark.map { target[target.utf8.index(after: $0)...] }
     }
 
-    /// Searched among bytes: as characters, a mark with a combining accent behind it would not be found.
+    /// Searches the bytes: as characters, a `?` followed by a combining accent would not be found.
     ///
-    /// Asked several times for each request, so among the bytes as they lie, without a step of an index for each.
+    /// It is read several times per request, hence the contiguous bytes instead of one index step per character.
     private var questionMark: String.Index? {
         let text = target.utf8
         let offset = text.withContiguousStorageIfAvailable { $0.firstIndex(of: UInt8(ascii: "?")) }
@@ -78,7 +78,7 @@ public struct Request: Sendable {
         return offset.map { text.index(text.startIndex, offsetBy: $0) }
     }
 
-    /// Whether the target begins with that ASCII text.
+    /// Whether the target starts with that ASCII text.
     public func targetBegins(with text: StaticString) -> Bool {
         let begins = target.utf8.withContiguousStorageIfAvailable { bytes in
             text.withUTF8Buffer { bytes.count >= $0.count && zip(bytes, $0).allSatisfy { $0 == $1 } }

@@ -1,16 +1,16 @@
 import HTTPTypes
 
-// What a browser must be told of an answer, so that no page gains anything by it.
+// What tells browsers that no page may profit from an answer.
 extension HTTPField.Name {
     fileprivate static let frameOptions = Self("X-Frame-Options") ?? .contentSecurityPolicy
 }
 
 extension Response {
-    /// Bytes that a client sent, given back under the media type that the client named.
+    /// Bytes that a client sent, returned under the media type that the client named.
     ///
-    /// A page made of them would be of this server's origin and could read all that is there. So a browser saves what it is
-    /// led to, runs nothing of it, and takes it for nothing but the type it was sent under. Images, fonts and what script
-    /// fetches come through as ever.
+    /// A page made of them would have this server's origin and could read everything there. So a browser saves them
+    /// when it navigates to them, runs nothing, and does not guess another type. Images, fonts and fetches by scripts
+    /// work as usual.
     public static func clientContent(_ bytes: [UInt8], type: String) -> Response {
         var response = Response(status: .ok, fields: clientContentFields, body: bytes)
         response.fields[.contentType] = type
@@ -23,17 +23,17 @@ extension Response {
         .contentDisposition: "attachment",
     ]
 
-    /// Has no page show the response in a frame.
+    /// Forbids pages to show the response in a frame.
     public mutating func refuseFrames() {
         fields[.frameOptions] = "DENY"
         if fields[.contentSecurityPolicy] == nil { fields[.contentSecurityPolicy] = "frame-ancestors 'none'" }
     }
 
-    /// Keeps the response from pages of other origins, and from doing anything as a page itself.
+    /// Closes the response to pages of other origins, and keeps it from acting as a page itself.
     ///
-    /// A response that is meant to be a page brings a `Content-Security-Policy` of its own, which stays.
+    /// A response that is meant to be a page brings its own `Content-Security-Policy`, which is kept.
     public mutating func closeToPages() {
-        // Nearly all responses that come here are JSON, and share their fields.
+        // Nearly all responses here are JSON and share their fields.
         guard fields != Self.jsonFields else { return fields = Self.closedJSONFields }
         for field in Self.closingFields where fields[field.name] == nil { fields.append(field) }
     }

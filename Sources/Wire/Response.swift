@@ -7,32 +7,32 @@ public import JSON
 public struct Response: Sendable {
     /// The status.
     public var status: HTTPResponse.Status
-    /// The fields, without those that the engine adds.
+    /// The fields, except those that the engine adds.
     public var fields: HTTPFields
     /// The content.
     public var body: [UInt8]
-    /// Nearly all responses are sent as they are and open nothing; they share this one word.
+    /// Nearly all responses are plain, so they need only this one word.
     private var special: Special?
 
-    /// A response of these parts.
+    /// A response with these parts.
     ///
-    /// A status of 101 belongs to ``webSocket(_:fields:)``, which has something to switch to.
+    /// For status 101 use ``webSocket(_:fields:)``.
     public init(status: HTTPResponse.Status, fields: HTTPFields = [:], body: [UInt8] = []) {
         self.status = status
         self.fields = fields
         self.body = body
     }
 
-    /// How the response is put on the wire.
+    /// How the response goes over the wire.
     public var transmission: Transmission {
         get { special?.transmission ?? .plain }
         set { special = Special(newValue, special?.upgrade) }
     }
 
-    /// The WebSocket that opens behind this response.
+    /// The WebSocket that the response opens.
     public var upgrade: WebSocketUpgrade? { special?.upgrade }
 
-    /// The response as it went out, without what opens behind it: to be kept for longer than its connection lasts.
+    /// The response without its upgrade, so that it can outlive the connection.
     public var withoutUpgrade: Response {
         guard let special, special.upgrade != nil else { return self }
         var response = self
@@ -40,10 +40,10 @@ public struct Response: Sendable {
         return response
     }
 
-    /// Whether the response goes out at once, whole, and opens nothing.
+    /// Whether the response is sent at once, complete, and opens no WebSocket.
     public var isPlain: Bool { special == nil }
 
-    /// The response that accepts a handshake: the engine adds the fields that RFC 6455 section 4.2.2 asks for.
+    /// The response that accepts a handshake; the engine adds the fields that RFC 6455 section 4.2.2 requires.
     public static func webSocket(_ upgrade: WebSocketUpgrade, fields: HTTPFields = [:]) -> Response {
         var response = Response(status: .switchingProtocols, fields: fields)
         response.special = Special(.plain, upgrade)
@@ -67,12 +67,12 @@ public struct Response: Sendable {
     static let jsonFields: HTTPFields = [.contentType: "application/json; charset=utf-8"]
 }
 
-/// What few responses have, in an object so that the others need no room for it.
+/// The rare parts of a response, in an object so that other responses need no room for them.
 private final class Special: Sendable {
     let transmission: Transmission
     let upgrade: WebSocketUpgrade?
 
-    /// `nil` when there is nothing special.
+    /// Fails when nothing is special.
     init?(_ transmission: Transmission, _ upgrade: WebSocketUpgrade?) {
         guard transmission != .plain || upgrade != nil else { return nil }
         self.transmission = transmission
@@ -80,11 +80,11 @@ private final class Special: Sendable {
     }
 }
 
-/// What a handler gives for a request: a response, or work that will end in one.
+/// A handler's answer: a response, or work that produces one.
 public enum Answer: Sendable {
     /// The response.
     case ready(Response)
-    /// Something must be waited for; no thread is held meanwhile. The work is cancelled when the
-    /// connection breaks or the server stops.
+    /// Work that must wait, which holds no thread meanwhile. It is cancelled when the connection breaks or the server
+    /// stops.
     case deferred(@Sendable () async -> Response)
 }

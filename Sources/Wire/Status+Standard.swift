@@ -1,8 +1,7 @@
 public import HTTPTypes
 
 extension HTTPResponse.Status {
-    /// The status of that code with the reason phrase of RFC 9110 section 15, RFC 6585 and RFC 4918, as far as they name
-    /// one.
+    /// The status with the reason phrase of RFC 9110 section 15, RFC 6585 or RFC 4918, if they define one.
     public init(standard code: Int) {
         self = Self.named.first { $0.code == code } ?? Self(code: code)
     }

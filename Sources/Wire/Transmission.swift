@@ -1,32 +1,32 @@
-/// How a response is put on the wire: at once and whole, unless something else is wanted.
+/// How a response goes over the wire: at once and complete by default.
 ///
-/// What a client meets on a bad network or behind a failing proxy, as a value, so that the engine does it for any
-/// response and holds no thread meanwhile.
+/// Describes bad networks and failing proxies as a value, so that the engine can apply them to any response without
+/// holding a thread.
 public struct Transmission: Sendable, Hashable {
-    /// What goes wrong while a response is sent.
+    /// A fault during sending.
     public enum Fault: Sendable, Hashable {
-        /// The connection breaks instead of an answer: the client receives a TCP reset, over TLS without a farewell.
+        /// Resets the TCP connection instead of answering; over TLS without `close_notify`.
         ///
-        /// A reset also takes from the client what it has not read of earlier answers.
+        /// A reset also discards what the client has not yet read of earlier answers.
         case reset
-        /// The connection closes in good order without a byte of an answer.
+        /// Closes the connection in good order without sending anything.
         case empty
-        /// The head goes out as usual, then so many bytes of the content, then the connection closes.
+        /// Sends the head and that many bytes of the content, then closes the connection.
         case truncated(bytes: Int)
-        /// Bytes that are no HTTP take the place of the answer, and the connection closes.
+        /// Sends bytes that are not HTTP instead of the answer, then closes the connection.
         case garbage
-        /// The answer goes out in portions of so many bytes, a millisecond apart at least; the first one goes at once.
+        /// Sends the answer in chunks of that many bytes, at least a millisecond apart; the first goes at once.
         ///
-        /// An answer that opens a WebSocket is too short for that, and goes out whole.
+        /// An answer that opens a WebSocket is too short for this and is sent whole.
         case drip(bytes: Int, every: Duration)
     }
 
-    /// How long the complete response waits before any of it is sent.
+    /// How long the complete response waits before it is sent.
     public var delay: Duration
-    /// What goes wrong; `nil` for nothing.
+    /// The fault, or `nil`.
     public var fault: Fault?
 
-    /// A transmission with these peculiarities.
+    /// A transmission with this delay and fault.
     public init(delay: Duration = .zero, fault: Fault? = nil) {
         self.delay = delay
         self.fault = fault

@@ -1,29 +1,29 @@
-/// The server's end of an open WebSocket; every thread may use it, at any time, and no call waits.
+/// The server's end of an open WebSocket. Thread-safe; no call blocks.
 public struct WebSocket: Sendable {
-    /// What carries the frames: a connection of the engine, or a test's memory.
+    /// The transport of the frames: a connection of the engine, or a test's memory.
     public protocol Channel: AnyObject, Sendable {
-        /// Sends a message behind those that were sent before.
+        /// Queues a message after those sent before.
         func send(_ message: WebSocketMessage)
-        /// Sends a close frame behind what was sent before, and ends the connection after the client's close frame.
+        /// Queues a close frame, and ends the connection after the client's close frame.
         func close(_ closure: WebSocketClosure)
     }
 
     private let channel: any Channel
 
-    /// The WebSocket that this channel carries.
+    /// A WebSocket over this channel.
     public init(_ channel: any Channel) { self.channel = channel }
 
     /// Sends a message; messages arrive in the order of the calls.
     ///
-    /// A client that takes its messages too slowly is closed with code 1013. After the end the call does nothing.
+    /// A client that reads too slowly is closed with code 1013. After the end the call does nothing.
     public func send(_ message: WebSocketMessage) { channel.send(message) }
 
-    /// Closes in good order; further calls do nothing.
+    /// Starts the closing handshake; further calls do nothing.
     public func close(_ closure: WebSocketClosure) { channel.close(closure) }
 }
 
 extension WebSocket: Identifiable, Hashable {
-    /// Which WebSocket this is among those that are open.
+    /// The identity of this WebSocket among the open ones.
     public var id: ObjectIdentifier { ObjectIdentifier(channel) }
 
     /// Whether both are the same end of the same connection.
@@ -33,12 +33,12 @@ extension WebSocket: Identifiable, Hashable {
     public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-/// What a WebSocket's events lead to. The calls come one at a time and in order; what must wait belongs elsewhere.
+/// Handles a WebSocket's events. Calls are serialized and must not block.
 public protocol WebSocketHandler: Sendable {
-    /// The handshake is answered; always the first call.
+    /// The handshake was answered; always the first call.
     func opened(_ socket: WebSocket)
-    /// The client has sent a message.
+    /// The client sent a message.
     func received(_ message: WebSocketMessage, on socket: WebSocket)
-    /// The connection has ended, by whomever; always the last call.
+    /// The connection ended, from either side; always the last call.
     func closed(_ socket: WebSocket, _ closure: WebSocketClosure)
 }

@@ -1,12 +1,12 @@
 internal import HTTPTypes
 
-/// The opening handshake of a client, checked. RFC 6455 section 4.2.1.
+/// A valid opening handshake of a client (RFC 6455 section 4.2.1).
 ///
-/// Only a valid one can be made, so nothing else can be accepted.
+/// Only valid ones can be created, so nothing else can be accepted.
 public struct WebSocketHandshake: Sendable, Hashable {
-    /// Why a request opens no WebSocket; the order is that of the checks.
+    /// Why a request does not open a WebSocket, in the order of the checks.
     public enum Problem: Error, Hashable, CaseIterable {
-        /// `Upgrade` does not name `websocket`, or `Connection` does not name `upgrade`.
+        /// `Upgrade` lacks `websocket`, or `Connection` lacks `upgrade`.
         case notOffered
         /// The method is not GET.
         case notGet
@@ -16,13 +16,13 @@ public struct WebSocketHandshake: Sendable, Hashable {
         case hasContent
         /// `Sec-WebSocket-Version` is not 13.
         case unsupportedVersion
-        /// `Sec-WebSocket-Key` does not come once with 16 bytes in base64.
+        /// `Sec-WebSocket-Key` does not occur exactly once with 16 bytes in base64.
         case invalidKey
     }
 
-    /// `Sec-WebSocket-Key` as it was sent.
+    /// `Sec-WebSocket-Key` as sent.
     public let key: String
-    /// The subprotocols that the client offers, the preferred one first.
+    /// The subprotocols that the client offers, in order of preference.
     public let subprotocols: [String]
 
     /// Checks the handshake of a request.
@@ -43,14 +43,14 @@ public struct WebSocketHandshake: Sendable, Hashable {
             && fields.elements(of: .connection).contains { isToken($0, "upgrade") }
     }
 
-    /// Whether the text is that token, which has small letters only, but for the case of letters.
+    /// Compares case-insensitively with a lowercase token.
     ///
-    /// Compared by bytes: as characters, the Kelvin sign would be a `k`.
+    /// By bytes: as a character, the Kelvin sign lowercases to `k`.
     private static func isToken(_ text: String, _ token: String) -> Bool {
         text.utf8.count == token.utf8.count && zip(text.utf8, token.utf8).allSatisfy { $0 | 0x20 == $1 }
     }
 
-    /// 16 bytes are 22 characters of base64, the last of which carries two bits and four zeros, and two of padding.
+    /// 16 bytes are 22 characters of base64, the last with two data bits and four zero bits, and two of padding.
     private static func isKey(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
@@ -61,7 +61,7 @@ public struct WebSocketHandshake: Sendable, Hashable {
 }
 
 extension WebSocketHandshake.Problem: CustomStringConvertible {
-    /// What was found and what opens a WebSocket.
+    /// What was found and what was expected.
     public var description: String {
         switch self {
         case .notOffered: "found no Upgrade to websocket; expected Upgrade: websocket and Connection: Upgrade"
@@ -73,7 +73,7 @@ extension WebSocketHandshake.Problem: CustomStringConvertible {
         }
     }
 
-    /// The answer that RFC 6455 and RFC 9110 ask for; a vendor may have its own.
+    /// The answer that RFC 6455 and RFC 9110 prescribe; a vendor may have its own.
     public var response: Response {
         switch self {
         case .notOffered: Response(status: .upgradeRequired, fields: [.upgrade: "websocket"])

@@ -1,26 +1,26 @@
-/// A message of a WebSocket, complete and checked. RFC 6455 section 5.6.
+/// A complete, valid message of a WebSocket (RFC 6455 section 5.6).
 public enum WebSocketMessage: Sendable, Hashable {
-    /// Text; what arrives is valid UTF-8.
+    /// Text; received text is valid UTF-8.
     case text(String)
     /// Bytes.
     case binary([UInt8])
 }
 
-/// Why a WebSocket ended. RFC 6455 section 7.4.
+/// Why a WebSocket ended (RFC 6455 section 7.4).
 public struct WebSocketClosure: Sendable, Hashable {
     /// A close code.
     public struct Code: RawRepresentable, Sendable, Hashable {
         /// The number.
         public let rawValue: UInt16
 
-        /// The code of that number.
+        /// The code with that number.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-        /// The purpose is fulfilled.
+        /// The connection has served its purpose.
         public static let normal = Code(rawValue: 1000)
-        /// The server goes down or gives up on a silent client.
+        /// The server shuts down, or gives up on a silent client.
         public static let goingAway = Code(rawValue: 1001)
-        /// The frames break RFC 6455.
+        /// The peer violates RFC 6455.
         public static let protocolError = Code(rawValue: 1002)
         /// The kind of message is not accepted.
         public static let unsupportedData = Code(rawValue: 1003)
@@ -30,22 +30,22 @@ public struct WebSocketClosure: Sendable, Hashable {
         public static let abnormal = Code(rawValue: 1006)
         /// A text is not UTF-8.
         public static let invalidPayload = Code(rawValue: 1007)
-        /// The message breaks a rule that no other code names.
+        /// The message violates a rule that has no code of its own.
         public static let policyViolation = Code(rawValue: 1008)
         /// The message is too large.
         public static let messageTooBig = Code(rawValue: 1009)
-        /// Something unexpected kept the server from going on.
+        /// An unexpected condition on the server.
         public static let internalError = Code(rawValue: 1011)
-        /// The client takes more than the server can hold for it, and may come back (registered by the IANA).
+        /// The client reads too slowly for the server's buffers, and may reconnect (registered with IANA).
         public static let tryAgainLater = Code(rawValue: 1013)
     }
 
     /// The code.
     public var code: Code
-    /// The reason; at most 123 bytes of UTF-8 are sent, and none with a code that no close frame may have.
+    /// The reason. At most 123 bytes of UTF-8 are sent, and none with a code that no close frame may carry.
     public var reason: String
 
-    /// A closure for that reason.
+    /// A closure with this code and reason.
     public init(_ code: Code, reason: String = "") {
         self.code = code
         self.reason = reason

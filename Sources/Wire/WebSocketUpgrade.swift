@@ -1,17 +1,17 @@
-/// A handshake that is accepted, with everything that the WebSocket behind it needs.
+/// An accepted handshake, with everything that its WebSocket needs.
 public struct WebSocketUpgrade: Sendable {
     /// The client's handshake.
     public let handshake: WebSocketHandshake
-    /// Whom the WebSocket's events go to.
+    /// The receiver of the WebSocket's events.
     public let handler: any WebSocketHandler
-    /// The subprotocol that was chosen among those of the handshake.
+    /// The subprotocol chosen from the offered ones.
     public var subprotocol: String?
-    /// The largest message in bytes; a larger one closes with 1009.
+    /// The largest accepted message in bytes; a larger one closes the WebSocket with 1009.
     public var maximumMessageBytes: Int
-    /// How long the client may send nothing at all before the server closes with 1001.
+    /// How long the client may stay silent before the server closes with 1001.
     public var silence: Duration
 
-    /// An upgrade with these bounds.
+    /// An upgrade with these limits.
     public init(
         _ handshake: WebSocketHandshake, handler: any WebSocketHandler, subprotocol: String? = nil,
         maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600)

@@ -1,4 +1,4 @@
-"""Many WebSockets in one thread: a client that opens them, and then only listens."""
+"""Many WebSockets in one thread: a client that opens them and only listens."""
 
 import base64
 import contextlib
@@ -9,12 +9,12 @@ import socket
 import struct
 import time
 
-# A machine with other work to do may take its time.
+# Seconds; the machine may be busy.
 PATIENCE = 30
 
 
 class Ear:
-    """One socket, and the part of a frame that has come so far."""
+    """One socket, and the frame received so far."""
 
     def __init__(self, port: int, target: str):
         self.connection = socket.create_connection(("127.0.0.1", port), timeout=PATIENCE)
@@ -36,7 +36,7 @@ class Ear:
         self.buffer += part
 
     def frame(self) -> bytes | None:
-        """The payload of a frame of the server, which masks none, once all of it has come."""
+        """The payload of the server's (unmasked) frame, once complete."""
         if len(self.buffer) < 2:
             return None
         length, start = self.buffer[1], 2
@@ -52,7 +52,7 @@ class Ear:
 
 
 class Crowd:
-    """Sockets at these targets; gone when the `with` block is left."""
+    """Sockets to these targets, closed at the end of the `with` block."""
 
     def __init__(self, port: int, targets: list[str]):
         allow_files(2 * len(targets) + 200)
@@ -72,7 +72,7 @@ class Crowd:
         self.stack.close()
 
     def hear(self, mark: bytes) -> tuple[float, float]:
-        """Waits until every socket has had a frame that holds this text; the moments of the first and the last."""
+        """Waits until every socket has received a frame with this text; returns the times of the first and the last."""
         missing, moments = {ear for ear in self.ears}, []
         for ear in self.ears:
             self.take(ear, mark, missing, moments)
@@ -94,7 +94,7 @@ class Crowd:
 
 
 def allow_files(wanted: int) -> None:
-    """Has room for so many sockets here, and in a server that is started afterwards."""
+    """Raises the limit of open files for this process and for servers it starts."""
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     if limit != resource.RLIM_INFINITY and limit < wanted:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted if most == resource.RLIM_INFINITY else min(wanted, most), most))

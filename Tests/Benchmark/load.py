@@ -12,9 +12,9 @@ SCRIPT = Path(__file__).parent / "requests.lua"
 
 @dataclass
 class Calls:
-    """The same call with these tokens in turn, in so many sandboxes; 0 is the standard one.
+    """The same call, cycling through these tokens and that many sandboxes; 0 means the default one.
 
-    The client goes through so many texts, which differ in nothing else.
+    The client cycles through that many texts, which differ only in these.
     """
 
     method: str
@@ -26,7 +26,7 @@ class Calls:
     texts: int = 1
 
 
-# GETs on a new connection each.
+# GETs, each on a new connection.
 CLOSING = "closing"
 
 
@@ -38,7 +38,7 @@ class Round:
 
 
 def drive(url: str, seconds: int, calls: Calls | str | None = None) -> Round:
-    """One round of wrk: GETs of the URL, kept or closing connections, or calls at its host."""
+    """One round of wrk: GETs of the URL on persistent or new connections, or calls to its host."""
     command = ["wrk", "-t2", "-c64", f"-d{seconds}s"]
     if calls is None:
         return read(run([*command, url], {}))
@@ -71,7 +71,7 @@ def read(text: str) -> Round:
 
     if "Requests/sec" not in text:
         raise RuntimeError(f"wrk says:\n{text}")
-    # A lost connection counts like a refusal: neither may pass for throughput.
+    # Lost connections and refusals must not count as throughput.
     errors = re.search(r"Socket errors: connect (\d+), read (\d+), write (\d+), timeout (\d+)", text)
     lost = sum(map(int, errors.groups())) if errors else 0
     return Round(

@@ -1,4 +1,4 @@
-"""What is measured, each with the budget that it belongs to."""
+"""The measurements, each with its budget."""
 
 import json
 import os
@@ -14,7 +14,7 @@ from load import CLOSING, Calls, drive
 from servers import Certificate, Nginx, Process, Understudy, first_answer, free_port
 
 REGISTER = "/api/v1/authentication/register"
-# As long as what Understudy answers there.
+# The same length as Understudy's answer.
 HEALTH_CONTENT = (
     '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30,"failures":33}],'
     '"fixtures":"0123456789abcdef","reload":{"watching":false,"count":0,"at":null,"problem":null}}'
@@ -29,7 +29,7 @@ REGISTER_CONTENT = '{"entity_id":"01234567-89ab-cdef-0123-456789abcdef","partner
 
 @dataclass
 class Scale:
-    """How long and how much."""
+    """Durations and sizes."""
 
     rounds: int = 5
     seconds: int = 5
@@ -55,7 +55,7 @@ class Result:
 
 
 def mint(server: Understudy, kind: str, orders: list[dict]) -> list[str]:
-    """Tokens that outlive the run."""
+    """Mints tokens that outlive the run."""
     def token(order: dict) -> str:
         content = json.dumps({**order, "expires_in": 86_400})
         return json.loads(server.call("POST", f"/_understudy/tokens/{kind}", content))["token"]
@@ -64,7 +64,7 @@ def mint(server: Understudy, kind: str, orders: list[dict]) -> list[str]:
 
 
 def registrations(server: Understudy, count: int, sandboxes: int = 0) -> Calls:
-    """Registrations with so many HS512 tokens, all different."""
+    """Registrations with that many different HS512 tokens."""
     orders = [{"partner_entity_id": f"bench-{index}"} for index in range(count)]
     return Calls(
         "POST", REGISTER, mint(server, "rezolve/registration", orders),
@@ -73,17 +73,17 @@ def registrations(server: Understudy, count: int, sandboxes: int = 0) -> Calls:
 
 
 def reads(server: Understudy, count: int) -> Calls:
-    """Reads with so many RS256 tokens, all different, of an issuer whose keys are fetched once and kept."""
+    """Reads with that many different RS256 tokens, from an issuer whose keys are fetched once and cached."""
     orders = [
         {"issuer": "rotating", "sub": "EMP-0001", "claims": {"jti": f"bench-{index}"}} for index in range(count)]
     return Calls("GET", ME, mint(server, "ims/user", orders))
 
 
 def alternate(scale: Scale, first: tuple[Process, str, object], second: tuple[Process, str, object]) -> tuple:
-    """A and B in the order A B A B …, after one warm-up round each.
+    """Alternates A and B, after one warm-up round each.
 
-    Returns the median of the ratios of neighbouring rounds, since what else runs on the machine changes from round to
-    round but hardly between neighbours; then the medians of both, and the number of refusals.
+    Returns the median ratio of neighboring rounds, since other load on the machine hardly changes between neighbors;
+    then the medians of both, and the number of refusals.
     """
     rounds: tuple[list, list] = ([], [])
     for index in range(scale.rounds + 1):
@@ -137,7 +137,7 @@ def rs256_different(binary: Path, scale: Scale) -> list[Result]:
         lambda server: reads(server, scale.tokens))
 
 
-# A rule that counts every call of the route and, by its condition, never has a say in one.
+# A rule that counts every call of the route, but whose condition never holds.
 SCENARIO = """scenario: bench
 about: Watches the calls that are measured.
 vendor: rezolve
@@ -176,7 +176,7 @@ def reused_secure(binary: Path, scale: Scale) -> list[Result]:
 
 
 def handshakes(binary: Path, scale: Scale) -> list[Result]:
-    """New TLS 1.3 connections, each for one request; the certificate and its P-256 key are the same on both sides."""
+    """New TLS 1.3 connections with one request each; both servers use the same P-256 certificate."""
     with Certificate() as certificate, Understudy(binary, certificate) as understudy, \
             Nginx(HEALTH_CONTENT, certificate) as nginx:
         ratio, ours, theirs, refused = alternate(
@@ -186,7 +186,7 @@ def handshakes(binary: Path, scale: Scale) -> list[Result]:
 
 
 def start(binary: Path, scale: Scale) -> list[Result]:
-    """From the spawn to the first 200, once with warm caches; and what spawning alone costs here."""
+    """From the spawn to the first 200 with warm caches, and the cost of spawning alone."""
     null = os.open(os.devnull, os.O_WRONLY)
     quiet = [(os.POSIX_SPAWN_DUP2, null, 1), (os.POSIX_SPAWN_DUP2, null, 2)]
 
@@ -194,7 +194,7 @@ def start(binary: Path, scale: Scale) -> list[Result]:
         return os.posix_spawnp(command[0], command, os.environ, file_actions=quiet)
 
     def one_start() -> tuple[float, float]:
-        """Milliseconds by the clock until the first answer, and of the processor for the whole short life."""
+        """Wall-clock milliseconds until the first answer, and processor milliseconds of the whole process."""
         port = free_port()
         begin = time.perf_counter()
         child = spawn(Understudy.command(binary, port))
@@ -222,7 +222,7 @@ def start(binary: Path, scale: Scale) -> list[Result]:
 
 
 def memory(binary: Path, scale: Scale) -> list[Result]:
-    """Resident memory before and after many verified registrations with one token, the journal filling up."""
+    """Resident memory before and after many verified registrations with one token, which fill the journal."""
     with Understudy(binary) as server:
         time.sleep(0.5)
         idle = server.resident_kilobytes()
@@ -244,7 +244,7 @@ def memory(binary: Path, scale: Scale) -> list[Result]:
 
 
 def sandboxes(binary: Path, scale: Scale) -> list[Result]:
-    """Many sandboxes against one: the same server binary, the same script, as many texts, one token."""
+    """Many sandboxes against one, with the same binary, script, number of texts and token."""
     with Understudy(binary) as many, Understudy(binary) as one:
         before = many.resident_kilobytes()
         for index in range(scale.sandboxes):
@@ -267,7 +267,7 @@ SPACE = "/apispaces/b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
 
 
 def sockets(binary: Path, scale: Scale) -> list[Result]:
-    """One message to a conversation, each of whose participants listens; the reader is a single thread of Python."""
+    """One message to a conversation whose participants all listen; a single Python thread reads."""
     allow_files(2 * scale.sockets + 200)
     with Understudy(binary) as server:
         idle = server.resident_kilobytes()

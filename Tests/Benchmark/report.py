@@ -1,4 +1,4 @@
-"""The table for people and the numbers for programs."""
+"""The report: a table for people, JSON for programs."""
 
 import os
 import platform

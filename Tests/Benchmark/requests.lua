@@ -1,6 +1,6 @@
--- Sends calls with the tokens of the file TOKENS in turn, to the sandboxes 0 … SANDBOXES - 1 in turn (0: the standard one).
--- Goes through TEXTS requests at least, so that loads that differ in their sandboxes alone read as much memory.
--- METHOD, TARGET, FIELDS (a line each) and BODY are the same for all. Each of wrk's threads starts at another place.
+-- Cycles through the tokens in the file TOKENS and the sandboxes 0 … SANDBOXES - 1 (SANDBOXES=0: the default sandbox).
+-- Prepares at least TEXTS requests, so that loads that differ only in sandboxes read the same amount of memory. METHOD,
+-- TARGET, FIELDS (a line each) and BODY are the same for all. Each of wrk's threads starts at a different request.
 local requests, position = {}, 0
 
 local function lines(path)

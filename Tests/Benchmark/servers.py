@@ -1,4 +1,4 @@
-"""The two servers under load, each on a free loopback port and ended by its own process id."""
+"""The two servers under load, each on a free loopback port and stopped by process id."""
 
 import contextlib
 import http.client
@@ -18,7 +18,7 @@ def free_port() -> int:
 
 
 def first_answer(port: int, path: str, within: float = 10, pause: float = 0.0002) -> None:
-    """Asks again and again until the server answers 200."""
+    """Polls until the server answers 200."""
     request = f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode()
     end = time.monotonic() + within
     while time.monotonic() < end:
@@ -31,7 +31,7 @@ def first_answer(port: int, path: str, within: float = 10, pause: float = 0.0002
 
 
 class Certificate:
-    """A certificate of its own for localhost with a P-256 key, for both servers; gone when its `with` block is left."""
+    """A P-256 certificate for localhost, for both servers; deleted at the end of its `with` block."""
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="understudy-certificate-")
@@ -49,7 +49,7 @@ class Certificate:
 
 
 class Process:
-    """A child that is gone when its `with` block is left."""
+    """A child process, stopped at the end of its `with` block."""
 
     def __init__(self, command: list[str], port: int, health: str):
         self.port = port
@@ -74,7 +74,7 @@ class Process:
             self.child.kill()
             self.child.wait()
 
-    # Where the load goes if it goes over TLS.
+    # The port for load over TLS.
     secure_port: int | None = None
 
     def url(self, path: str) -> str:
@@ -97,7 +97,7 @@ class Understudy(Process):
 
     @staticmethod
     def command(binary: Path, port: int) -> list[str]:
-        # Registering the same user again must answer 200, or a reused token would measure a refusal.
+        # Repeated registrations must answer 200, or reused tokens would measure refusals.
         return [str(binary), "serve", "--port", str(port), "--log", "off",
                 "--switch", "rezolve.duplicate-registration=return-existing"]
 
@@ -107,7 +107,7 @@ class Understudy(Process):
             self.control.request(method, path, body, headers)
             answer = self.control.getresponse()
         except (http.client.RemoteDisconnected, ConnectionError):
-            # The server closes a connection that was idle for longer than its limit, as during a long round.
+            # The server closes idle connections, as during a long round.
             self.control.close()
             self.control.request(method, path, body, headers)
             answer = self.control.getresponse()
@@ -123,10 +123,10 @@ class Understudy(Process):
 
 
 class Nginx(Process):
-    """nginx that answers every path with `return 200` and this content."""
+    """nginx, which answers every path with `return 200` and this content."""
 
     def __init__(self, content: str, certificate: Certificate | None = None):
-        # Debian keeps it where only root's PATH looks.
+        # Debian installs it outside users' PATH.
         program = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin:/opt/homebrew/bin:/usr/local/bin")
         if not program:
             raise RuntimeError("nginx is missing; run docker/bootstrap.sh bench")
@@ -139,8 +139,8 @@ class Nginx(Process):
         super().__init__([program, "-p", self.folder.name, "-e", "stderr", "-c", str(configuration)], port, "/")
 
     def configuration(self, port: int, content: str, certificate: Certificate | None) -> str:
-        # keepalive_requests: by default nginx closes a connection after 1,000 requests, which Understudy does not.
-        # return: quotes inside the text must not end it.
+        # keepalive_requests: nginx by default closes a connection after 1,000 requests; Understudy does not.
+        # return: escape quotes inside the text.
         text = content.replace("\\", "\\\\").replace("'", "\\'")
         paths = "".join(
             f"{name}_temp_path {self.folder.name}/{name};\n"

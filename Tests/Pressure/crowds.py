@@ -1,7 +1,7 @@
-"""Clients that press: each function plays one kind against the server for a bounded time and returns what it saw.
+"""Hostile crowds: each function plays one kind of client for a bounded time and returns what it saw.
 
-What it saw is a line for people; ``Refused`` is raised when an answer was none that such a client should get. A crowd
-lives on one thread with non-blocking sockets; what it leaves open it closes at the end.
+The result is a line for people; ``Refused`` is raised for an answer that such a client should not get. A crowd runs on
+one thread with non-blocking sockets, and closes them at the end.
 """
 
 import contextlib
@@ -14,12 +14,12 @@ from collections import Counter
 from observer import Server
 
 class Refused(Exception):
-    """Answers that no client should get, whatever it did."""
+    """An answer that no client should get, whatever it did."""
 
 
 REGISTER = "/api/v1/authentication/register"
 SETTINGS = "/_understudy/settings"
-CONNECTING = 64  # connections that are opened before the crowd looks after those that are open
+CONNECTING = 64  # connections to open before serving the open ones
 
 
 def head(method: str, path: str, *fields: str) -> bytes:
@@ -50,7 +50,7 @@ def crowd(port: int, count: int, receive_buffer: int | None = None):
 
 
 def send(client: socket.socket, data: bytes) -> bool:
-    """False when the server has ended the connection."""
+    """Returns False when the server has closed the connection."""
     try:
         client.send(data)
     except BlockingIOError:
@@ -61,7 +61,7 @@ def send(client: socket.socket, data: bytes) -> bool:
 
 
 def statuses(clients: list[socket.socket], within: float) -> Counter:
-    """The statuses of what the clients receive until the server closes or the time is over."""
+    """The statuses that the clients receive until the server closes or time is up."""
     received = {client: b"" for client in clients}
     selector = selectors.DefaultSelector()
     for client in clients:
@@ -82,14 +82,14 @@ def statuses(clients: list[socket.socket], within: float) -> Counter:
 
 
 def expect(seen: Counter, *allowed: str) -> str:
-    """What was seen, if it is nothing else than these statuses; `none` stands for a connection without an answer."""
+    """Reports the statuses if all are allowed; `none` stands for a connection without an answer."""
     if set(seen) - set(allowed):
         raise Refused(f"answers {dict(seen)}, expected {', '.join(allowed)} alone")
     return f"answers {dict(seen)}"
 
 
 def dribbled_heads(server: Server, count: int, seconds: float) -> str:
-    """Heads of which a byte comes now and then."""
+    """Heads that arrive a byte at a time."""
     text = head("GET", "/_understudy/health", *[f"X-{index}: {'y' * 20}" for index in range(90)])
     with crowd(server.port, count) as clients:
         end, place = time.monotonic() + seconds, 0
@@ -101,7 +101,7 @@ def dribbled_heads(server: Server, count: int, seconds: float) -> str:
 
 
 def dribbled_bodies(server: Server, count: int, seconds: float) -> str:
-    """Contents of which a byte comes now and then."""
+    """Contents that arrive a byte at a time."""
     with crowd(server.port, count) as clients:
         for client in clients:
             send(client, head("POST", REGISTER, "Content-Length: 60000"))
@@ -115,7 +115,7 @@ def dribbled_bodies(server: Server, count: int, seconds: float) -> str:
 
 
 def slow_readers(server: Server, count: int, seconds: float) -> str:
-    """Clients that ask for much and take nothing of it."""
+    """Clients that request much and read nothing."""
     with crowd(server.port, count, receive_buffer=4096) as clients:
         end, asked = time.monotonic() + seconds, 0
         while time.monotonic() < end:
@@ -125,7 +125,7 @@ def slow_readers(server: Server, count: int, seconds: float) -> str:
 
 
 def steady_readers(server: Server, count: int, seconds: float) -> str:
-    """Clients that take little at a time of much, but take it all the time: none of them is given up."""
+    """Clients that read much slowly but steadily: none of them may be cut off."""
     with crowd(server.port, count, receive_buffer=65_536) as clients:
         for client in clients:
             send(client, head("GET", "/_understudy/openapi.json") * 400)
@@ -146,7 +146,7 @@ def steady_readers(server: Server, count: int, seconds: float) -> str:
 
 
 def half_closed(server: Server, count: int, seconds: float) -> str:
-    """Clients that end their direction behind a request, or in the middle of one."""
+    """Clients that close their side after a request, or within one."""
     seen = Counter()
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -159,7 +159,7 @@ def half_closed(server: Server, count: int, seconds: float) -> str:
 
 
 def connection_flood(server: Server, count: int, seconds: float) -> str:
-    """Connections that are opened and closed or broken at once."""
+    """Connections that are opened and immediately closed or reset."""
     end, opened = time.monotonic() + seconds, 0
     reset = struct.pack("ii", 1, 0)
     while time.monotonic() < end:
@@ -174,7 +174,7 @@ def connection_flood(server: Server, count: int, seconds: float) -> str:
 
 
 def idle_connections(server: Server, count: int, seconds: float) -> str:
-    """Connections that asked once and stay."""
+    """Connections that send one request and stay open."""
     with crowd(server.port, count) as clients:
         for client in clients:
             send(client, HEALTH)
@@ -183,7 +183,7 @@ def idle_connections(server: Server, count: int, seconds: float) -> str:
 
 
 def large_bodies(server: Server, count: int, seconds: float) -> str:
-    """50 MB a request against a limit of 64 kB: announced, and in chunks."""
+    """50 MB per request against a limit of 64 kB: announced, and in chunks."""
     seen, part = Counter(), b"x" * 65536
     for index in range(max(2, count // 50)):
         with contextlib.closing(connect(server.port)) as client:
@@ -200,7 +200,7 @@ def large_bodies(server: Server, count: int, seconds: float) -> str:
 
 
 def uploads(server: Server, count: int, seconds: float) -> str:
-    """Contents of 8 MB in chunks on all connections at once, where a route takes 10 MB."""
+    """8 MB in chunks on all connections at once, to a route that accepts 10 MB."""
     seen, part = Counter(), b"10000\r\n" + b"x" * 65536 + b"\r\n"
     for _ in range(3):
         with crowd(server.port, count) as clients:
@@ -227,7 +227,7 @@ def many_field_lines(server: Server, count: int, seconds: float) -> str:
 
 
 def deep_json(server: Server, count: int, seconds: float) -> str:
-    """Contents of opening brackets alone."""
+    """Contents of opening brackets only."""
     body = b"[" * 60_000
     seen = Counter()
     for _ in range(max(1, count // 100)):
@@ -241,7 +241,7 @@ def deep_json(server: Server, count: int, seconds: float) -> str:
 
 
 def stalled_handshakes(server: Server, count: int, seconds: float) -> str:
-    """TLS connections that send nothing, or half a greeting."""
+    """TLS connections that send nothing, or half a ClientHello."""
     if server.tls_port is None:
         return "no TLS here"
     with crowd(server.tls_port, count) as clients:
@@ -252,7 +252,7 @@ def stalled_handshakes(server: Server, count: int, seconds: float) -> str:
 
 
 def secure_slow_readers(server: Server, count: int, seconds: float) -> str:
-    """Clients that ask for much over TLS and take nothing of it."""
+    """Clients that request much over TLS and read nothing."""
     if server.tls_port is None:
         return "no TLS here"
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)

@@ -1,4 +1,4 @@
-"""What the growth of work is measured over: states of any size, bodies of any size, and what is asked of them."""
+"""The inputs of the growth measurements: states and bodies of any size, and queries on them."""
 
 from collections.abc import Callable
 
@@ -83,7 +83,7 @@ def many(make: Callable, count: int) -> list:
 CARD = {"type": "t", "brand": "b", "pan6": "420000", "pan4": "1111", "short_name": "s", "name_on_card": "n",
         "expires_on": "1030"}
 
-# By vendor and list, and the most of it that is worth measuring.
+# By vendor and list: the largest size worth measuring, and a generator.
 IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
     ("comapi", "challenges"): (10_000, lambda n: comapi(challenges=many(
         lambda i: {"id": f"c{i}", "space": SPACE, "nonce": f"n{i}", "issued": NOW, "expires": LATER}, n))),
@@ -161,14 +161,14 @@ IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
                cards=many(lambda i: {**CARD, "id": f"c{i}", "address_id": f"a{i}"}, n))])),
 }
 
-# Lists of which a sandbox keeps so many: what is beyond is refused, and that must not take long either.
+# Lists with a limit per sandbox: longer ones are rejected, which must not take long either.
 BEYOND = {
     ("comapi", "challenges"): 40_000, ("comapi", "sessions"): 80_000, ("comapi", "sessions of one profile"): 80_000,
     ("comapi", "ended_sessions"): 80_000, ("ims", "issuers"): 20_000, ("ims", "users"): 60_000,
     ("rezolve", "customers"): 60_000,
 }
 
-# A state with much of everything, so that its export names every list.
+# States with many records of every kind, so that exports contain every list.
 POPULATED = {
     "comapi": lambda n: comapi(
         sessions=many(session, n), contents=[], spaces=[{
@@ -186,7 +186,7 @@ POPULATED = {
 REGISTERED = {"customer": "r0"}
 INBOX = {"customer": "r0", "message": "m0"}
 TALK = {"space": "growth", "conversation": "c", "profile": "p0"}
-# By vendor and action, what it is told; each acts on the populated state, or is refused having looked through it.
+# The input by vendor and action; each acts on the populated state, or is refused after searching it.
 ACTIONS: dict[tuple[str, str], dict] = {
     ("rezolve", "register-customer"): {"partner_entity_id": "new"},
     ("rezolve", "remove-customer"): {"entity": "e1"},

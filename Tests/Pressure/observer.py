@@ -1,4 +1,4 @@
-"""What a normal client sees while others press, and what the server's process takes meanwhile."""
+"""What a normal client sees under pressure, and the resources of the server's process."""
 
 import http.client
 import os
@@ -10,7 +10,7 @@ HEALTH = "/_understudy/health"
 
 
 class Server:
-    """Where the server is, and what Linux tells about its process."""
+    """The server's ports, and what Linux reports about its process."""
 
     def __init__(self, process: int, port: int, tls_port: int | None = None):
         self.process, self.port, self.tls_port = process, port, tls_port
@@ -25,7 +25,7 @@ class Server:
         return self._status("VmRSS") / 1024
 
     def forget_peak(self) -> None:
-        """Has the most memory counted from now on."""
+        """Resets the peak of resident memory."""
         Path(f"/proc/{self.process}/clear_refs").write_text("5")
 
     def peak_megabytes(self) -> float:
@@ -43,7 +43,7 @@ class Server:
 
 
 class NormalClient(threading.Thread):
-    """Asks for health again and again, on a new connection and on one that it keeps; a thread beside the crowd."""
+    """Polls health on new and persistent connections; a thread beside the crowd."""
 
     def __init__(self, server: Server, pause: float = 0.02):
         super().__init__(daemon=True)
@@ -55,7 +55,7 @@ class NormalClient(threading.Thread):
     def run(self) -> None:
         try:
             self._ask_on()
-        except Exception as error:  # a thread that died would look like one that met no problem
+        except Exception as error:  # a dead thread would look like one without problems
             self.problems.append(f"the normal client ended: {error!r}")
 
     def _ask_on(self) -> None:
@@ -81,7 +81,7 @@ class NormalClient(threading.Thread):
             if answer.status != 200:
                 self.problems.append(f"health answered {answer.status}")
         except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError) as error:
-            # A connection that was kept idle may be given up for a newcomer; clients ask again. A new one may not.
+            # An idle connection may be closed to make room, and clients retry. A new one may not.
             if close:
                 self.problems.append(f"a new connection got {error!r}")
             return False

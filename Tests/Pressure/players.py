@@ -1,5 +1,5 @@
-"""What a client of the soak does in a sandbox of its own, one turn each; ``Wrong`` is raised when an answer is none that it
-should get. A turn takes a second or two at most, and leaves nothing open but what its sandbox keeps.
+"""The turns of the soak's clients, each in its own sandbox; ``Wrong`` is raised for an unexpected answer. A turn takes
+at most a second or two, and leaves nothing open except what its sandbox keeps.
 """
 
 import base64
@@ -19,7 +19,7 @@ API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
 
 
 class Wrong(Exception):
-    """An answer that should not be."""
+    """An unexpected answer."""
 
 
 class Client:
@@ -30,7 +30,7 @@ class Client:
         self.connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
 
     def ask(self, method: str, path: str, body=None, *, status: int | None = 200, selects: bool = True, **fields) -> bytes:
-        """The content of the answer, which must have that status unless any is right."""
+        """The content of the answer, which must have that status; None allows any."""
         content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         headers = {"Content-Type": "application/json"} if content is not None else {}
         if selects:
@@ -43,7 +43,7 @@ class Client:
                 received = answer.read()
                 break
             except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
-                # A connection that was kept may be closed at any time; clients ask once more.
+                # The server may close a persistent connection at any time; clients retry once.
                 self.connection.close()
                 if attempt == 2:
                     raise
@@ -69,14 +69,14 @@ class Client:
         return [entry["name"] for entry in self.control("GET", "sandboxes")["sandboxes"]]
 
     def leave(self, dice: random.Random) -> None:
-        """Deletes the sandbox, resets it, lets its time end it, or leaves it to newcomers."""
+        """Deletes the sandbox, resets it, lets it expire, or leaves it to be evicted."""
         match dice.randrange(4):
             case 0: self.delete()
             case 1: self.control("POST", "reset", status=204)
             case 2: self.control("PUT", f"sandboxes/{self.sandbox}", {"ttl": "2s"}, selects=False)
 
     def delete(self) -> None:
-        """Deletes the sandbox, if it is still there."""
+        """Deletes the sandbox if it still exists."""
         self.control("DELETE", f"sandboxes/{self.sandbox}", selects=False, status=None)
 
     def close(self) -> None:
@@ -84,7 +84,7 @@ class Client:
 
 
 def session(client: Client, user: str) -> str:
-    """The token of a new session of Comapi."""
+    """The token of a new Comapi session."""
     challenge = client.json("GET", f"{SPACE}/sessions/start")
     token = client.control("POST", "tokens/comapi/app", {"user": user, "nonce": challenge["nonce"]})["token"]
     answer = client.json("POST", f"{SPACE}/sessions", {
@@ -112,14 +112,14 @@ def open_socket(client: Client, token: str) -> socket.socket:
 
 
 def frame(opcode: int, payload: bytes) -> bytes:
-    """A short frame of a client, its mask all zeros."""
+    """A short client frame with an all-zero mask."""
     return bytes([0x80 | opcode, 0x80 | len(payload)]) + bytes(4) + payload
 
 
 # MARK: turns
 
 def contracts(client: Client, dice: random.Random) -> None:
-    """The contract cases of every vendor, by the program's own runner."""
+    """Runs every vendor's contract cases with the program's runner."""
     base = f"http://127.0.0.1:{client.port}/~{client.sandbox}"
     run = subprocess.run([contracts.binary, "contract", "run", "--against", base], capture_output=True, text=True,
                          timeout=120, cwd=contracts.folder)
@@ -132,7 +132,7 @@ contracts.binary, contracts.folder = BINARY, None
 
 
 def sockets(client: Client, dice: random.Random) -> None:
-    """Sockets of which some are closed in good order, some broken off, and some left to the end of the sandbox."""
+    """Sockets: some closed properly, some dropped, some left until the sandbox ends."""
     opened = [open_socket(client, session(client, user)) for user in ("mira", "bob", "mira")]
     try:
         for connection in opened:
@@ -149,7 +149,7 @@ def sockets(client: Client, dice: random.Random) -> None:
 
 
 def states(client: Client, dice: random.Random) -> None:
-    """Out of the sandbox and back into it, every vendor."""
+    """Exports and imports every vendor's state."""
     for vendor in client.control("GET", "health")["vendors"]:
         state = client.ask("GET", f"/_understudy/state/{vendor['id']}")
         if client.ask("PUT", f"/_understudy/state/{vendor['id']}", state) != state:
@@ -157,7 +157,7 @@ def states(client: Client, dice: random.Random) -> None:
 
 
 def faults(client: Client, dice: random.Random) -> None:
-    """Faults of every kind on the way, an active scenario, and requests that meet them."""
+    """Requests under faults of every kind and an active scenario."""
     fault = dice.choice([{"delay": "50ms"}, "reset", "empty", {"truncate": 5}, "garbage", {"drip": {"chunk": 20, "every": "5ms"}}])
     client.control("PUT", "faults", {"vendor": "rezolve", "route": "rua.guest", "times": "always", "fault": fault})
     for scenario in client.control("GET", "scenarios")["available"][:3]:
@@ -170,7 +170,7 @@ def faults(client: Client, dice: random.Random) -> None:
 
 
 def polls(client: Client, dice: random.Random) -> None:
-    """Long polls that end by their time, by an entry, by the end of the sandbox, and by a client that leaves."""
+    """Long polls that end by timeout, by an entry, by deletion of the sandbox, and by a client that disconnects."""
     client.control("GET", "journal?wait=100ms&count=5")
     waiting = [Client(client.port, client.sandbox) for _ in range(3)]
     try:
@@ -180,7 +180,7 @@ def polls(client: Client, dice: random.Random) -> None:
         waiting[0].close()
         if dice.random() < 0.5:
             client.delete()
-            # Whoever had not begun to wait by then waits in the next sandbox of that name.
+            # A poll that had not started yet waits in the next sandbox with that name.
         client.ask("GET", "/nowhere", status=404)
         for other in waiting[1:]:
             if other.connection.getresponse().status != 200:
@@ -191,18 +191,18 @@ def polls(client: Client, dice: random.Random) -> None:
 
 
 def tokens(client: Client, dice: random.Random) -> None:
-    """Tokens of every kind, good and bad, and what each vendor says of them."""
+    """Mints and explains tokens of every kind, valid and defective."""
     for kind in client.control("GET", "tokens")["kinds"]:
         path = f"tokens/{kind['vendor']}/{kind['kind']}"
         order = {"defect": dice.choice(kind["defects"])} if kind["defects"] and dice.random() < 0.5 else {}
-        # Some defects need a word more than their name.
+        # Some defects need a parameter.
         token = client.control("POST", path, order, status=None).get("token")
         if token:
             client.control("POST", "tokens/explain", {"token": token})
 
 
 def clocks(client: Client, dice: random.Random) -> None:
-    """A clock that is moved beyond the end of sessions, settings and a seed."""
+    """Moves the clock beyond the end of sessions, and changes settings and seed."""
     session(client, "mira")
     client.control("PUT", "clock", {"advance": dice.choice(["31m", "2h", "400d"])})
     client.control("PUT", "settings", {"profile": dice.choice(["documented", "observed"])})
@@ -211,7 +211,7 @@ def clocks(client: Client, dice: random.Random) -> None:
 
 
 def drills(client: Client, dice: random.Random) -> None:
-    """Keys that are rotated, broken and repaired; each new pair costs the server some processor time."""
+    """Breaks, repairs and rotates keys; each new pair costs the server some processor time."""
     for issuer in client.control("GET", "keys")["issuers"]:
         for drill in ("break", "repair"):
             client.control("POST", f"keys/{issuer['vendor']}/{issuer['issuer']}/{drill}", status=None)

@@ -1,4 +1,4 @@
-"""The built program, started on free ports and stopped as a supervisor would."""
+"""Starts the built program on free ports and stops it as a supervisor would."""
 
 import contextlib
 import resource
@@ -15,9 +15,9 @@ BINARY = Path(__file__).resolve().parents[2] / ".build/debug/understudy"
 
 @contextlib.contextmanager
 def running(binary: Path, *options: str, descriptors: int | None = None, log: str = "off", complaints=None):
-    """The program on free ports with further options, and with so many descriptors at most.
+    """The program on free ports with these options and at most that many descriptors.
 
-    `complaints` is what `subprocess` takes for standard error.
+    `complaints` is the `stderr` argument of `subprocess`.
     """
     def limit():
         if descriptors:

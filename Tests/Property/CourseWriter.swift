@@ -6,17 +6,17 @@ import Understudy
 
 @testable import Contracts
 
-/// Makes up a course of calls and does it at once, since what comes next needs the tokens and ids of what came before.
+/// Generates and performs a sequence of calls, since later calls need the tokens and ids of earlier ones.
 ///
-/// The contract cases of the vendors are the material: each is a valid call, and goes out as it stands and mutated.
-/// Between them actions of the vendors, clocks, settings and imports happen, as the product itself lists them.
+/// The material is the vendors' contract cases: each is a valid call, sent as it is and mutated. In between come
+/// vendors' actions, clocks, settings and imports, as the product itself lists them.
 struct CourseWriter {
     private static let origin = "http://understudy"
 
     private let world: World
     private let files: [HurlFile]
     private var random: SeededGenerator
-    /// Values that were seen, by the names of their members.
+    /// Values seen so far, by member name.
     private var seen: [String: [JSON]] = [:]
     private(set) var steps: [Step] = []
 
@@ -26,9 +26,9 @@ struct CourseWriter {
         random = SeededGenerator(seed: seed)
     }
 
-    /// Writes the whole course.
+    /// Performs the whole sequence.
     mutating func write() async throws {
-        // Ids repeat then, so that two servers in one state give one answer.
+        // With a seed, ids repeat, so that two servers in the same state give the same answers.
         try await perform(.put, "/_understudy/settings", #"{"seed":\#(Int.random(in: 1...1000, using: &random))}"#)
         try await perform(.put, "/_understudy/clock", #"{"now":1800000000,"freeze":true}"#)
         for _ in 0..<Int.random(in: 1...3, using: &random) {
@@ -47,7 +47,7 @@ struct CourseWriter {
         var variables = ContractVariables(["base": .string(Self.origin)])
         for entry in file.entries {
             for option in entry.request.options { Self.set(option, &variables) }
-            // A variable that nothing was captured for: the case is not to be had after what happened before.
+            // A variable that nothing captured: after what happened, the case cannot run.
             guard let request = try? ContractRequest(entry.request, variables) else { continue }
             if happens(25, &random) { try await performMutated(request) }
             let answer = try await perform(request)
@@ -75,7 +75,7 @@ struct CourseWriter {
     private mutating func perform(_ request: ContractRequest) async throws -> ReceivedAnswer? {
         var body = String(decoding: request.body, as: UTF8.self)
         let target = Self.target(of: request)
-        // A course shall not end where it began.
+        // A sequence must not end where it began.
         if target == "/_understudy/reset", !happens(4, &random) { return nil }
         if target == "/_understudy/clock", happens(15, &random) { body = lateClock() }
         return try await perform(request.method, target, body, request.fields.map { ($0.name.rawName, $0.value) })
@@ -104,7 +104,7 @@ struct CourseWriter {
         try await perform(request.method, target, body, request.fields.map { ($0.name.rawName, $0.value) })
     }
 
-    // MARK: - What happens in between
+    // MARK: - Between the cases
 
     private mutating func interrupt() async throws {
         switch Int.random(in: 0..<100, using: &random) {
@@ -139,7 +139,7 @@ struct CourseWriter {
             .put, "/_understudy/settings", JSON.object(["switches": .object([name: .string(value)])]).text)
     }
 
-    /// Does an action with values that were seen under the names of its members, and with odd ones.
+    /// Performs an action with seen and odd values for its members.
     private mutating func act() async throws {
         guard let vendor = world.emulator.vendors.randomElement(using: &random),
             let action = vendor.actions.randomElement(using: &random)
@@ -164,7 +164,7 @@ struct CourseWriter {
         try await perform(.post, "/_understudy/keys/ims/rotating/\(drill)", "")
     }
 
-    /// Takes out what a vendor remembers, and puts it back, most often with something changed.
+    /// Exports a vendor's state and imports it, usually mutated.
     private mutating func replaceState() async throws {
         guard let vendor = world.emulator.vendors.randomElement(using: &random)?.identity.id else { return }
         let state = try await world.control(.get, "state/\(vendor)").body
@@ -178,7 +178,7 @@ struct CourseWriter {
         try await perform(.importing(mutated))
     }
 
-    // MARK: - Doing it
+    // MARK: - Performing
 
     @discardableResult
     private mutating func perform(

@@ -5,9 +5,9 @@ import Mutations
 import Support
 import Understudy
 
-/// Export and import are an identity, whatever happened before: tried with courses that a seed makes up.
+/// Export and import are an identity, whatever happened before: tested with generated sequences of calls.
 struct Property {
-    /// A course whose state did not survive.
+    /// A sequence whose state did not survive.
     struct Failure: CustomStringConvertible {
         let seed: UInt64
         let difference: String
@@ -26,14 +26,14 @@ struct Property {
     private let there: Stage
     private let files: [HurlFile]
 
-    /// On two servers of their own: other tests shall not wait for exports of their sandboxes.
+    /// Two servers of its own, so that other tests need not wait for exports of their sandboxes.
     init() throws {
         here = try Stage(Emulator(fixtures: Repository.fixtures))
         there = try Stage(Emulator(fixtures: Repository.fixtures))
         files = try ContractFile.all.map { try $0.read() }
     }
 
-    /// Tries one course, and shortens it when it fails.
+    /// Tests one sequence, and shortens it if it fails.
     func failure(seed: UInt64) async throws -> Failure? {
         PropertyLog.begin(seed: seed)
         let world = try await World(on: here, at: nil)
@@ -50,7 +50,7 @@ struct Property {
         return try await Restart(of: world, on: there).difference(steps)
     }
 
-    /// Takes steps out, many at first, for as long as it still fails.
+    /// Removes steps, many at first, as long as it still fails.
     private func shortened(_ failure: Failure) async throws -> Failure {
         var failure = failure
         var length = max(1, failure.steps.count / 2)
@@ -74,7 +74,7 @@ struct Property {
     }
 }
 
-/// Keeps the course at hand in a file, for the case that the process ends in the middle of it.
+/// Keeps the current sequence in a file, in case the process crashes.
 enum PropertyLog {
     private static let path = ProcessInfo.processInfo.environment["UNDERSTUDY_PROPERTY_LOG"]
 

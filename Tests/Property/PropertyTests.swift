@@ -1,7 +1,6 @@
 import Foundation
 import Testing
 
-/// What was answered can be read back.
 @Suite("Export and import")
 struct PropertyTests {
     private static func setting(_ name: String, or standard: Int) -> Int {

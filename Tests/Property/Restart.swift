@@ -3,18 +3,18 @@ import JSON
 import Support
 import Understudy
 
-/// Holds a sandbox against what a restarted server makes of its exported state.
+/// Compares a sandbox with its exported state on a restarted server.
 struct Restart {
     private let before: World
     private let after: World
 
-    /// A restart of the sandbox on another server, where nobody has used a sandbox of that name.
+    /// A restart on another server, where nobody has used a sandbox with that name.
     init(of world: World, on stage: Stage) {
         before = world
         after = world.moved(to: stage)
     }
 
-    /// What is not as before; `nil` when all is.
+    /// The first difference; `nil` if there is none.
     func difference(_ steps: [Step]) async throws -> String? {
         try await prepare()
         let exported = StateDocument.entry(of: before)
@@ -22,8 +22,10 @@ struct Restart {
         do {
             let document = try JSON.parse(Array(text.utf8), maximumDepth: Emulator.documentDepth)
             let parts = try after.emulator.restoreState(document, from: "the exported file").setAside
-            // What was set aside of other sandboxes before, such as those of a longer course, is still told.
-            if let part = parts.first(where: { $0.sandbox == before.name }) { return "what was exported cannot be read: \(part)" }
+            // Parts set aside earlier for other sandboxes, such as those of a longer sequence, are still reported.
+            if let part = parts.first(where: { $0.sandbox == before.name }) {
+                return "what was exported cannot be read: \(part)"
+            }
         } catch {
             return "what was exported cannot be read: \(error)"
         }
@@ -33,7 +35,7 @@ struct Restart {
         for vendor in before.emulator.vendors.map(\.identity.id) {
             if let difference = try await wholeDifference(vendor) { return difference }
         }
-        // Without a seed the two would draw other ids.
+        // Without a seed the two would draw different ids.
         for world in [before, after] { world.sandbox.identifiers.resume(at: 1) }
         for step in steps.filter(\.isRead).suffix(12) {
             if let difference = try await readDifference(step) { return difference }
@@ -41,7 +43,7 @@ struct Restart {
         return nil
     }
 
-    /// Clocks and settings are not in the file: they come from the flags of a start.
+    /// The file has no clocks and settings: flags set them at the start.
     private func prepare() async throws {
         for call in ["faults", "scenarios"] { try await before.control(.delete, call) }
         _ = before.sandbox.adjustClock { $0.freeze() }
@@ -53,7 +55,7 @@ struct Restart {
         }
     }
 
-    /// The control API's way: all there is, without secrets.
+    /// Compares through the control API: everything, without secrets.
     private func wholeDifference(_ vendor: String) async throws -> String? {
         let states = [
             try await before.control(.get, "state/" + vendor), try await after.control(.get, "state/" + vendor),
@@ -72,25 +74,25 @@ struct Restart {
         (try? JSON.parse(Array(text.utf8), maximumDepth: Emulator.stateDepth)) ?? .string(text)
     }
 
-    /// Failures that depend on when published keys were asked for last: they may have been rotated or broken since.
+    /// Failures that depend on when published keys were last fetched: they may have been rotated or broken since.
     private static let ofFetchedKeys = ["keys-unavailable", "kid-unknown", "signature-invalid"]
 
     private func readDifference(_ step: Step) async throws -> String? {
         guard let old = try await step.perform(in: before), let new = try await step.perform(in: after) else {
             return nil
         }
-        // Pairs that nobody has seen are drawn anew.
+        // Key pairs that nobody has read are generated anew.
         guard (old.status, old.text) != (new.status, new.text), !old.text.contains("MII") else { return nil }
-        // Fetched keys are not in the file: they are asked for again where they are needed.
+        // Fetched keys are not in the file; they are fetched again when needed.
         guard !old.text.contains("\"fetched_at\""),
             ![old, new].contains(where: { answer in Self.ofFetchedKeys.contains { answer.text.contains("\"\($0)\"") } })
         else { return nil }
-        // A start takes over sessions of earlier ones by their tokens, also of some that those did not know.
+        // A start accepts sessions of earlier ones by their tokens, including some that those did not know.
         guard old.status != 401 || new.status == 401 else { return nil }
         return "\(step)\nanswered \(old.status) \(old.text)\nand after the import \(new.status) \(new.text)"
     }
 
-    /// The first lines in which two values differ.
+    /// The first lines that differ.
     private static func difference(_ old: JSON, _ new: JSON) -> String? {
         if old == new { return nil }
         let (left, right) = (old.prettyText.split(separator: "\n"), new.prettyText.split(separator: "\n"))

@@ -4,16 +4,16 @@ import JSON
 import Support
 import Understudy
 
-/// One thing that happens in a sandbox, in full, so that it can be done again.
+/// One step in a sandbox, complete, so that it can be repeated.
 enum Step: Sendable {
     /// A vendor or control call; the sandbox is selected by header.
     case call(HTTPRequest.Method, String, World.Fields, String)
-    /// A state file is laid over what is there, as at a start; its one sandbox is the one at hand.
+    /// Imports a state file as at a start; its one sandbox is the current one.
     case importing(JSON)
 
-    /// Does it.
+    /// Performs the step.
     ///
-    /// - Returns: the answer; `nil` where nobody answers.
+    /// - Returns: the answer; `nil` if there is none.
     @discardableResult
     func perform(in world: World) async throws -> ReceivedAnswer? {
         switch self {
@@ -21,7 +21,7 @@ enum Step: Sendable {
             return try await world.bare(method, target, fields + [("X-Understudy-Sandbox", world.name)], body)
         case .importing(let state):
             let document = StateDocument.of(state, sandbox: world.name)
-            // What is refused has changed nothing.
+            // A rejected import has changed nothing.
             _ = try? world.emulator.importState(FixtureNode(document, from: "a mutated file"))
             return nil
         }
@@ -34,7 +34,7 @@ enum Step: Sendable {
 }
 
 extension Step: CustomStringConvertible {
-    /// As a person could repeat it.
+    /// In a form that a person can repeat.
     var description: String {
         switch self {
         case .call(let method, let target, let fields, let body):
@@ -47,14 +47,14 @@ extension Step: CustomStringConvertible {
 
 /// State files with one sandbox.
 enum StateDocument {
-    /// A document in which a sandbox of that name has that state and nothing else is said.
+    /// A document that contains only that sandbox with that state.
     static func of(_ entry: JSON, sandbox: String) -> JSON {
         var entry = entry.object ?? [:]
         entry["name"] = .string(sandbox)
         return ["understudy_state": 1, "sandboxes": .array(entry.count > 1 ? [.object(entry)] : [])]
     }
 
-    /// What the file would say of a sandbox, without its name; an empty object where nothing happened.
+    /// What the file would contain for a sandbox, without its name; empty if nothing happened.
     static func entry(of world: World) -> JSON {
         let entries = world.emulator.exportState()["sandboxes"]?.array ?? []
         var entry = entries.first { $0["name"]?.string == world.name }?.object ?? [:]

@@ -1,6 +1,6 @@
-// Tells ThreadSanitizer what Swift's Mutex does on Linux when two threads want it at once. The library that then asks the
-// kernel is not built with the sanitizer, which would take each such pair for a race. Loaded before that library, this
-// one stands in for its two slow paths; the fast ones are compiled into the caller, where the sanitizer sees them.
+// Tells ThreadSanitizer about contended locks of Swift's Mutex on Linux. The library with the slow paths is not built
+// with the sanitizer, which would report each contended access as a race. Loaded before that library, this one wraps
+// its two slow paths; the fast ones are inlined into the caller, where the sanitizer sees them.
 
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -12,7 +12,7 @@
 #define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
 #define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
 
-// Absent in programs that are not built with the sanitizer, such as swift itself.
+// Absent in programs built without the sanitizer, such as swift itself.
 extern void __tsan_acquire(void *) __attribute__((weak));
 extern void __tsan_release(void *) __attribute__((weak));
 

@@ -1,7 +1,7 @@
 internal import JSON
 
 extension HurlReader {
-    /// An assert where one comes next.
+    /// The next assert, if one follows.
     mutating func assert() throws(HurlProblem) -> HurlAssert? {
         let start = position
         _ = skipLines()
@@ -18,7 +18,7 @@ extension HurlReader {
         return HurlAssert(query: query, predicate: predicate, source: source)
     }
 
-    /// Whether what begins with a small letter is content and no assert.
+    /// Whether the lowercase letter that comes next starts a body and not an assert.
     private var beginsBody: Bool {
         begins(with: "base64,") || begins(with: "hex,") || begins(with: "file,") || beginsJSON
     }

@@ -5,7 +5,7 @@
 #endif
 
 extension HurlReader {
-    /// The content of a request or response where one comes next.
+    /// The body of a request or response, if one follows.
     mutating func body() throws(HurlProblem) -> HurlBody? {
         let start = position
         _ = skipLines()
@@ -28,7 +28,7 @@ extension HurlReader {
         return .json(try json())
     }
 
-    /// Text between three backquotes; the line of the first three may name a language, and is no part of the text.
+    /// Text between triple backquotes. The opening line may name a language and is not part of the text.
     private mutating func multiline() throws(HurlProblem) -> HurlBody.Content {
         let start = position
         position += 3
@@ -36,7 +36,7 @@ extension HurlReader {
         let word = position
         skipBlanks()
         guard take("\n") || take("\r\n") else {
-            // The form on one line: all of it is text.
+            // The one-line form: everything is text.
             position = start + 3
             return .text(try text(untilBackquotesFrom: start, isStop: { $0 == "\n" }), language: nil)
         }
@@ -54,7 +54,7 @@ extension HurlReader {
         let place = place
         var parts: [HurlTemplate.Part] = []
         while peek != nil, !begins(with: "```") {
-            // One backquote or two are text, so that the text is read in pieces.
+            // One or two backquotes are text, so it is read in pieces.
             let piece = try template(escapes: nil) { $0 == "`" || isStop($0) }
             parts += piece.parts
             if begins(with: "```") { break }
@@ -65,7 +65,7 @@ extension HurlReader {
         return HurlTemplate(parts: parts, place: place)
     }
 
-    /// Text between two backquotes on one line.
+    /// Text between single backquotes, on one line.
     private mutating func oneline() throws(HurlProblem) -> HurlTemplate {
         let start = position
         position += 1
@@ -74,7 +74,7 @@ extension HurlReader {
         return text
     }
 
-    /// `base64,…;` or `hex,…;` where one of them comes next.
+    /// `base64,…;` or `hex,…;`, if one follows.
     mutating func bytes() throws(HurlProblem) -> [UInt8]? {
         let start = position
         let isBase64 = take("base64,")
@@ -89,12 +89,12 @@ extension HurlReader {
 
     private static func base64(_ content: String.UnicodeScalarView) -> [UInt8]? {
         let text = String(content.filter { !$0.properties.isWhitespace })
-        // Hurl does without the padding.
+        // Hurl accepts missing padding.
         let padding = String(repeating: "=", count: text.hasSuffix("=") ? 0 : (4 - text.utf8.count % 4) % 4)
         return Data(base64Encoded: text + padding).map { [UInt8]($0) }
     }
 
-    /// Blanks may stand around the digits, not between them.
+    /// Blanks are allowed around the digits, not between them.
     private static func hexadecimal(_ content: String.UnicodeScalarView) -> [UInt8]? {
         let isBlank = { (scalar: Unicode.Scalar) in scalar == " " || scalar == "\t" }
         let text = content.drop(while: isBlank).reversed().drop(while: isBlank).reversed()

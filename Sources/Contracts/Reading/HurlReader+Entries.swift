@@ -1,7 +1,6 @@
 internal import HTTPTypes
 
 extension HurlReader {
-    /// The whole file.
     mutating func document() throws(HurlProblem) -> [HurlEntry] {
         var entries: [HurlEntry] = []
         var remark = skipLines()
@@ -17,7 +16,7 @@ extension HurlReader {
         let start = position
         _ = skipLines()
         guard begins(with: "HTTP") else {
-            // The comment belongs to the next entry.
+            // Leave the comment to the next entry.
             position = start
             return HurlEntry(remark: remark, request: request, response: nil)
         }
@@ -73,7 +72,7 @@ extension HurlReader {
             || signsOfURLs.unicodeScalars.contains(scalar)
     }
 
-    /// The names that say how a message is framed are the client's own.
+    /// The client derives the framing fields itself.
     private func checkName(_ field: HurlPair) throws(HurlProblem) {
         let name = field.name.source.lowercased()
         guard ["host", "connection", "content-length", "transfer-encoding"].contains(name) else { return }
@@ -103,7 +102,7 @@ extension HurlReader {
     private mutating func version() throws(HurlProblem) {
         let start = position
         let version = take(while: { $0.value > 0x20 && $0 != "#" })
-        // Answers come by HTTP/1.1 or not at all, so that there is nothing to compare.
+        // The runner speaks HTTP/1.1 only, so there is nothing to compare.
         guard version == "HTTP" || version == "HTTP/1.1" else {
             position = start
             throw unexpected("expected HTTP or HTTP/1.1; other versions are not spoken")

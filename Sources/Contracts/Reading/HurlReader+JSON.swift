@@ -1,7 +1,6 @@
 internal import JSON
 
 extension HurlReader {
-    /// Whether a JSON value comes next.
     var beginsJSON: Bool {
         guard let next = peek else { return false }
         switch next {
@@ -10,13 +9,13 @@ extension HurlReader {
         }
     }
 
-    /// Whether a word that comes next is no beginning of a longer one.
+    /// Whether the word that comes next does not continue.
     private func ends(behind word: String) -> Bool {
         let end = position + word.unicodeScalars.count
         return end == scalars.count || !scalars[end].properties.isAlphabetic
     }
 
-    /// A JSON value as it is written, with its variables.
+    /// A JSON value as written, with its variables.
     mutating func json() throws(HurlProblem) -> [HurlBody.JSONPart] {
         var draft = JSONDraft()
         var depth = 0
@@ -41,7 +40,7 @@ extension HurlReader {
         return draft.finished
     }
 
-    /// Whether a number, `true`, `false` or `null` outside of brackets goes on.
+    /// Whether a top-level number, `true`, `false` or `null` continues.
     private func continuesWord(_ draft: JSONDraft) -> Bool {
         guard let next = peek, draft.isWord else { return false }
         switch next {
@@ -61,7 +60,7 @@ extension HurlReader {
             }
             draft.add(scalar, at: position)
             position += 1
-            // What is escaped cannot end the string.
+            // An escaped character cannot end the string.
             if scalar == "\\", let escaped = peek {
                 draft.add(escaped, at: position)
                 position += 1
@@ -72,7 +71,7 @@ extension HurlReader {
         position += 1
     }
 
-    /// Whether it is JSON once every variable has a value.
+    /// Checks that it is JSON once every variable has a value.
     private func check(_ draft: JSONDraft) throws(HurlProblem) {
         do {
             _ = try JSON.parse(draft.probe)
@@ -84,21 +83,20 @@ extension HurlReader {
     }
 }
 
-/// JSON while it is read: its parts, and the same with something in place of each variable, to be checked.
+/// JSON while it is read: its parts, and a probe with a stand-in for each variable to validate it.
 private struct JSONDraft {
     private var parts: [HurlBody.JSONPart] = []
     private var text = ""
     private(set) var probe: [UInt8] = []
-    /// For each byte of the probe the place in the file that it comes from.
+    /// For each byte of the probe, its position in the file.
     private(set) var origins: [Int] = []
 
-    /// Whether it is no string, array or object, as far as it goes.
+    /// Whether the text so far is neither a string, an array nor an object.
     var isWord: Bool {
         guard let first = probe.first else { return false }
         return first != UInt8(ascii: "\"") && first != UInt8(ascii: "{") && first != UInt8(ascii: "[")
     }
 
-    /// The parts in order.
     var finished: [HurlBody.JSONPart] { text.isEmpty ? parts : parts + [.text(text)] }
 
     mutating func add(_ scalar: Unicode.Scalar, at position: Int) {

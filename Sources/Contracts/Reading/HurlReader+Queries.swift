@@ -1,7 +1,6 @@
 internal import JSON
 
 extension HurlReader {
-    /// A query with its filters.
     mutating func query() throws(HurlProblem) -> HurlQuery {
         let place = place
         let subject = try subject()
@@ -28,7 +27,7 @@ extension HurlReader {
         }
     }
 
-    /// A filter where one comes next.
+    /// The next filter, if one follows.
     private mutating func filter() throws(HurlProblem) -> HurlFilter? {
         let start = position
         skipBlanks()
@@ -67,7 +66,7 @@ extension HurlReader {
         return try quoted()
     }
 
-    /// A JSONPath; what holds no variable is checked at once.
+    /// A JSONPath, which is checked at once if it has no variables.
     private mutating func path() throws(HurlProblem) -> HurlTemplate {
         try expectBlank(before: "a JSONPath in quotes")
         let start = position
@@ -81,7 +80,7 @@ extension HurlReader {
         return path
     }
 
-    /// The letters that come next.
+    /// The letters and digits that come next.
     mutating func word() -> String {
         take(while: { scalar in
             switch scalar {

@@ -1,15 +1,15 @@
 internal import JSON
 
-/// The name of a section, and where its bracket stands.
+/// A section's name and the position of its bracket.
 struct HurlSection {
     let name: String
     let position: Int
 }
 
 extension HurlReader {
-    /// Consumes the line `[Name]` where it comes next.
+    /// Consumes the line `[Name]`, if it follows.
     ///
-    /// A JSON array begins with the same bracket; one of a single bare word would be no JSON.
+    /// A JSON array starts with the same bracket, but a single bare word in brackets is not JSON.
     mutating func sectionName() throws(HurlProblem) -> HurlSection? {
         let start = position
         _ = skipLines()
@@ -65,7 +65,7 @@ extension HurlReader {
         }
     }
 
-    /// The lines `name: value` that come next.
+    /// The lines `name: value` that follow.
     mutating func pairs() throws(HurlProblem) -> [HurlPair] {
         var pairs: [HurlPair] = []
         while let name = try key() {
@@ -75,7 +75,7 @@ extension HurlReader {
         return pairs
     }
 
-    /// Consumes the name of a line `name: value`, the colon and the blanks behind it; nothing where no such line comes.
+    /// Consumes the name of a line `name: value`, the colon and the blanks after it; nothing if no such line follows.
     mutating func key() throws(HurlProblem) -> HurlTemplate? {
         let start = position
         _ = skipLines()
@@ -145,11 +145,11 @@ extension HurlReader {
     }
 }
 
-/// Bare words that are no texts: `null`, booleans and numbers.
+/// Bare words that are constants: `null`, booleans and numbers.
 enum HurlConstant {
-    /// The value of a word; `nil` where it is a text.
+    /// The value of a word; `nil` for text.
     static func of(_ word: String) -> JSON? {
-        // The words of JSON and those of Hurl differ in nothing that is written in practice.
+        // For all practical words, JSON's constants are Hurl's.
         guard let value = try? JSON.parse(word.utf8) else { return nil }
         switch value {
         case .null, .bool, .number: return value
@@ -157,7 +157,7 @@ enum HurlConstant {
         }
     }
 
-    /// Whether Hurl would take the beginning of a text for a constant, and stumble over its rest.
+    /// Whether Hurl would read the start of a text as a constant and reject the rest.
     static func begins(_ text: String) -> Bool {
         let digits = text.utf8.first == UInt8(ascii: "-") ? text.utf8.dropFirst() : text.utf8[...]
         return digits.first.map { UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 } == true

@@ -1,10 +1,10 @@
 extension HurlReader {
-    /// Text and variables up to a character that ends them.
+    /// Text and variables up to a stop character.
     ///
     /// - Parameters:
-    ///   - escapes: The characters that may stand behind a backslash besides `u`; `nil` where a backslash is itself.
-    ///   - trimsBlanks: Whether blanks at the end, unless they are escaped, are left out.
-    ///   - isStop: Which characters end the text.
+    ///   - escapes: The characters allowed after a backslash besides `u`; `nil` if a backslash is literal.
+    ///   - trimsBlanks: Whether to drop trailing blanks that are not escaped.
+    ///   - isStop: Whether a character ends the text.
     mutating func template(
         escapes: String?, trimsBlanks: Bool = false, isStop: (Unicode.Scalar) -> Bool
     ) throws(HurlProblem) -> HurlTemplate {
@@ -33,7 +33,7 @@ extension HurlReader {
         return HurlTemplate(parts: parts, place: place)
     }
 
-    /// The value of a line `name: value`: up to the end of the line or a comment, without blanks at its end.
+    /// The value of a line `name: value`: up to the end of the line or a comment, without trailing blanks.
     mutating func lineValue() throws(HurlProblem) -> HurlTemplate {
         let value = try template(escapes: "#\"\\/bfnrt", trimsBlanks: true) {
             $0 == "#" || $0 == "\n" || $0 == "\r" || $0 == "\t"
@@ -46,7 +46,6 @@ extension HurlReader {
         return value
     }
 
-    /// A string in double quotes.
     mutating func quoted() throws(HurlProblem) -> HurlTemplate {
         let start = position
         guard take("\"") else { throw unexpected("expected a string in quotes") }
@@ -107,7 +106,6 @@ extension HurlReader {
         return .literal(pattern)
     }
 
-    /// A backslash and what stands behind it.
     private mutating func escape(among escapes: String) throws(HurlProblem) -> Unicode.Scalar {
         let start = position
         position += 1

@@ -1,11 +1,11 @@
-/// Reads a Hurl file from its beginning to its end; this is the cursor, what it reads stands in the extensions.
+/// Reads a Hurl file; this is the cursor, the extensions read the parts.
 ///
-/// The grammar is that of hurl.dev (`docs/grammar.html` there).
+/// The grammar is at hurl.dev (`docs/grammar.html`).
 struct HurlReader {
     let file: String
     let scalars: [Unicode.Scalar]
     var position = 0
-    /// The places at which lines begin.
+    /// The positions at which lines start.
     private let lineStarts: [Int]
 
     init(file: String, bytes: [UInt8]) throws(HurlProblem) {
@@ -19,14 +19,13 @@ struct HurlReader {
         lineStarts = [0] + scalars.indices.filter { scalars[$0] == "\n" }.map { $0 + 1 }
     }
 
-    /// The character that comes next, or `nil` at the end.
+    /// The next character, or `nil` at the end.
     var peek: Unicode.Scalar? { position < scalars.count ? scalars[position] : nil }
 
-    /// The place of the character that comes next.
     var place: HurlPlace { place(of: position) }
 
     func place(of position: Int) -> HurlPlace {
-        // By halves, since every part of a file notes its place.
+        // Binary search: every part of a file records its place.
         var (line, end) = (0, lineStarts.count)
         while end - line > 1 {
             let middle = (line + end) / 2
@@ -35,37 +34,35 @@ struct HurlReader {
         return HurlPlace(line: line + 1, column: position - lineStarts[line] + 1)
     }
 
-    /// Whether a word comes next.
     func begins(with word: String) -> Bool { scalars[position...].starts(with: word.unicodeScalars) }
 
-    /// Consumes a word where it comes next.
+    /// Consumes a word if it comes next.
     mutating func take(_ word: String) -> Bool {
         guard begins(with: word) else { return false }
         position += word.unicodeScalars.count
         return true
     }
 
-    /// Consumes characters as long as a condition holds.
+    /// Consumes characters while a condition holds.
     mutating func take(while condition: (Unicode.Scalar) -> Bool) -> String {
         let start = position
         while let scalar = peek, condition(scalar) { position += 1 }
         return text(from: start)
     }
 
-    /// What was read since a place.
+    /// The text read since `start`.
     func text(from start: Int) -> String { String(String.UnicodeScalarView(scalars[start..<position])) }
 
     mutating func skipBlanks() {
         while let scalar = peek, scalar == " " || scalar == "\t" { position += 1 }
     }
 
-    /// Consumes one blank or more.
+    /// Consumes at least one blank.
     mutating func expectBlank(before what: String) throws(HurlProblem) {
         guard peek == " " || peek == "\t" else { throw unexpected("expected a blank and \(what)") }
         skipBlanks()
     }
 
-    /// Consumes blanks, a comment and the end of the line.
     mutating func endLine() throws(HurlProblem) {
         skipBlanks()
         if peek == "#" { skipComment() }
@@ -74,7 +71,7 @@ struct HurlReader {
 
     /// Consumes empty lines and comments.
     ///
-    /// - Returns: The text of the comments that stand right above what comes next.
+    /// - Returns: The text of the comments directly above what follows.
     mutating func skipLines() -> String {
         var remarks: [String] = []
         while true {
@@ -92,7 +89,7 @@ struct HurlReader {
 
     private mutating func takeNewline() -> Bool { take("\n") || take("\r\n") }
 
-    /// - Returns: The comment's text without its signs and the blanks around it.
+    /// - Returns: The comment's text without its `#` and surrounding blanks.
     @discardableResult
     private mutating func skipComment() -> String {
         let line = take(while: { $0 != "\n" && $0 != "\r" })
@@ -103,12 +100,12 @@ struct HurlReader {
     /// A problem with what comes next.
     func unexpected(_ expected: String) -> HurlProblem { problem("found \(found); \(expected)") }
 
-    /// A problem at a place, or at the present one.
+    /// A problem at a position, by default the current one.
     func problem(_ message: String, at position: Int? = nil) -> HurlProblem {
         HurlProblem(file: file, place: place(of: position ?? self.position), message: message)
     }
 
-    /// What comes next, for people: a word of a bearable length.
+    /// What comes next, for messages; long words are cut.
     private var found: String {
         guard let next = peek else { return "the end of the file" }
         if next == "\n" || next == "\r" { return "the end of the line" }

@@ -1,13 +1,13 @@
 internal import JSON
 
-/// How the content of an answer differs from the expected one: JSON member by member, all else line by line.
+/// How an answer's content differs from the expected one: JSON by member, other content by line.
 struct BodyDifference {
-    /// What differs, in one line.
+    /// A summary in one line.
     let message: String
     /// Both side by side.
     let lines: [String]
 
-    /// The difference between two contents that are not the same.
+    /// Compares two contents that are not equal.
     init(expected: [UInt8], found: [UInt8]) {
         let values = (Self.json(expected), Self.json(found))
         guard let wanted = values.0, let received = values.1 else {
@@ -27,13 +27,13 @@ struct BodyDifference {
         }
     }
 
-    /// A content for people: JSON with a line for each member.
+    /// A content for people: JSON with one line per member.
     static func shown(_ bytes: [UInt8]) -> [String] {
         json(bytes).map(lines) ?? textLines(bytes)
     }
 
     private static func json(_ bytes: [UInt8]) -> JSON? {
-        // What is no JSON is compared as text.
+        // Other content is compared as text.
         try? JSON.parse(bytes)
     }
 
@@ -43,7 +43,7 @@ struct BodyDifference {
 
     private static func textLines(_ bytes: [UInt8]) -> [String] {
         if bytes.isEmpty { return [] }
-        // By bytes: as `Character` “\r\n” is another one than “\n”.
+        // By bytes: as a `Character`, “\r\n” is not “\n”.
         return bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
     }

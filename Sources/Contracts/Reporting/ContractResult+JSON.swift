@@ -1,7 +1,7 @@
 public import JSON
 
 extension ContractResult {
-    /// What became of the file, for programs.
+    /// The result for programs.
     public var json: JSON {
         [
             "file": .string(file), "passed": .bool(hasPassed),

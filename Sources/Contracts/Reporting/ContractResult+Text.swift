@@ -1,10 +1,10 @@
 extension ContractResult {
-    /// What became of the file, for people: one line a case, and below those that failed what was wrong.
+    /// The result for people: one line per case, followed by what was wrong with a failed one.
     ///
-    /// Requests that only prepare are told of when they fail.
+    /// Preparing requests appear only when they fail.
     public var lines: [String] { told.flatMap { $0.lines(in: file) } }
 
-    /// How many cases ended how, in one line.
+    /// The number of cases per outcome, in one line.
     public static func summary(of results: [ContractResult]) -> String {
         let cases = results.flatMap(\.told)
         let counts = [
@@ -19,7 +19,7 @@ extension ContractResult {
 }
 
 extension ContractCase {
-    /// The word for how it ended.
+    /// The word for the outcome.
     public var word: String {
         switch outcome {
         case .passed: "ok"
@@ -35,14 +35,13 @@ extension ContractCase {
         return ["\(word)  \(file):\(place.line)  \(title)\(about)"] + failureLines(in: file)
     }
 
-    /// What was wrong, and what is known about it.
     func failureLines(in file: String) -> [String] {
         failures.flatMap { $0.lines(in: file) } + [explanation].compactMap { $0.map { "    " + $0 } }
     }
 }
 
 extension ContractFailure {
-    /// The place, what was wrong, and both sides of it.
+    /// The place, what was wrong, and the difference.
     public func lines(in file: String) -> [String] {
         ["    \(file):\(place.line):\(place.column): \(message)"] + difference.map { "      " + $0 }
     }

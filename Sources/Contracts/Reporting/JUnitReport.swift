@@ -1,6 +1,6 @@
-/// Results in the XML that build servers read as JUnit's: a suite a file, a test a case.
+/// Results as JUnit XML for build servers: one suite per file, one test per case.
 public enum JUnitReport {
-    /// The document.
+    /// The XML document.
     public static func text(_ results: [ContractResult]) -> String {
         let cases = results.flatMap(\.told)
         let duration = results.reduce(Duration.zero) { $0 + $1.duration }
@@ -47,7 +47,7 @@ public enum JUnitReport {
         return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - rest.count))\(rest)"
     }
 
-    /// Text as XML 1.0 takes it: marks escaped, and what no document may hold (section 2.2) replaced.
+    /// Escapes markup for XML 1.0, and replaces characters that no document may hold (section 2.2).
     private static func escape(_ text: String) -> String {
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
@@ -55,7 +55,7 @@ public enum JUnitReport {
             case "<": escaped += "&lt;"
             case ">": escaped += "&gt;"
             case "\"": escaped += "&quot;"
-            // A line break in an attribute would be read as a blank.
+            // In an attribute, a line break would be read as a space.
             case "\n": escaped += "&#10;"
             case "\r": escaped += "&#13;"
             case "\t": escaped += "&#9;"
@@ -67,6 +67,6 @@ public enum JUnitReport {
 }
 
 extension ContractResult {
-    /// The cases that a report tells of: all but the preparations that went well.
+    /// The cases to report: all except successful preparations.
     var told: [ContractCase] { cases.filter { !$0.isPreparation || !$0.failures.isEmpty } }
 }

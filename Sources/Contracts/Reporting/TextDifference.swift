@@ -1,24 +1,24 @@
 internal import JSON
 
-/// Two texts side by side, line by line, as `diff -u` shows them.
+/// Two texts compared by line, as `diff -u` shows them.
 enum TextDifference {
-    /// A line, and on which side it stands: `-` (expected alone), `+` (found alone) or a blank (both).
+    /// A line and its side: `-` (expected only), `+` (found only) or a blank (both).
     private struct Line {
         let mark: Character
         let text: String
-        /// Where it differs from the line that took its place, in scalars; a longer line is cut around it.
+        /// The scalar at which it differs from its counterpart; a longer line is cut around it.
         var focus = 0
     }
 
-    /// Lines that stay the same around a change.
+    /// Unchanged lines shown around a change.
     private static let context = 3
-    /// Longer differences are cut, since nobody reads more, and comparing takes the square of it.
+    /// Longer differences are cut: nobody reads them, and comparing takes quadratic time.
     private static let maximumLines = 2000
     private static let maximumLineLength = 400
 
-    /// Every line with its mark before it; `…` stands for lines that are the same.
+    /// Every line with its mark; `…` stands for omitted lines.
     static func lines(expected: [String], found: [String]) -> [String] {
-        // Lines that are the same at both ends cost nothing, so that a change behind many of them is found as well.
+        // Equal lines at both ends are skipped cheaply, so a change after many of them is found too.
         let start = zip(expected, found).prefix { isSame($0, $1) }.count
         let rest = zip(expected[start...].reversed(), found[start...].reversed())
         let end = rest.prefix { isSame($0, $1) }.count
@@ -36,7 +36,6 @@ enum TextDifference {
 
     private static func isSame(_ one: String, _ other: String) -> Bool { one.hasSameBytes(as: other) }
 
-    /// The lines around changes.
     private static func excerpt(_ marked: [Line], isCut: Bool) -> [String] {
         let changes = marked.indices.filter { marked[$0].mark != " " }
         var lines: [String] = []
@@ -53,7 +52,7 @@ enum TextDifference {
     private static func cut(_ line: Line) -> String {
         let scalars = Array(line.text.unicodeScalars)
         guard scalars.count > maximumLineLength else { return line.text }
-        // What differs stands in the middle, unless the beginning shows it too.
+        // Center the difference, unless the beginning shows it.
         let start = line.focus < maximumLineLength ? 0 : line.focus - maximumLineLength / 2
         let piece = scalars[start...].prefix(maximumLineLength)
         let text = String(String.UnicodeScalarView(piece))
@@ -84,7 +83,7 @@ enum TextDifference {
         return lines
     }
 
-    /// Lines in place of others; the first stands for the first, and so on.
+    /// Replaced lines; the first corresponds to the first, and so on.
     private static func change(_ old: ArraySlice<String>, _ new: ArraySlice<String>) -> [Line] {
         let focuses = zip(old, new).map { old, new in
             zip(old.unicodeScalars, new.unicodeScalars).prefix { $0 == $1 }.count

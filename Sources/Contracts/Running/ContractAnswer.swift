@@ -1,4 +1,4 @@
-/// What came back for a request of a case.
+/// The answer to a case's request.
 public struct ContractAnswer: Sendable {
     /// The status.
     public let status: Int
@@ -7,28 +7,28 @@ public struct ContractAnswer: Sendable {
     /// The content.
     public let body: [UInt8]
 
-    /// An answer of these parts.
+    /// An answer with these parts.
     public init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
         self.status = status
         self.fields = fields
         self.body = body
     }
 
-    /// The content as text; what is no UTF-8 in it is replaced.
+    /// The content as text; invalid UTF-8 is replaced.
     var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The values of all lines of that name, in any case of its letters.
+    /// The values of all lines with that name, case-insensitively.
     func values(of name: String) -> [String] {
         fields.filter { $0.name.lowercased() == name.lowercased() }.map(\.value)
     }
 }
 
-/// Why a request of a case has no answer, as a sentence.
+/// Why a case's request has no answer, as a sentence.
 public struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
     public let description: String
 
-    /// A problem that is told by that sentence.
+    /// A problem with that description.
     public init(_ description: String) {
         self.description = description
     }

@@ -1,9 +1,9 @@
-/// One thing in which an answer differs from what its case expects, or because of which a case could not go on.
+/// A difference between an answer and its case, or the reason why a case could not continue.
 public struct ContractFailure: Error, Sendable, Hashable {
-    /// Where the file says what was expected.
+    /// Where the file states the expectation.
     public let place: HurlPlace
-    /// What was expected and what was found, in one line.
+    /// What was expected and found, in one line.
     public let message: String
-    /// Both side by side, where a line is not enough; each line begins with `-` (expected), `+` (found) or a blank.
+    /// The difference where one line is not enough; each line starts with `-` (expected), `+` (found) or a blank.
     public var difference: [String] = []
 }

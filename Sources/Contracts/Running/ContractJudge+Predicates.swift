@@ -1,7 +1,7 @@
 internal import JSON
 
 extension ContractJudge {
-    /// What is wrong with a value; `nil` where the predicate holds.
+    /// What is wrong with a value; `nil` if the predicate holds.
     func verdict(
         _ predicate: HurlPredicate, _ value: ContractValue?, at place: HurlPlace
     ) throws(ContractFailure) -> String? {
@@ -12,7 +12,7 @@ extension ContractJudge {
         switch try judge(predicate.function, value, at: place) {
         case .holds: return predicate.isNegated ? "found \(value.shown), for which it does hold" : nil
         case .fails: return predicate.isNegated ? nil : "found \(value.shown)"
-        // What makes no sense for a value is as little true when it is negated.
+        // A predicate that does not apply to a value fails even when negated.
         case .makesNoSense: return "found \(value.kind), \(value.shown), of which this cannot be asked"
         }
     }

@@ -1,7 +1,7 @@
 internal import JSON
 
 extension ContractJudge {
-    /// What a query finds; `nil` where there is nothing.
+    /// What a query finds; `nil` for nothing.
     func value(of query: HurlQuery) throws(ContractFailure) -> ContractValue? {
         var value = try value(of: query.subject, at: query.place)
         for filter in query.filters {
@@ -30,7 +30,7 @@ extension ContractJudge {
         }
     }
 
-    /// One value of a path that can find one only, else all that it finds.
+    /// The value for a singular path, otherwise the list of all values found.
     private func find(
         _ path: HurlTemplate, in text: [UInt8], at place: HurlPlace
     ) throws(ContractFailure) -> ContractValue? {
@@ -63,7 +63,7 @@ extension ContractJudge {
         case .regex(let pattern): return try group(of: pattern, in: try text(value, filter, place), at: place)
         case .replace(let old, let new):
             let (old, new) = (try variables.text(old), try variables.text(new))
-            // By scalars here and below: “\r\n” is one `Character`, in which no “\n” would be found.
+            // By scalars here and below: “\r\n” is one `Character`, so “\n” would not be found in it.
             let text = try text(value, filter, place).unicodeScalars
                 .replacing(old.unicodeScalars, with: new.unicodeScalars)
             return .json(.string(String(text)))
@@ -110,7 +110,7 @@ extension ContractJudge {
             place: place, message: "the filter \(filter.word) cannot work on \(value.kind), \(value.shown)")
     }
 
-    /// The first group of a pattern that is found in a text.
+    /// The first group of the pattern's first match.
     private func group(
         of pattern: HurlPattern, in text: String, at place: HurlPlace
     ) throws(ContractFailure) -> ContractValue? {

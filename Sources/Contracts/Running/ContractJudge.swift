@@ -1,13 +1,13 @@
 internal import JSON
 
-/// Looks for what an entry expects in an answer.
+/// Compares an answer with what an entry expects.
 struct ContractJudge {
     let answer: ContractAnswer
     var variables: ContractVariables
 
-    /// What is wrong with an answer; the variables are those that it gave a value.
+    /// What is wrong with the answer; captures go into ``variables``.
     ///
-    /// The status comes first: with another one everything else would differ as well, and nothing is captured.
+    /// With another status nothing else is checked or captured, since everything would differ.
     mutating func failures(_ response: HurlResponse) -> [ContractFailure] {
         if let failure = status(response) { return [failure] }
         var failures: [ContractFailure] = []
@@ -34,7 +34,7 @@ struct ContractJudge {
         }
     }
 
-    /// The content that came with another status usually says why.
+    /// Shows the content too, which usually explains the other status.
     private func status(_ response: HurlResponse) -> ContractFailure? {
         guard let expected = response.status, expected != answer.status else { return nil }
         var difference = ["-HTTP \(expected)", "+HTTP \(answer.status)"]

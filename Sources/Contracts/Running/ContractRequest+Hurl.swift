@@ -7,7 +7,7 @@ internal import HTTPTypes
 #endif
 
 extension ContractRequest {
-    /// The request that an entry describes.
+    /// The request of an entry.
     init(_ request: HurlRequest, _ variables: ContractVariables) throws(ContractFailure) {
         var url = try variables.text(request.url)
         if !request.query.isEmpty {
@@ -28,7 +28,7 @@ extension ContractRequest {
             fields.append(HTTPField(name: name, value: try variables.text(pair.value)))
         }
         if !request.cookies.isEmpty {
-            // Appended: set by name, every cookie would become a line of its own, which RFC 6265 section 5.4 forbids.
+            // Appended: set by name, each cookie would become a line of its own, which RFC 6265 section 5.4 forbids.
             fields.append(HTTPField(name: .cookie, value: try cookies(request.cookies, variables)))
         }
         if let credentials = request.credentials {
@@ -52,7 +52,7 @@ extension ContractRequest {
         return cookies.joined(separator: "; ")
     }
 
-    /// Pairs as a query or form has them.
+    /// Pairs encoded as in a query or form.
     private static func encoded(
         _ pairs: [HurlPair], _ variables: ContractVariables
     ) throws(ContractFailure) -> String {
@@ -64,7 +64,7 @@ extension ContractRequest {
         return items.joined(separator: "&")
     }
 
-    /// A text in which everything but RFC 3986's unreserved characters is encoded.
+    /// Encodes everything except RFC 3986's unreserved characters.
     private static func percentEncoded(_ text: String) -> String {
         text.utf8.reduce(into: "") { encoded, byte in
             switch byte {

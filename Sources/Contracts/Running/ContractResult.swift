@@ -1,8 +1,8 @@
-/// What became of a file.
+/// The result of a file.
 public struct ContractResult: Sendable {
     /// The file's name.
     public let file: String
-    /// What became of each request, in order.
+    /// The result of each request, in order.
     public private(set) var cases: [ContractCase]
 
     init(file: String, cases: [ContractCase]) {
@@ -10,7 +10,7 @@ public struct ContractResult: Sendable {
         self.cases = cases
     }
 
-    /// Adds to the case that failed what somebody else knows about it, such as the server's own record.
+    /// Adds to the failed case what another source knows, such as the server's journal.
     public mutating func explain(_ explanation: String) {
         guard let failed = cases.firstIndex(where: { !$0.failures.isEmpty }) else { return }
         cases[failed].explanation = explanation
@@ -19,49 +19,49 @@ public struct ContractResult: Sendable {
     /// Whether nothing failed.
     public var hasPassed: Bool { cases.allSatisfy { $0.failures.isEmpty } }
 
-    /// Whether at least one case, other than what only prepares, was run.
+    /// Whether any case other than a preparation ran.
     public var hasRun: Bool {
         cases.contains { !$0.isPreparation && ($0.outcome == .passed || !$0.failures.isEmpty) }
     }
 
-    /// How long all requests took together.
+    /// The total time of all requests.
     public var duration: Duration { cases.reduce(.zero) { $0 + $1.duration } }
 }
 
-/// What became of one request.
+/// The result of one request.
 public struct ContractCase: Sendable {
-    /// How it ended.
+    /// The outcome of a request.
     public enum Outcome: Sendable, Hashable {
-        /// The answer is the expected one.
+        /// The answer met the expectations.
         case passed
-        /// It is not, or there is none.
+        /// It did not, or there was no answer.
         case failed([ContractFailure])
-        /// The request steers the emulator, and there is none.
+        /// A control request, omitted because no emulator is asked.
         case leftOut
-        /// The file says to skip it.
+        /// The file skips it.
         case skipped
-        /// A case before it failed, on which it may depend.
+        /// An earlier case failed, on which it may depend.
         case notReached
     }
 
-    /// Where the request stands.
+    /// The request's place in the file.
     public let place: HurlPlace
-    /// Method and path, as the file has them.
+    /// Method and path as in the file.
     public let title: String
-    /// What the comment above the request says.
+    /// The comment above the request.
     public let remark: String
-    /// Whether the request is not about the vendor but prepares what follows.
+    /// Whether the request prepares later ones and does not test the vendor.
     public let isPreparation: Bool
-    /// The status of the answer; `nil` where none came.
+    /// The answer's status; `nil` without an answer.
     public let status: Int?
-    /// How it ended.
+    /// The outcome.
     public let outcome: Outcome
-    /// How long it took.
+    /// The time it took.
     public let duration: Duration
-    /// What somebody else knows about its failure.
+    /// What another source knows about its failure.
     public fileprivate(set) var explanation: String?
 
-    /// What was wrong; nothing unless it failed.
+    /// What was wrong; empty unless it failed.
     public var failures: [ContractFailure] {
         if case .failed(let failures) = outcome { failures } else { [] }
     }

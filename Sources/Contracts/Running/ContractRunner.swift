@@ -1,6 +1,6 @@
-/// Runs files of cases: sends their requests in order and compares the answers with what is expected.
+/// Runs files of cases: sends their requests in order and compares the answers with the expected ones.
 ///
-/// It knows neither sockets nor whom it asks: ``Send`` does.
+/// It knows neither sockets nor the server; ``Send`` does.
 public struct ContractRunner: Sendable {
     /// Sends a request and returns the complete answer.
     public typealias Send = @Sendable (ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer
@@ -12,9 +12,9 @@ public struct ContractRunner: Sendable {
     /// A runner.
     ///
     /// - Parameters:
-    ///   - isPreparation: Whether a request to that URL prepares what follows, and is no case by itself.
-    ///   - leavesOutPreparations: Whether nobody is there who understands such requests; what they capture has to be
-    ///     among the variables then.
+    ///   - isPreparation: Whether a request to that URL prepares later ones and is not a case.
+    ///   - leavesOutPreparations: Whether the server does not understand such requests; their captures must then be
+    ///     among the variables.
     ///   - send: Sends a request.
     public init(
         isPreparation: @escaping @Sendable (_ url: String) -> Bool = { _ in false },
@@ -25,7 +25,7 @@ public struct ContractRunner: Sendable {
         self.send = send
     }
 
-    /// Runs a file up to the first case that fails, since those behind it may depend on it.
+    /// Runs a file up to its first failed case, since later cases may depend on it.
     public func run(_ file: HurlFile, variables: ContractVariables) async -> ContractResult {
         var variables = variables
         var hasFailed = false
@@ -44,7 +44,7 @@ public struct ContractRunner: Sendable {
         return ContractResult(file: file.name, cases: cases)
     }
 
-    /// Method and path, without the variable or the server at the beginning of the URL.
+    /// Method and path, without the variable or server that starts the URL.
     private static func title(_ request: HurlRequest) -> String {
         let url = request.url.source
         let path =
@@ -52,7 +52,7 @@ public struct ContractRunner: Sendable {
         return "\(request.method.rawValue) \(path.firstIndex(of: "/").map { path[$0...] } ?? path)"
     }
 
-    /// How an entry ends, and the status of the answer, if there is one.
+    /// The outcome of an entry, and the answer's status if there is one.
     private func outcome(
         of entry: HurlEntry, isPreparation: Bool, _ variables: inout ContractVariables
     ) async -> (ContractCase.Outcome, status: Int?) {
@@ -73,7 +73,7 @@ public struct ContractRunner: Sendable {
         }
     }
 
-    /// The variables to which an entry gives a value.
+    /// The variables that an entry sets.
     private static func given(by entry: HurlEntry) -> [(String, HurlPlace)] {
         let options = entry.request.options.compactMap { option -> (String, HurlPlace)? in
             if case .variable(let name, _, let place) = option { (name, place) } else { nil }
@@ -81,7 +81,7 @@ public struct ContractRunner: Sendable {
         return options + (entry.response?.captures ?? []).map { ($0.name.source, $0.name.place) }
     }
 
-    /// Does what the options say; false when the request is skipped.
+    /// Applies the options; returns false when the request is skipped.
     private func prepare(
         _ request: HurlRequest, _ variables: inout ContractVariables
     ) throws(ContractFailure) -> Bool {

@@ -1,11 +1,11 @@
 internal import JSON
 
-/// What a query finds: a JSON value, or bytes.
+/// A query's result: a JSON value, or bytes.
 enum ContractValue: Sendable, Hashable {
     case json(JSON)
     case bytes([UInt8])
 
-    /// The value for people.
+    /// The value for messages.
     var shown: String {
         switch self {
         case .json(.null): "null"
@@ -15,7 +15,7 @@ enum ContractValue: Sendable, Hashable {
         }
     }
 
-    /// What kind of value it is, for people.
+    /// The kind of value, for messages.
     var kind: String {
         switch self {
         case .json(let value): value.isNull ? "null" : "a JSON \(value.typeName)"
@@ -23,12 +23,11 @@ enum ContractValue: Sendable, Hashable {
         }
     }
 
-    /// The text of a string.
     var string: String? {
         if case .json(.string(let text)) = self { text } else { nil }
     }
 
-    /// Whether both say the same: numbers by value, all else as it is written.
+    /// Whether both are equal: numbers by value, everything else as written.
     func equals(_ other: ContractValue) -> Bool {
         switch (self, other) {
         case (.json(let own), .json(let other)): own.isEquivalent(to: other)

@@ -1,9 +1,9 @@
 public import JSON
 
-/// The variables of a file while it runs.
+/// The variables of a running file.
 public struct ContractVariables: Sendable, Hashable {
     private var values: [String: JSON]
-    /// Where a request that was left out would have given a variable its value.
+    /// Variables that requests left out would have set, and where.
     private var lost: [String: HurlPlace] = [:]
 
     /// Variables with these values.
@@ -17,12 +17,11 @@ public struct ContractVariables: Sendable, Hashable {
         set { values[name] = newValue }
     }
 
-    /// Notes that a request which gives a variable its value was left out.
+    /// Records that the request which sets this variable was left out.
     mutating func lose(_ name: String, at place: HurlPlace) {
         if values[name] == nil { lost[name] = place }
     }
 
-    /// The value of a variable that is used.
     func value(of variable: HurlVariable) throws(ContractFailure) -> JSON {
         if let value = values[variable.name] { return value }
         let message =
@@ -36,7 +35,6 @@ public struct ContractVariables: Sendable, Hashable {
         throw ContractFailure(place: variable.place, message: message)
     }
 
-    /// A text with the values of its variables.
     func text(_ template: HurlTemplate) throws(ContractFailure) -> String {
         var text = ""
         for part in template.parts {
@@ -48,13 +46,13 @@ public struct ContractVariables: Sendable, Hashable {
         return text
     }
 
-    /// A text with the values of its variables; what has none stays as it is written.
+    /// The text with its variables replaced; unset ones stay as written.
     func knownText(_ template: HurlTemplate) -> String {
         template.parts.reduce(into: "") { text, part in
             switch part {
             case .text(let piece): text += piece
             case .variable(let variable):
-                // Whoever needs the value complains about it.
+                // Code that needs the value reports the problem.
                 text += (try? self.text(of: variable)) ?? "{{\(variable.name)}}"
             }
         }
@@ -72,7 +70,6 @@ public struct ContractVariables: Sendable, Hashable {
         }
     }
 
-    /// The bytes of a body.
     func bytes(_ body: HurlBody) throws(ContractFailure) -> [UInt8] {
         switch body.content {
         case .bytes(let bytes): return bytes
@@ -88,7 +85,7 @@ public struct ContractVariables: Sendable, Hashable {
         switch part {
         case .text(let text): return Array(text.utf8)
         case .inString(let variable):
-            // The quotes stand in the file.
+            // The file has the quotes.
             return Array(JSON.string(try text(of: variable)).bytes.dropFirst().dropLast())
         case .value(let variable):
             let value = try value(of: variable)

@@ -1,10 +1,10 @@
-/// The content of a request, or the exact content that is expected of an answer.
+/// The content of a request, or the exact expected content of an answer.
 public struct HurlBody: Sendable, Hashable {
-    /// In which form it is written.
+    /// The notation of the content.
     public enum Content: Sendable, Hashable {
-        /// JSON, taken as it is written, blanks included.
+        /// JSON exactly as written, whitespace included.
         case json([JSONPart])
-        /// Text between one or three backquotes, and the language behind the three.
+        /// Text between single or triple backquotes, and the language after the triple ones.
         case text(HurlTemplate, language: String?)
         /// Bytes in base64 or hexadecimal.
         case bytes([UInt8])
@@ -12,20 +12,20 @@ public struct HurlBody: Sendable, Hashable {
 
     /// A piece of JSON.
     public enum JSONPart: Sendable, Hashable {
-        /// Characters as they are written.
+        /// Characters as written.
         case text(String)
         /// A variable inside a string; its value is escaped.
         case inString(HurlVariable)
-        /// A variable in place of a value.
+        /// A variable that stands for a value.
         case value(HurlVariable)
     }
 
-    /// Where it begins.
+    /// Where it starts.
     public let place: HurlPlace
-    /// In which form it is written.
+    /// The content in its notation.
     public let content: Content
 
-    /// The media type that a request with this content has, unless it names another one.
+    /// The default media type of a request with this content.
     public var contentType: String? {
         switch content {
         case .json, .text(_, language: "json"?): "application/json"

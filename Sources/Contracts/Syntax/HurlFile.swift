@@ -1,8 +1,9 @@
-/// A file of requests and of what is expected of their answers, in the syntax of hurl.dev.
+/// Requests and the answers they expect, in the syntax of hurl.dev.
 ///
-/// Only the subset that the module's documentation lists is understood; everything else is refused by line and column.
+/// Only the subset that the module's documentation lists is supported; everything else is rejected with line and
+/// column.
 public struct HurlFile: Sendable, Hashable {
-    /// The file's name, as people know it.
+    /// The file's name for messages.
     public let name: String
     /// The requests, in order.
     public let entries: [HurlEntry]
@@ -10,7 +11,7 @@ public struct HurlFile: Sendable, Hashable {
     /// Reads a file.
     ///
     /// - Parameters:
-    ///   - name: The file's name, for complaints and reports.
+    ///   - name: The file's name, for messages and reports.
     ///   - bytes: The content.
     public init(name: String, bytes: [UInt8]) throws(HurlProblem) {
         var reader = try HurlReader(file: name, bytes: bytes)
@@ -19,12 +20,12 @@ public struct HurlFile: Sendable, Hashable {
     }
 }
 
-/// One request, and what is expected of its answer.
+/// One request, and the answer it expects.
 public struct HurlEntry: Sendable, Hashable {
-    /// What the comment right above the request says; empty without one.
+    /// The comment directly above the request; empty without one.
     public let remark: String
     /// The request.
     public let request: HurlRequest
-    /// What is expected; `nil` where any answer will do.
+    /// The expected answer; `nil` accepts any.
     public let response: HurlResponse?
 }

@@ -1,8 +1,8 @@
 /// A place in a Hurl file.
 public struct HurlPlace: Sendable, Hashable {
-    /// The line, counted from 1.
+    /// The line, from 1.
     public let line: Int
-    /// The character (Unicode scalar) in its line, counted from 1.
+    /// The column, in Unicode scalars from 1.
     public let column: Int
 
     /// The place at that line and column.

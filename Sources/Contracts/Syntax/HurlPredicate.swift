@@ -1,20 +1,20 @@
 public import JSON
 
-/// What an assert says of a value.
+/// What an assert claims about a value.
 public struct HurlPredicate: Sendable, Hashable {
-    /// A comparison by size.
+    /// An order comparison.
     public enum Relation: String, Sendable, Hashable {
-        /// At least as large.
+        /// Greater or equal.
         case atLeast = ">="
-        /// Larger.
+        /// Greater.
         case greater = ">"
-        /// At most as large.
+        /// Less or equal.
         case atMost = "<="
-        /// Smaller.
+        /// Less.
         case less = "<"
     }
 
-    /// A place in a text or in bytes.
+    /// A position in a text or in bytes.
     public enum Position: String, Sendable, Hashable {
         /// At the beginning.
         case start = "startsWith"
@@ -26,7 +26,7 @@ public struct HurlPredicate: Sendable, Hashable {
 
     /// A kind of value.
     public enum Kind: String, Sendable, Hashable, CaseIterable {
-        /// A number without fraction.
+        /// A number without fraction or exponent.
         case integer = "isInteger"
         /// A number with a fraction or an exponent.
         case float = "isFloat"
@@ -40,31 +40,31 @@ public struct HurlPredicate: Sendable, Hashable {
         case collection = "isCollection"
     }
 
-    /// What is said.
+    /// The claim.
     public enum Function: Sendable, Hashable {
-        /// It is this value.
+        /// Equals this value.
         case equal(HurlLiteral)
-        /// It is another value.
+        /// Does not equal this value.
         case unequal(HurlLiteral)
-        /// It is larger or smaller than this value.
+        /// Compares so with this value.
         case compared(Relation, HurlLiteral)
-        /// It has this text, or these bytes, at a place.
+        /// Has this text, or these bytes, at a position.
         case holds(Position, HurlLiteral)
-        /// It is a list with this element.
+        /// Is a list with this element.
         case includes(HurlLiteral)
-        /// A regular expression is found in it.
+        /// Matches a regular expression somewhere.
         case matches(HurlPattern)
-        /// It is there.
+        /// Exists.
         case exists
-        /// It has no element, member or character.
+        /// Has no element, member or character.
         case isEmpty
-        /// It is of a kind.
+        /// Is of a kind.
         case isKind(Kind)
     }
 
-    /// Whether the opposite is said.
+    /// Whether the claim is negated.
     public let isNegated: Bool
-    /// What is said.
+    /// The claim.
     public let function: Function
 }
 
@@ -72,9 +72,9 @@ public struct HurlPredicate: Sendable, Hashable {
 public enum HurlLiteral: Sendable, Hashable {
     /// `null`, a boolean or a number.
     case constant(JSON)
-    /// A string, which may hold variables.
+    /// A string, possibly with variables.
     case text(HurlTemplate)
-    /// A variable with its type.
+    /// A variable, which keeps its type.
     case variable(HurlVariable)
     /// Bytes in base64 or hexadecimal.
     case bytes([UInt8])

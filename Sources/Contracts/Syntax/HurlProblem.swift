@@ -1,10 +1,10 @@
-/// What a Hurl file holds that the reader does not understand: where, what was found, and what would be right.
+/// Why a Hurl file cannot be read: where, what was found and what was expected.
 public struct HurlProblem: Error, Sendable, Hashable {
-    /// The file's name, as people know it.
+    /// The file's name for messages.
     public let file: String
-    /// The place of what was found.
+    /// Where the problem is.
     public let place: HurlPlace
-    /// What was found, and what would be right.
+    /// What was found and what was expected.
     public let message: String
 }
 

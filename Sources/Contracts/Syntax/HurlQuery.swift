@@ -1,4 +1,4 @@
-/// What an assert or a capture looks at.
+/// What an assert or a capture examines.
 public struct HurlQuery: Sendable, Hashable {
     /// Where the value comes from.
     public enum Subject: Sendable, Hashable {
@@ -12,23 +12,23 @@ public struct HurlQuery: Sendable, Hashable {
         case bytes
         /// What a JSONPath finds in the content.
         case jsonPath(HurlTemplate)
-        /// The first group of a regular expression that is found in the content.
+        /// The first group of a regular expression's match in the content.
         case regex(HurlPattern)
         /// A variable.
         case variable(HurlTemplate)
     }
 
-    /// Where it begins.
+    /// Where it starts.
     public let place: HurlPlace
     /// Where the value comes from.
     public let subject: Subject
-    /// What is done with the value, in order.
+    /// The filters, in order.
     public let filters: [HurlFilter]
 }
 
-/// Something that is done with a value.
+/// A transformation of a value.
 public enum HurlFilter: Sendable, Hashable {
-    /// How many elements or bytes there are.
+    /// The number of elements or bytes.
     case count
     /// The first element.
     case first
@@ -49,7 +49,7 @@ public enum HurlFilter: Sendable, Hashable {
     /// The text as a number.
     case toFloat
 
-    /// The word by which a file names it.
+    /// The filter's name in a file.
     var word: String {
         switch self {
         case .count: "count"
@@ -68,8 +68,8 @@ public enum HurlFilter: Sendable, Hashable {
 
 /// A regular expression.
 public enum HurlPattern: Sendable, Hashable {
-    /// Between slashes, as it is.
+    /// Between slashes, taken literally.
     case literal(String)
-    /// In quotes, with variables.
+    /// In quotes, possibly with variables.
     case text(HurlTemplate)
 }

@@ -1,7 +1,7 @@
 public import HTTPTypes
 public import JSON
 
-/// A name and a value, each of which may hold variables.
+/// A name and a value, both possibly with variables.
 public struct HurlPair: Sendable, Hashable {
     /// The name.
     public let name: HurlTemplate
@@ -11,7 +11,7 @@ public struct HurlPair: Sendable, Hashable {
 
 /// The request of an entry.
 public struct HurlRequest: Sendable, Hashable {
-    /// Where the method stands.
+    /// Where the method is.
     public let place: HurlPlace
     /// The method.
     public let method: HTTPRequest.Method
@@ -19,15 +19,15 @@ public struct HurlRequest: Sendable, Hashable {
     public let url: HurlTemplate
     /// The field lines.
     public var fields: [HurlPair] = []
-    /// `[Query]`: what is added to the URL's query.
+    /// `[Query]`: items to append to the URL's query.
     public var query: [HurlPair] = []
-    /// `[Form]`: the members of a form.
+    /// `[Form]`: the fields of a form.
     public var form: [HurlPair] = []
     /// `[Cookies]`: the cookies.
     public var cookies: [HurlPair] = []
     /// `[BasicAuth]`: user and password.
     public var credentials: HurlPair?
-    /// `[Options]`: what is different for this entry.
+    /// `[Options]`: settings for this entry.
     public var options: [HurlOption] = []
     /// The content.
     public var body: HurlBody?
@@ -39,18 +39,18 @@ public struct HurlRequest: Sendable, Hashable {
     }
 }
 
-/// What an entry's `[Options]` may say.
+/// An entry's option.
 public enum HurlOption: Sendable, Hashable {
-    /// `variable: name=value`: this and the following entries see the variable.
+    /// `variable: name=value`: sets a variable for this and later entries.
     case variable(name: String, value: HurlOptionValue, HurlPlace)
     /// `skip: true`: the request is not sent.
     case skip(Bool)
 }
 
-/// The value that an option gives a variable.
+/// The value that an option assigns.
 public enum HurlOptionValue: Sendable, Hashable {
     /// `null`, a boolean or a number.
     case constant(JSON)
-    /// A text, which may hold other variables.
+    /// A text, possibly with variables.
     case text(HurlTemplate)
 }

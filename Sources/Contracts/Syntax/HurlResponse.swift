@@ -1,14 +1,14 @@
-/// What an entry expects of the answer.
+/// The answer that an entry expects.
 public struct HurlResponse: Sendable, Hashable {
-    /// Where `HTTP` stands.
+    /// Where `HTTP` is.
     public let place: HurlPlace
     /// The status; `nil` for `*`.
     public let status: Int?
-    /// Field lines that the answer must have among others.
+    /// Field lines that the answer must include.
     public var fields: [HurlPair] = []
-    /// `[Captures]`: what becomes a variable.
+    /// `[Captures]`: variables to set from the answer.
     public var captures: [HurlCapture] = []
-    /// `[Asserts]`: what must hold.
+    /// `[Asserts]`: claims that must hold.
     public var asserts: [HurlAssert] = []
     /// The exact content.
     public var body: HurlBody?
@@ -19,20 +19,20 @@ public struct HurlResponse: Sendable, Hashable {
     }
 }
 
-/// A variable and where its value is found.
+/// A variable and the query for its value.
 public struct HurlCapture: Sendable, Hashable {
     /// The variable's name.
     public let name: HurlTemplate
-    /// Where its value is found.
+    /// The query for its value.
     public let query: HurlQuery
 }
 
-/// Something that must hold of an answer.
+/// A claim about an answer.
 public struct HurlAssert: Sendable, Hashable {
-    /// What is looked at.
+    /// What is examined.
     public let query: HurlQuery
     /// What must hold of it.
     public let predicate: HurlPredicate
-    /// The assert as it is written.
+    /// The assert as written.
     public let source: String
 }

@@ -2,7 +2,7 @@
 public struct HurlTemplate: Sendable, Hashable {
     /// A piece of the text.
     public enum Part: Sendable, Hashable {
-        /// Characters, escapes resolved.
+        /// Characters, with escapes resolved.
         case text(String)
         /// A variable.
         case variable(HurlVariable)
@@ -10,7 +10,7 @@ public struct HurlTemplate: Sendable, Hashable {
 
     /// The pieces in order.
     public let parts: [Part]
-    /// Where it begins.
+    /// Where it starts.
     public let place: HurlPlace
 
     /// The text with its variables as `{{name}}`.
@@ -23,24 +23,24 @@ public struct HurlTemplate: Sendable, Hashable {
         }
     }
 
-    /// Whether nothing stands there.
+    /// Whether it has no parts.
     public var isEmpty: Bool { parts.isEmpty }
 }
 
-/// A variable where it is used.
+/// One use of a variable.
 public struct HurlVariable: Sendable, Hashable {
     /// The name.
     public let name: String
-    /// Where its braces begin.
+    /// Where its braces start.
     public let place: HurlPlace
 
-    /// Whether a text can stand between the braces: a letter, then letters, digits, `_` and `-`; no function of Hurl.
+    /// Whether a text is a variable name: a letter, then letters, digits, `_` and `-`; not a Hurl function.
     public static func isName(_ text: String) -> Bool {
         text.unicodeScalars.first?.properties.isAlphabetic == true && text.unicodeScalars.allSatisfy(isInName)
             && !functions.contains(text)
     }
 
-    /// Whether a character may stand in a name.
+    /// Whether a character is allowed in a name.
     static func isInName(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
         case "a"..."z", "A"..."Z", "0"..."9", "_", "-": true
@@ -48,6 +48,6 @@ public struct HurlVariable: Sendable, Hashable {
         }
     }
 
-    /// What Hurl computes where it stands between braces.
+    /// Names in braces that Hurl computes.
     static let functions: Set = ["newUuid", "newDate"]
 }

@@ -6,21 +6,21 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// Accepts the connections of all listeners and deals them out: each to the loop that has the fewest.
+/// Accepts the connections of all listeners and assigns each to the loop with the fewest.
 ///
-/// One loop accepts for all. A listener for each loop would have the kernel choose by a hash of the addresses, and a hash
-/// may give most of some dozen connections to one of them.
+/// A single loop accepts. With one listener per loop, the kernel would choose by a hash of the addresses, and of a few
+/// dozen connections most could land on one loop.
 final class Acceptor {
     private let listeners: [ListeningSocket]
     private let mailboxes: [LoopMailbox]
     private let maximumConnections: Int
-    /// Connections that are accepted before those that exist get their turn.
+    /// Connections accepted before existing ones get their turn.
     private static let connectionsPerRound = 256
     private var isWatching = false
     private var turn = 0
-    /// Whether a client may wait at a listener.
+    /// Whether a client may be waiting at a listener.
     private(set) var isReady = false
-    /// When accepting goes on after it had to pause.
+    /// When accepting resumes after a pause.
     private(set) var resumption: Moment?
 
     init(_ listeners: [ListeningSocket], _ mailboxes: [LoopMailbox], maximumConnections: Int) {
@@ -29,47 +29,44 @@ final class Acceptor {
         self.maximumConnections = maximumConnections
     }
 
-    /// Begins to watch the listeners.
+    /// Starts watching the listeners.
     func begin(_ poller: Poller) {
         guard !isWatching else { return }
         isWatching = true
         for listener in listeners { _ = poller.add(listener.socket.descriptor, .reading) }
     }
 
-    /// Notes that a client may wait at a listener.
     func markReady() { isReady = isWatching }
 
-    /// Whether a client may wait or a pause is over.
     func mustAccept(_ now: Moment) -> Bool { isReady || resumption.map { $0 <= now } ?? false }
 
-    /// Accepts what waits, and gives each connection to a mailbox.
+    /// Accepts waiting connections and passes each to a loop's mailbox.
     func accept(
         _ poller: Poller, _ now: Moment, give: (LoopMailbox, Arrival) -> Void
     ) {
         isReady = false
-        // Each listener comes first in its turn, or the last free place would always go to the same one.
+        // Listeners take turns being first, or the last free slot would always go to the same one.
         turn = (turn + 1) % listeners.count
         let inTurn = listeners[turn...] + listeners[..<turn]
         let mustPause = inTurn.count { !acceptAll(of: $0, give) } > 0
         if mustPause, resumption == nil { watch(poller, from: .reading, to: []) }
         if !mustPause, resumption != nil { watch(poller, from: [], to: .reading) }
-        // A listener that cannot be served stays readable: watching it further would keep a core busy.
+        // A listener that cannot be served stays readable; watching it would keep a core busy.
         resumption = mustPause ? now + .milliseconds(10) : nil
     }
 
-    /// Ends a pause earlier, since there is room again.
+    /// Ends a pause early, since there is room again.
     func resume(at moment: Moment) { resumption = moment }
 
-    /// Stops listening.
     func end() {
         for listener in listeners { listener.close() }
     }
 
-    /// False when the listener has to wait for connections or descriptors to become free.
+    /// Returns false if the listener must wait for connections or descriptors to be freed.
     private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Arrival) -> Void) -> Bool {
         for round in 0..<Self.connectionsPerRound {
             let counts = mailboxes.map { $0.connectionCount.load(ordering: .relaxed) }
-            // Behind the one that took the last place nobody may wait; if somebody does, the poller says so again.
+            // If this loop took the last slot, nobody else may be waiting; otherwise the poller reports again.
             guard counts.reduce(0, +) < maximumConnections else { return round > 0 }
             guard let (socket, client) = listener.socket.accept() else {
                 switch OperatingSystem.lastError {

@@ -1,15 +1,15 @@
 internal import Wire
 
-/// An answer that goes out in portions, and what is left of it.
+/// An answer that is sent in chunks, and the rest of it.
 struct Drip {
     var rest: ArraySlice<UInt8>
-    /// The size of a portion in bytes, at least 1.
+    /// The size of a chunk in bytes, at least 1.
     let portion: Int
-    /// The pause between two portions.
+    /// The pause between chunks.
     let pause: Duration
 }
 
-// How an answer goes out: at once and whole, or with the faults that it asks for.
+// How an answer is sent: at once and complete, or with the faults it asks for.
 extension Connection {
     func send(_ response: Response, _ loop: EventLoop) {
         guard !response.isPlain else { return write(response, loop) }
@@ -18,7 +18,7 @@ extension Connection {
         phase = .holding(response, delay)
     }
 
-    /// Goes on with an answer that has paused; on a stop without further pauses.
+    /// Resumes a paused answer, without further pauses when stopping.
     func goOn(_ loop: EventLoop) {
         switch phase {
         case .holding(let response, _):
@@ -37,7 +37,7 @@ extension Connection {
         switch response.transmission.fault {
         case nil: write(response, loop)
         case .reset:
-            // What was answered before is not part of the fault.
+            // Earlier answers are not part of the fault.
             _ = output.flush(to: transport)
             reset(loop)
         case .empty: phase = .finishing
@@ -70,17 +70,17 @@ extension Connection {
     private func drip(_ response: Response, _ portion: Int, _ pause: Duration, _ loop: EventLoop) {
         var bytes: [UInt8] = []
         encode(response, into: &bytes, loop)
-        // Without any pause the timers would have the loop to themselves until the last portion.
+        // Without any pause, timers would keep the loop busy until the last chunk.
         phase = .dripping(Drip(rest: bytes[...], portion: max(1, portion), pause: max(pause, .milliseconds(1))))
         goOn(loop)
     }
 
-    /// Breaks the connection, so that the client receives a reset instead of an answer.
+    /// Resets the connection instead of answering.
     func reset(_ loop: EventLoop) {
         transport.discardUnsent()
         loop.close(self)
     }
 
-    /// Bytes that no reader takes for a status line.
+    /// Bytes that cannot be read as a status line.
     private static let garbage = [UInt8](0x80...0xFF)
 }

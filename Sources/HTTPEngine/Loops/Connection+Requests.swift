@@ -1,6 +1,6 @@
 internal import Wire
 
-// What comes in on a connection, and who answers it.
+// How a connection reads requests and gets them answered.
 extension Connection {
     func receive(_ loop: EventLoop) {
         if case .lingering = phase { return drain(loop) }
@@ -24,17 +24,17 @@ extension Connection {
         }
     }
 
-    /// A client that speaks no TLS where TLS is spoken hears of it in its own language.
+    /// Answers an HTTP client on a TLS listener in plain text.
     private func giveUp(_ loop: EventLoop) {
         if transport.hasFallenBack { return refuse(.notTLS, loop) }
         guard let problem = transport.handshakeProblem else { return loop.close(self) }
         note(.handshakeFailed(problem), loop)
-        // Not at once: what the client has sent besides would have the alert, which says why, lost in a reset.
+        // Not at once: unread bytes from the client would cause a reset, which would lose the explaining alert.
         phase = .finishing
     }
 
-    /// Ends a connection that is broken. A client that refuses a certificate often breaks off right behind the alert that
-    /// says so, which may still be read.
+    /// Ends a broken connection. A client that rejects a certificate often disconnects right after its alert, which may
+    /// still be readable.
     func breakOff(_ loop: EventLoop) {
         if !transport.isEstablished {
             receive(loop)
@@ -43,7 +43,7 @@ extension Connection {
         loop.close(self)
     }
 
-    /// Takes the next step of the parser; false when it needs more bytes.
+    /// Advances the parser; false when it needs more bytes.
     func step(_ loop: EventLoop) -> Bool {
         switch parser.next() {
         case .more:
@@ -63,20 +63,20 @@ extension Connection {
         return true
     }
 
-    /// Ends a connection on which nothing more comes. RFC 9112 section 9.6: the client may have ended its side only; all
-    /// that it asked is answered by now. Section 8: if it ended amid a request, it may be there to hear of that.
+    /// Ends a connection that receives nothing more. RFC 9112 section 9.6: the client may only have closed its side;
+    /// its requests are answered by now. Section 8: if it closed within a request, it may still read the error.
     private func endRequests(_ loop: EventLoop) {
         parser.isIdle ? phase = .finishing : refuse(.incompleteRequest, loop)
     }
 
-    /// Answers bytes that are no request, and ends the connection.
+    /// Answers invalid bytes and ends the connection.
     func refuse(_ refusal: Refusal, _ loop: EventLoop) {
         note(.refused(status: refusal.status.code, reason: refusal.reason), loop)
         loop.encoder.encode(refusal, into: &output.bytes)
         phase = .finishing
     }
 
-    /// Notes that a handshake has failed, if it was one and is not complete.
+    /// Notes a failed handshake, if one had begun.
     func noteHandshake(_ problem: String, _ loop: EventLoop) {
         if transport.hasBegunHandshake { note(.handshakeFailed(problem), loop) }
     }
@@ -87,7 +87,7 @@ extension Connection {
 
     private func acceptContent(_ loop: EventLoop) {
         parser.acceptContent(upTo: contentLimit(loop))
-        // The interim answer is left out when content has arrived already, RFC 9110 section 10.1.1.
+        // No interim answer once content has arrived (RFC 9110 section 10.1.1).
         if parser.expectsContinue, parser.isInContent, parser.bufferedCount == 0 {
             ResponseEncoder.encodeContinue(into: &output.bytes)
         }
@@ -106,7 +106,7 @@ extension Connection {
         case .deferred(let work):
             let task = start(work, loop.mailbox)
             phase = .answering(task)
-            // A request that arrives with the stop has missed that of the others.
+            // A request that arrives during a stop missed the cancellation of the others.
             if loop.isStopping { task.cancel() }
         }
     }

@@ -1,15 +1,15 @@
 internal import Wire
 
-// What a connection waits for, for how long, and what follows when that time is over.
+// What a connection waits for, how long, and what happens after that.
 extension Connection {
-    /// Sends what the client takes; false when the connection has ended or ends by that.
+    /// Sends as much as the client accepts; false when the connection has ended or ends now.
     func flush(_ loop: EventLoop) -> Bool {
         if case .ended = phase { return false }
         guard let sent = output.flush(to: transport) else {
             loop.close(self)
             return false
         }
-        // Only the patience with a slow reader begins anew by that.
+        // Progress restarts only the time limit for a slow reader.
         if sent > 0, wait == .client { wait = nil }
         return true
     }
@@ -48,7 +48,7 @@ extension Connection {
 // MARK: - Deadlines
 
 extension Connection {
-    /// Looks whether the client has run out of time; `moment` is the one for which the loop was asked.
+    /// Checks whether the client has run out of time; `moment` is the time the timer was set for.
     func timerFired(set moment: Moment, _ loop: EventLoop) {
         guard reminder == moment else { return }
         reminder = laterReminder
@@ -80,7 +80,7 @@ extension Connection {
         }
     }
 
-    /// Silence is counted from the last byte of the client, whatever was sent to it since.
+    /// Silence counts from the client's last byte, whatever was sent to it since.
     private func begin(of wait: Wait, _ loop: EventLoop) -> Moment {
         wait == .message ? webSocket?.lastHeard ?? loop.now : loop.now
     }
@@ -107,10 +107,10 @@ extension Connection {
         }
     }
 
-    /// Has the loop look at the connection when the deadline has come, unless it does so before.
+    /// Sets a timer for the deadline, unless an earlier one is set.
     private func remind(of deadline: Moment, _ loop: EventLoop) {
         guard reminder.map({ deadline < $0 }) ?? true else { return }
-        // What the loop was asked before stays in its heap; once this is over, it serves again.
+        // The later timer stays in the heap and serves again after this one.
         laterReminder = reminder ?? laterReminder
         reminder = deadline
         loop.remind(self, at: deadline)
@@ -119,7 +119,7 @@ extension Connection {
     private func expire(_ loop: EventLoop) {
         switch wait {
         case .head, .content:
-            // RFC 9110 section 15.5.9: a client that is late with its request hears of it.
+            // RFC 9110 section 15.5.9: a client that is late with its request is told.
             refuse(.timedOut, loop)
             proceed(loop)
         case .pause:
@@ -130,7 +130,7 @@ extension Connection {
             webSocket?.conversation.close(WebSocketClosure(.goingAway, reason: "silence"), into: &output.bytes)
             proceed(loop)
         case .client:
-            // The system would keep the rest of the answer in memory for minutes.
+            // The system would otherwise hold the rest of the answer in memory for minutes.
             reset(loop)
         case .handshake:
             noteHandshake("it took too long", loop)
@@ -144,10 +144,10 @@ extension Connection {
 // MARK: - Making room
 
 extension Connection {
-    /// How readily the connection is given up when others need its place, 0 the most readily; `nil` for never.
+    /// The order in which connections are closed to make room, 0 first; `nil` for never.
     ///
-    /// Who has asked nothing loses least; who is at work on a request or is being answered loses more, unless nobody may
-    /// be there any more.
+    /// A client without a request loses least. One that sends a request or is being answered loses more, unless it may
+    /// be gone.
     var expendability: Int? {
         switch wait {
         case .nextRequest, .close: 0
@@ -159,10 +159,10 @@ extension Connection {
         }
     }
 
-    /// From this expendability on, connections are given up one by one.
+    /// From this value on, connections are closed one at a time.
     static let costly = 2
 
-    /// Ends, unless a request has arrived that nobody has looked at; whether it ended.
+    /// Closes the connection unless an unread request has arrived; returns whether it was closed.
     func giveWay(_ loop: EventLoop) -> Bool {
         if case .reading = phase, parser.isIdle {
             receive(loop)

@@ -1,8 +1,8 @@
 internal import Wire
 
-// The connection as a WebSocket: frames in, frames out, until both sides have closed.
+// The connection as a WebSocket, until both sides have closed.
 extension Connection {
-    /// Accepts a handshake; what the client has sent behind it are frames already.
+    /// Accepts a handshake; bytes after it are already frames.
     func open(_ upgrade: WebSocketUpgrade, _ response: Response, _ loop: EventLoop) {
         var response = response
         response.fields = upgrade.answerFields(with: response.fields)
@@ -18,15 +18,14 @@ extension Connection {
         if loop.isStopping { webSocket?.conversation.close(WebSocketClosure(.goingAway), into: &output.bytes) }
     }
 
-    /// Takes in what the client has sent.
     func hear(_ received: UnsafeRawBufferPointer, _ loop: EventLoop) {
         webSocket?.conversation.receive(received)
-        // Whatever it is, the client is not silent.
+        // Any byte ends the silence.
         webSocket?.lastHeard = loop.now
         if wait == .message { wait = nil }
     }
 
-    /// Deals with the next frame; false when more bytes are needed.
+    /// Handles the next frame; false when it needs more bytes.
     func converse(_ loop: EventLoop) -> Bool {
         switch webSocket?.conversation.next(into: &output.bytes) {
         case .message(let message):
@@ -44,7 +43,7 @@ extension Connection {
         }
     }
 
-    /// Does what a thread has asked for through the channel.
+    /// Performs a command that another thread sent through the channel.
     func perform(_ command: SocketChannel.Command, _ loop: EventLoop) {
         guard case .conversing = phase else { return }
         switch command {
@@ -61,10 +60,10 @@ extension Connection {
         postpone(loop)
     }
 
-    /// Gives up a client that lets more gather than it may.
+    /// Gives up on a client whose queue exceeds its limit.
     ///
-    /// What waits for it goes out, and the close frame behind that: one that is slow and reads learns why, one that reads
-    /// nothing is reset when its patience (``Limits/write``) is over. Nothing more is added meanwhile.
+    /// The queue is sent, then the close frame: a slow reader learns the reason, a client that does not read is reset
+    /// after ``Limits/write``. Nothing more is queued meanwhile.
     private func drop(_ loop: EventLoop) {
         let closure = WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")
         webSocket?.conversation.close(closure, into: &output.bytes)
@@ -73,7 +72,7 @@ extension Connection {
         postpone(loop)
     }
 
-    /// Tells the handler of the end, once.
+    /// Reports the end to the handler, once.
     func reportEnd(_ closure: WebSocketClosure) {
         guard let ended = webSocket else { return }
         webSocket = nil

@@ -1,32 +1,30 @@
 internal import Wire
 
-/// One client's connection: a state machine that lives on one loop and is touched by no other thread.
+/// One client's connection: a state machine that only its loop's thread touches.
 ///
-/// Requests are answered one at a time and in order. While an answer is worked on or kept back, what the client sends
-/// meanwhile is kept up to a bound and not looked at. The other files of this name hold what it does: requests,
-/// answers, the WebSocket that it may become, and its waiting.
+/// Requests are answered one at a time and in order. During a deferred or delayed answer, further input is buffered up
+/// to a limit and not parsed. The extensions handle requests, answers, the WebSocket and waiting.
 final class Connection {
     enum Phase {
         /// Requests are read and answered.
         case reading
-        /// A deferred answer is being worked on.
+        /// A deferred answer is in progress.
         case answering(Task<Void, Never>)
-        /// A complete response is kept back for so long.
+        /// A complete response is delayed.
         case holding(Response, Duration)
-        /// An answer goes out in portions.
+        /// An answer is sent in chunks.
         case dripping(Drip)
         /// The connection has become a WebSocket.
         case conversing
         /// The last answer is being sent.
         case finishing
-        /// Everything is sent; what arrives is dropped until the client closes. RFC 9112 section 9.6: closing at once
-        /// would reset the connection, and the client could lose the answer.
+        /// Everything is sent; input is discarded until the client closes. RFC 9112 section 9.6: closing at once would
+        /// reset the connection, and the client could lose the answer.
         case lingering
-        /// The connection is closed.
         case ended
     }
 
-    /// What a connection is given time for.
+    /// What a connection waits for; each except `answer` has a time limit.
     enum Wait {
         case handshake
         case nextRequest
@@ -39,10 +37,10 @@ final class Connection {
         case close
     }
 
-    /// Which connection this is among all that had or will have the same descriptor on this loop.
+    /// Tells this connection from earlier and later ones with the same descriptor on this loop.
     let identifier: UInt64
 
-    /// Where the connection counts as open.
+    /// Counts the open connections.
     let occupancy: ServerOccupancy
     let transport: Transport
     var parser: RequestParser
@@ -52,23 +50,23 @@ final class Connection {
     /// The WebSocket that this has become, until its end is reported.
     var webSocket: OpenWebSocket?
     var hasReadToEnd = false
-    /// Whether the loop goes on with this connection by itself, without a report of the poller.
+    /// Whether the loop resumes this connection without an event from the poller.
     var isPostponed = false
-    /// Whether the last turn ended for want of bytes.
+    /// Whether the last turn ended for lack of bytes.
     private var hasUsedAll = true
     var interest = Interest.reading
     var wait: Wait?
     var waitBegin: Moment
     var deadline: Moment?
-    /// The moment for which the loop was asked, and a later one for which it was asked before.
+    /// The time the current timer is set for, and that of a later one set before.
     var reminder: Moment?
     var laterReminder: Moment?
 
-    /// Bytes of further requests that are kept while an answer is worked on.
+    /// Bytes of further requests to buffer during an answer.
     static let pipelineBytes = 64 * 1024
-    /// Unsent bytes from which on nothing further is answered.
+    /// With this many unsent bytes, nothing further is answered.
     static let unsentBytes = 256 * 1024
-    /// Requests or frames that are dealt with before other connections get their turn.
+    /// Requests or frames handled before other connections get their turn.
     static let stepsPerTurn = 16
 
     init(_ transport: Transport, identifier: UInt64, _ loop: EventLoop, _ connection: Request.Connection) {
@@ -82,13 +80,13 @@ final class Connection {
 
     var descriptor: Int32 { transport.descriptor }
 
-    /// Takes the first look at a new connection.
+    /// Reads a new connection for the first time.
     func begin(_ loop: EventLoop) {
         receive(loop)
         proceed(loop)
     }
 
-    /// Does what has become possible; ``conclude(_:)`` must follow before the loop waits again.
+    /// Does what an event makes possible; ``conclude(_:)`` must follow before the loop waits again.
     func handle(_ readiness: Readiness, _ loop: EventLoop) {
         guard !readiness.isBroken else { return breakOff(loop) }
         let goesOn = readiness.isWritable && wantsToRead && transport.needs.contains(.writing)
@@ -96,20 +94,20 @@ final class Connection {
         answer(loop)
     }
 
-    /// Goes on after other connections had their turn.
+    /// Resumes after other connections had their turn.
     func resume(_ loop: EventLoop) {
         isPostponed = false
         if hasUsedAll, transport.hasBufferedInput, wantsToRead { receive(loop) }
         proceed(loop)
     }
 
-    /// Answers what can be answered, sends what can be sent, and arranges for the rest.
+    /// Answers and sends as much as possible, and arranges for the rest.
     func proceed(_ loop: EventLoop) {
         answer(loop)
         conclude(loop)
     }
 
-    /// Answers what can be answered in one turn.
+    /// Answers as much as one turn allows.
     private func answer(_ loop: EventLoop) {
         var remaining = Self.stepsPerTurn
         hasUsedAll = false
@@ -119,15 +117,15 @@ final class Connection {
         }
     }
 
-    /// Sends what can be sent, and arranges for the rest.
+    /// Sends as much as possible, and arranges for the rest.
     func conclude(_ loop: EventLoop) {
         guard flush(loop) else { return }
-        // Nothing would report what is here already, whether the turn or the room for answers was used up.
+        // No event would report input that is already here, whether the turn or the output buffer was used up.
         if canStep, !hasUsedAll || transport.hasBufferedInput { postpone(loop) }
         settle(loop)
     }
 
-    /// Sends the answer that was deferred.
+    /// Sends a deferred answer.
     func complete(_ response: Response, _ loop: EventLoop) {
         guard case .answering = phase else { return }
         phase = .reading
@@ -135,14 +133,14 @@ final class Connection {
         proceed(loop)
     }
 
-    /// Has the connection end as soon as nothing is in flight on it.
+    /// Ends the connection as soon as nothing is in flight on it.
     func stop(_ loop: EventLoop) {
         switch phase {
-        // Whoever merely waits for something to happen stops waiting and answers with what there is.
+        // Cancels: work that only waits for an event answers at once with what there is.
         case .answering(let task): task.cancel()
         case .holding, .dripping: goOn(loop)
         case .conversing: webSocket?.conversation.close(WebSocketClosure(.goingAway), into: &output.bytes)
-        // A request may have arrived that nobody has looked at.
+        // An unread request may have arrived.
         case .reading: if parser.isIdle { receive(loop) }
         case .finishing, .lingering, .ended: break
         }
@@ -158,7 +156,7 @@ final class Connection {
         reportEnd(WebSocketClosure(.abnormal))
     }
 
-    /// Whether the next request or frame may be looked at.
+    /// Whether the next request or frame may be handled.
     private var canStep: Bool {
         switch phase {
         case .reading: output.count < Self.unsentBytes

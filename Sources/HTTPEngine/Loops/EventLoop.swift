@@ -1,20 +1,20 @@
 internal import Wire
 
-/// One thread's share of the server: its connections, their timers, and the wait for whatever happens next.
+/// One thread's share of the server: its connections, their timers, and the wait for events.
 ///
-/// Everything here belongs to the thread that calls ``run()``; other threads reach it through its mailbox.
+/// Everything here belongs to the thread that calls ``run()``; other threads use its mailbox.
 final class EventLoop {
     let limits: Limits
     let handler: any RequestHandler
     let occupancy: ServerOccupancy
     let smallestBodyLimit: Int
     let mailbox: LoopMailbox
-    /// The time at which the loop woke up; good enough for all that it does until it waits again.
+    /// The time at which the loop woke up, precise enough until it waits again.
     private(set) var now = Moment.now
     private(set) var encoder = ResponseEncoder()
-    /// Whether what is in flight is answered and nothing else begins.
+    /// Whether the loop only finishes what is in flight.
     private(set) var isStopping = false
-    /// Room to read into, shared by the connections: at any moment at most one of them reads.
+    /// The read buffer, shared by the connections: only one reads at a time.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     private let poller: Poller
@@ -25,7 +25,7 @@ final class EventLoop {
     private var nextIdentifier: UInt64 = 0
     private var timers = TimerHeap()
     private var unfinished: [Connection] = []
-    /// Connections whose answers of this round have not been sent.
+    /// Connections whose answers of this round are not sent yet.
     private var answered: [Connection] = []
     private var stopDeadline: Moment?
 
@@ -47,7 +47,7 @@ final class EventLoop {
         scratch.deallocate()
     }
 
-    /// Serves until a stop is complete.
+    /// Runs until a stop is complete.
     func run() {
         var found: [Readiness] = []
         _ = poller.add(mailbox.wakeUp.descriptor, .reading)
@@ -55,8 +55,8 @@ final class EventLoop {
             poller.wait(milliseconds: patience, into: &found)
             now = .now
             encoder.setDate(unixTime: OperatingSystem.unixTime)
-            // A descriptor that is closed here may be given out again at once, and reports that are still to come in
-            // this round would hit the new connection; so connections only begin when all reports are done.
+            // A closed descriptor may be reused at once, and remaining events of this round would hit the new
+            // connection. So new connections begin only after all events are handled.
             let isCalled = serve(found)
             if isCalled { readMailbox() }
             resumeUnfinished()
@@ -65,7 +65,7 @@ final class EventLoop {
         }
     }
 
-    /// The connection under that descriptor, if it still is the one meant.
+    /// The connection with that descriptor, if it is still the same one.
     private func connection(_ descriptor: Int32, _ identifier: UInt64) -> Connection? {
         guard let connection = connection(descriptor), connection.identifier == identifier else { return nil }
         return connection
@@ -79,13 +79,13 @@ final class EventLoop {
 // MARK: - One round
 
 extension EventLoop {
-    /// How long an answer is kept for the ones behind it, besides the work on the last of them.
+    /// How long an answer waits for those of the same round, besides the work on the last of them.
     private static let gathering = Duration.milliseconds(1)
 
-    /// Gives the reports to their connections; true when there is mail.
+    /// Passes events to their connections; true when there is mail.
     ///
-    /// Answers are sent a few together. Each one sent wakes its client, and on a machine whose cores are all at work that
-    /// client pushes this thread aside, for one answer and time and again; together they are read together too.
+    /// Answers are sent in batches. Sent alone, each would wake its client, which on a busy machine preempts this
+    /// thread every time; answers sent together are also read together.
     private func serve(_ found: [Readiness]) -> Bool {
         var isCalled = false
         var end = now + Self.gathering
@@ -113,7 +113,7 @@ extension EventLoop {
         answered.removeAll(keepingCapacity: true)
     }
 
-    /// Goes on with connections that have more to do than fits into one turn.
+    /// Resumes connections with more work than fits into one turn.
     private func resumeUnfinished() {
         guard !unfinished.isEmpty else { return }
         let waiting = unfinished
@@ -160,7 +160,7 @@ extension EventLoop {
         for connection in connections { connection.map(close) }
     }
 
-    /// How long the loop may wait, in milliseconds; `nil` when nothing but an event can wake it.
+    /// How long the loop may wait, in milliseconds; `nil` if only an event can wake it.
     private var patience: Int32? {
         guard unfinished.isEmpty else { return 0 }
         var next = timers.earliest
@@ -187,23 +187,23 @@ extension EventLoop {
         while connections.count <= place { connections.append(nil) }
         connections[place] = connection
         openCount += 1
-        // Most clients have sent their request by now, and those that have not say when they do.
+        // Most clients have already sent their request; the poller reports the others.
         connection.begin(self)
     }
 
-    /// Changes what the loop waits for on a connection.
+    /// Changes the events that the loop watches on a connection.
     func watch(_ connection: Connection, from old: Interest, to new: Interest) {
         poller.change(connection.descriptor, from: old, to: new)
     }
 
-    /// Has the connection looked at when `moment` has come.
+    /// Sets a timer for a connection.
     func remind(_ connection: Connection, at moment: Moment) {
         timers.insert(
             TimerHeap.Entry(
                 moment: moment, descriptor: connection.descriptor, connection: connection.identifier))
     }
 
-    /// Has the connection go on in the next round, after everybody else had a turn.
+    /// Resumes the connection in the next round, after all others had a turn.
     func postpone(_ connection: Connection) { unfinished.append(connection) }
 
     /// Ends a connection at once.
@@ -215,8 +215,7 @@ extension EventLoop {
         connection.end()
     }
 
-    /// Closes the connections that lose least by it, and says how many: idle ones before those at work, and among them the
-    /// oldest first.
+    /// Closes the connections that lose least, the oldest first among equals, and returns how many.
     @discardableResult private func shed() -> Int {
         let candidates = connections.compactMap { connection in
             connection.flatMap { connection in
@@ -224,19 +223,20 @@ extension EventLoop {
             }
         }
         let order = candidates.sorted { ($0.expendability, $0.since) < ($1.expendability, $1.since) }
-        // Many at a time of those that lose little, so that a flood does not come here for each; of the others only one.
+        // Cheap ones are closed in bulk, so that a flood does not cause this for every connection; costly ones one at a
+        // time.
         let cheap = order.prefix { $0.expendability < Connection.costly }
         let least = cheap.isEmpty ? order.prefix(1) : cheap.prefix(1 + openCount / 32)
         return least.count { $0.2.giveWay(self) }
     }
 
     private func stop(by deadline: Moment) {
-        // Clients in the queue of a listener have been told that they are connected.
+        // Clients in the listen queue have been told that they are connected.
         acceptor?.markReady()
         while acceptor?.isReady == true { acceptWaiting() }
         acceptor?.end()
         acceptor = nil
-        // Only now, so that the other loops end after they got their last connection.
+        // Only now, so that the other loops end after receiving their last connection.
         for peer in peers { peer.post(.stop(deadline: deadline)) }
         hurry(to: deadline)
         guard !isStopping else { return }

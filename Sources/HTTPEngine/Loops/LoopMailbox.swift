@@ -1,38 +1,34 @@
 internal import Synchronization
 internal import Wire
 
-/// The one way from other threads to a loop.
+/// The only way for other threads to reach a loop.
 final class LoopMailbox: Sendable {
-    /// What other threads tell a loop.
     enum Message: Sendable {
-        /// Begin to accept connections.
+        /// Start accepting connections.
         case accept
-        /// Take over a connection that was accepted.
+        /// Take over an accepted connection.
         case adopt(Arrival)
-        /// A deferred answer is there; the connection may be gone or may be another one under the same descriptor.
+        /// A deferred answer is ready. The connection may be gone, and its descriptor reused.
         case answered(descriptor: Int32, connection: UInt64, Response)
-        /// Do something with a WebSocket, under the same reserve.
+        /// Perform a command on a WebSocket; the same applies.
         case webSocket(descriptor: Int32, connection: UInt64, SocketChannel.Command)
-        /// Close some connections that are idle, since others need their places.
+        /// Close some connections, since new ones need their place.
         case shed
-        /// Answer what is in flight, accept nothing more, and end at that moment at the latest.
+        /// Finish what is in flight, accept nothing more, and end by the deadline.
         case stop(deadline: Moment)
-        /// If it is ending anyway, end at that moment at the latest.
+        /// If stopping, end by this deadline.
         case hurry(deadline: Moment)
     }
 
-    /// How many connections the loop has, those included that are on their way to it.
+    /// The loop's connections, including those on their way to it.
     let connectionCount = Atomic<Int>(0)
     private let mail: Mailbox<Message>
 
     init() throws(ServerError) { mail = try Mailbox() }
 
-    /// Wakes the loop up.
     var wakeUp: WakeUp { mail.wakeUp }
 
-    /// Leaves a message.
     func post(_ message: Message) { mail.post(message) }
 
-    /// Takes all messages.
     func take() -> [Message] { mail.take() }
 }

@@ -1,14 +1,13 @@
 internal import Synchronization
 
-/// Messages from any thread to the one that waits for many descriptors, among them the mailbox's own.
+/// Messages from any thread to one that waits for descriptors, including the mailbox's own.
 final class Mailbox<Message: Sendable>: Sendable {
-    /// Wakes the thread up.
     let wakeUp: WakeUp
     private let messages = Mutex<[Message]>([])
 
     init() throws(ServerError) { wakeUp = try WakeUp() }
 
-    /// Leaves a message; the thread is woken for the first of several.
+    /// Posts a message; only the first of several wakes the thread.
     func post(_ message: Message) {
         let isFirst = messages.withLock { messages in
             messages.append(message)
@@ -17,7 +16,6 @@ final class Mailbox<Message: Sendable>: Sendable {
         if isFirst { wakeUp.signal() }
     }
 
-    /// Takes all messages.
     func take() -> [Message] {
         wakeUp.clear()
         return messages.withLock { messages in

@@ -2,12 +2,12 @@ internal import Wire
 
 /// The WebSocket that a connection has become.
 ///
-/// An object, so that a connection that is none holds a reference only, and asking for it copies nothing.
+/// A class, so that other connections only need room for a reference, and access copies nothing.
 final class OpenWebSocket {
     let upgrade: WebSocketUpgrade
     let channel: SocketChannel
     var conversation: WebSocketConversation
-    /// When the client sent anything last.
+    /// When the client last sent anything.
     var lastHeard: Moment
 
     init(upgrade: WebSocketUpgrade, channel: SocketChannel, lastHeard: Moment) {
@@ -17,9 +17,9 @@ final class OpenWebSocket {
         self.lastHeard = lastHeard
     }
 
-    /// Whether the client's close frame has to wait for the answers to what it sent before; they are in the mailbox.
+    /// Whether the client's close frame must wait for answers to earlier messages, which are in the mailbox.
     var mustSendFirst: Bool { conversation.isCloseNext && channel.hasWaiting }
 
-    /// The end that the handler holds.
+    /// The handler's end.
     var socket: WebSocket { WebSocket(channel) }
 }

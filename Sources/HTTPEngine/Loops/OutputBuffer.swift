@@ -1,13 +1,13 @@
 /// Bytes on their way to the client.
 struct OutputBuffer {
-    /// What is to be sent; encoders append here.
+    /// The bytes to send; encoders append here.
     var bytes: [UInt8] = []
     private var sent = 0
 
-    /// How many bytes still have to go.
+    /// The number of unsent bytes.
     var count: Int { bytes.count - sent }
 
-    /// Writes until nothing is left or the client takes no more; the result says how many bytes went.
+    /// Writes until the buffer is empty or the client accepts no more, and returns how many bytes were sent.
     ///
     /// `nil` when the connection is broken.
     mutating func flush(to transport: Transport) -> Int? {
@@ -28,14 +28,14 @@ struct OutputBuffer {
         return total
     }
 
-    /// Gives up what is sent of a buffer that may never drain to its end; half of it, so that moving the rest pays.
+    /// Drops the sent part of a buffer that may never drain; only from half of it on, so that moving the rest pays.
     private mutating func letGo() {
         guard sent >= 64 * 1024, sent >= bytes.count / 2 else { return }
         bytes.removeFirst(sent)
         sent = 0
     }
 
-    /// Keeps a small buffer for the next answer and gives a large one back.
+    /// Keeps a small buffer for the next answer and frees a large one.
     private mutating func reset() {
         sent = 0
         bytes.capacity > 4096 ? bytes = [] : bytes.removeAll(keepingCapacity: true)

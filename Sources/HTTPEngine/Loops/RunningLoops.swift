@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Counts the loops that run, and tells when the last one has ended.
+/// Counts the running loops and signals when the last one has ended.
 final class RunningLoops: Sendable {
     private struct State {
         var count = 0
@@ -9,7 +9,7 @@ final class RunningLoops: Sendable {
 
     private let state = Mutex(State())
 
-    /// Runs a loop on a thread of its own; false when the system has no thread left.
+    /// Runs a loop on a new thread; false when the system has none left.
     func start(_ seat: Seat) -> Bool {
         state.withLock { $0.count += 1 }
         let isRunning = OperatingSystem.startThread { [self] in
@@ -20,7 +20,7 @@ final class RunningLoops: Sendable {
         return isRunning
     }
 
-    /// Returns when no loop runs any more.
+    /// Returns when no loop is running.
     func waitUntilEnded() async {
         await withCheckedContinuation { continuation in
             let isOver = state.withLock { state in

@@ -1,4 +1,4 @@
-/// What one loop is made of.
+/// What one loop needs.
 struct Seat: Sendable {
     let limits: Limits
     let handler: any RequestHandler
@@ -7,10 +7,10 @@ struct Seat: Sendable {
     let poller: Poller
     /// The server's listeners, for the loop that accepts.
     let listeners: [ListeningSocket]?
-    /// The other loops, for the loop that accepts; it tells them to stop.
+    /// The other loops, for the loop that accepts, which tells them to stop.
     let peers: [LoopMailbox]
 
-    /// The seats of a server, the accepting one first.
+    /// One for each loop of a server, the accepting one first.
     static func make(
         _ configuration: ServerConfiguration, _ listeners: [ListeningSocket], _ handler: any RequestHandler,
         _ occupancy: ServerOccupancy

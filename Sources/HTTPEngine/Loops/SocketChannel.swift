@@ -1,15 +1,13 @@
 internal import Synchronization
 internal import Wire
 
-/// The way from any thread to the WebSocket of one connection: through the mailbox of its loop.
+/// Connects any thread with the WebSocket of one connection, through the mailbox of its loop.
 final class SocketChannel: WebSocket.Channel {
-    /// What the loop is asked to do with the connection.
     enum Command: Sendable {
-        /// Send a message.
         case send(WebSocketMessage)
-        /// Close in good order.
+        /// Start the closing handshake.
         case close(WebSocketClosure)
-        /// Give the client up: more waits for it than it may.
+        /// Give up on the client: its queue exceeds the limit.
         case drop
     }
 
@@ -40,13 +38,12 @@ final class SocketChannel: WebSocket.Channel {
         if isOpen.load(ordering: .relaxed) { post(.close(closure)) }
     }
 
-    /// Whether messages are on their way to the loop.
     var hasWaiting: Bool { waiting.load(ordering: .relaxed) > 0 }
 
-    /// Notes that the loop has taken a message over.
+    /// Notes that the loop has taken a message.
     func taken(_ message: WebSocketMessage) { waiting.subtract(message.cost, ordering: .relaxed) }
 
-    /// Has further calls do nothing.
+    /// Makes further calls do nothing.
     func end() { isOpen.store(false, ordering: .relaxed) }
 
     private func post(_ command: Command) {
@@ -55,7 +52,7 @@ final class SocketChannel: WebSocket.Channel {
 }
 
 extension WebSocketMessage {
-    /// The bytes that a waiting message takes; an empty one takes room too.
+    /// The bytes that a queued message counts, even an empty one.
     fileprivate var cost: Int {
         switch self {
         case .text(let text): text.utf8.count + 64

@@ -1,9 +1,9 @@
-/// Moments at which connections want to be looked at, the earliest first.
+/// Timers of connections, the earliest first.
 ///
-/// A connection whose deadline moves back keeps its old entry and asks for a new one when that comes up, so that a
-/// request costs no entry of its own.
+/// When a deadline moves back, the old entry stays and is renewed when it fires, so that a request does not cost an
+/// entry.
 struct TimerHeap {
-    /// A moment, and the connection that it is about.
+    /// A time and its connection.
     struct Entry {
         let moment: Moment
         let descriptor: Int32
@@ -12,7 +12,6 @@ struct TimerHeap {
 
     private var entries: [Entry] = []
 
-    /// The earliest moment.
     var earliest: Moment? { entries.first?.moment }
 
     mutating func insert(_ entry: Entry) {
@@ -24,7 +23,7 @@ struct TimerHeap {
         }
     }
 
-    /// Takes the earliest entry if its moment has come.
+    /// Takes the earliest entry if it is due.
     mutating func takeDue(at now: Moment) -> Entry? {
         guard let first = entries.first, first.moment <= now else { return nil }
         let last = entries.removeLast()

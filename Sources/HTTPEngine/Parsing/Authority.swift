@@ -1,8 +1,8 @@
-/// The host and port that a request names. RFC 9110 section 7.2, RFC 3986 section 3.2.
+/// The host and port of a request (RFC 9110 section 7.2, RFC 3986 section 3.2).
 enum Authority {
-    /// Whether these bytes are a host with or without a port.
+    /// Whether these bytes are a host with an optional port.
     ///
-    /// An empty host is refused: it is invalid in `http` and `https` (RFC 9110 section 4.2.1).
+    /// An empty host is rejected: it is invalid in `http` and `https` (RFC 9110 section 4.2.1).
     static func isValid(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let first = bytes.first else { return false }
         if first == UInt8(ascii: "[") {
@@ -14,7 +14,7 @@ enum Authority {
         return end > bytes.startIndex && bytes[..<end].allSatisfy(names.contains) && isPort(bytes[end...])
     }
 
-    /// Whether these bytes are an IPv6 address; a zone is refused, since it means nothing to another machine.
+    /// Whether these bytes are an IPv6 address; a zone is rejected, since it means nothing to another machine.
     private static func isAddress(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let gap = bytes.indices.first(where: { bytes[$0...].starts(with: "::".utf8) }) else {
             return groupCount(bytes, mayEndAsIPv4: true) == 8
@@ -25,7 +25,7 @@ enum Authority {
         return before + after <= 7
     }
 
-    /// How many groups of 16 bits these are; `nil` if they are none, and 0 if there is nothing.
+    /// The number of 16-bit groups; `nil` if a group is invalid.
     private static func groupCount(_ bytes: ArraySlice<UInt8>, mayEndAsIPv4: Bool) -> Int? {
         guard !bytes.isEmpty else { return 0 }
         var groups = bytes.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
@@ -50,7 +50,7 @@ enum Authority {
             }
     }
 
-    /// Whether these bytes are nothing, or a colon and a port; a colon alone is allowed by RFC 3986 section 3.2.3.
+    /// Whether these bytes are empty, or a colon and a port; RFC 3986 section 3.2.3 allows a colon alone.
     private static func isPort(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard let colon = bytes.first else { return true }
         guard colon == UInt8(ascii: ":") else { return false }

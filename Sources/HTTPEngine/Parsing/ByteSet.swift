@@ -1,4 +1,4 @@
-/// A set of ASCII characters in 128 bits, so that a look-up is a shift.
+/// A set of ASCII characters in 128 bits; a lookup is a shift.
 struct ByteSet: Sendable {
     private var low: UInt64 = 0
     private var high: UInt64 = 0
@@ -8,7 +8,7 @@ struct ByteSet: Sendable {
         for byte in characters.utf8 { insert(byte) }
     }
 
-    /// The set of the bytes in that range, without those that are excepted.
+    /// The set of the bytes in that range except one.
     init(_ range: ClosedRange<UInt8>, except excepted: UInt8) {
         for byte in range where byte != excepted { insert(byte) }
     }
@@ -18,18 +18,19 @@ struct ByteSet: Sendable {
     }
 
     func contains(_ byte: UInt8) -> Bool {
-        // A shift by 64 or more is one by the rest, which is what both halves need.
+        // The masking shift uses the amount modulo 64, as both halves need.
         byte < 128 && (byte < 64 ? low : high) &>> UInt64(byte) & 1 == 1
     }
 
     private static let alphanumerics = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 
-    /// The characters of a token, RFC 9110 section 5.6.2.
+    /// The characters of a token (RFC 9110 section 5.6.2).
     static let token = ByteSet(alphanumerics + "!#$%&'*+-.^_`|~")
-    /// The characters of a request target: all that are visible but `#`, since real clients send `[`, `]` and `^` bare.
+    /// The characters of a request target: all visible ones except `#`, since real clients send `[`, `]` and `^`
+    /// unescaped.
     static let target = ByteSet(0x21...0x7E, except: UInt8(ascii: "#"))
-    // ours: RFC 3986 also allows sub-delimiters and percent-encodings, which name no host that anybody reaches and
-    // which two parties read differently.
+    // ours: RFC 3986 also allows sub-delimiters and percent-encoding, which no reachable host uses and which two
+    // parties may read differently.
     /// The characters of a host name.
     static let hostName = ByteSet(alphanumerics + "-._~")
 }

@@ -1,6 +1,6 @@
-/// The grammar of chunk extensions. RFC 9112 section 7.1.1.
+/// The grammar of chunk extensions (RFC 9112 section 7.1.1).
 enum ChunkExtensions {
-    /// Whether these bytes are nothing or a list of extensions; blanks are allowed around `;` and `=` only.
+    /// Whether these bytes are an optional list of extensions; blanks are allowed around `;` and `=` only.
     static func areValid(_ bytes: ArraySlice<UInt8>) -> Bool {
         var rest = bytes
         while !rest.isEmpty {
@@ -13,7 +13,7 @@ enum ChunkExtensions {
         return true
     }
 
-    /// Takes that byte and the blanks around it.
+    /// Consumes that byte and the blanks around it.
     private static func take(_ byte: UInt8, _ rest: inout ArraySlice<UInt8>) -> Bool {
         let next = rest.drop { $0.isBlank }
         guard next.first == byte else { return false }

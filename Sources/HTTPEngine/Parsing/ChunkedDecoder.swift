@@ -1,17 +1,17 @@
 internal import Wire
 
-/// Takes the chunked coding off a content. RFC 9112 section 7.1.
+/// Decodes the chunked transfer coding (RFC 9112 section 7.1).
 ///
-/// Extensions are checked and ignored, trailers are checked and dropped; both count against one budget, since a
-/// client could otherwise wrap each byte of content into kilobytes of them.
+/// Extensions are validated and ignored, trailers validated and dropped. Both count against one budget, or a client
+/// could wrap each byte of content into kilobytes of them.
 struct ChunkedDecoder {
-    /// How far a call to ``decode(_:into:)`` came.
+    /// The progress of a call to ``decode(_:into:)``.
     enum Progress {
-        /// Everything received was used; the content is not complete.
+        /// All input was used; the content is incomplete.
         case incomplete
-        /// The content is complete, its trailers have been read.
+        /// The content and its trailers are complete.
         case complete
-        /// The content is longer than the limit; the rest was not read.
+        /// The content exceeds the limit; the rest was not read.
         case exceeded
     }
 
@@ -27,17 +27,17 @@ struct ChunkedDecoder {
     private var budget: Int
     private var trailerLines: Int
     private var state = State.size
-    /// A size has at most 15 digits, so that it fits an `Int` whatever the digits are.
+    /// At most 15 digits, so that any size fits into an `Int`.
     private static let sizeDigits = 15
 
-    /// A decoder for a content of at most `limit` bytes.
+    /// A decoder for content of at most `limit` bytes.
     init(limit: Int, overheadBytes: Int, trailerLines: Int) {
         self.limit = limit
         budget = overheadBytes
         self.trailerLines = trailerLines
     }
 
-    /// Uses what has been received and adds content to `body`.
+    /// Consumes the input and appends content to `body`.
     mutating func decode(_ input: inout InputBuffer, into body: inout [UInt8]) throws(Refusal) -> Progress {
         while true {
             switch state {
@@ -64,7 +64,7 @@ struct ChunkedDecoder {
         }
     }
 
-    /// The next line; every line over `longest` bytes is refused as soon as that many have arrived.
+    /// The next line; a line over `longest` bytes is rejected as soon as that many have arrived.
     private func nextLine(
         _ input: inout InputBuffer, longest: Int, otherwise refusal: Refusal
     ) throws(Refusal) -> Range<Int>? {
@@ -75,7 +75,7 @@ struct ChunkedDecoder {
             guard input.count <= longest + 2 else { throw refusal }
             return nil
         case .bareLineFeed(let place):
-            // The place of the LF decides, so that it does not matter in which portions the bytes came.
+            // The position of the LF decides, so that the result does not depend on how the bytes were split.
             throw place > longest + 2 ? refusal : .malformedChunk
         case .complete(let line):
             guard line.count <= longest else { throw refusal }
@@ -85,7 +85,7 @@ struct ChunkedDecoder {
     }
 
     private mutating func nextSize(_ input: inout InputBuffer) throws(Refusal) -> Int? {
-        // Something that is no chunk at all may never send the end of a line.
+        // Anything that is not a chunk may never send the end of a line.
         if let first = input.firstOfLine, first.hexadecimalValue == nil { throw .malformedChunk }
         let longest = budget + Self.sizeDigits
         guard let range = try nextLine(&input, longest: longest, otherwise: .malformedChunk) else { return nil }
@@ -99,7 +99,7 @@ struct ChunkedDecoder {
         return digits.reduce(0) { $0 << 4 | ($1.hexadecimalValue ?? 0) }
     }
 
-    /// CRLF and nothing else ends the data of a chunk.
+    /// Only CRLF ends the data of a chunk.
     private func passEndOfData(_ input: inout InputBuffer) throws(Refusal) -> Bool {
         let end = input.unused.prefix(2)
         guard end.elementsEqual([.carriageReturn, .lineFeed].prefix(end.count)) else { throw .malformedChunk }

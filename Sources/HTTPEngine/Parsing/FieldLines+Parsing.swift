@@ -1,10 +1,10 @@
 internal import Wire
 
 extension FieldLines.Line {
-    /// Reads the field line that stands at `range`, without its end. RFC 9112 section 5.
+    /// Parses the field line at `range`, without its line end (RFC 9112 section 5).
     ///
-    /// `nil` when it is not a token, directly followed by a colon, and a value without control characters. A line
-    /// that continues the one before begins with a blank, so its name is no token.
+    /// `nil` unless it is a token, immediately followed by a colon, and a value without control characters. A folded
+    /// line starts with a blank, so its name is not a token.
     init?(parsing range: Range<Int>, in bytes: [UInt8]) {
         let tokens = ByteSet.token
         let places = bytes[range].withUnsafeBufferPointer { line -> (colon: Int, value: Range<Int>)? in
@@ -21,16 +21,15 @@ extension FieldLines.Line {
         self.init(name: start..<(start + colon), value: (start + value.lowerBound)..<(start + value.upperBound))
     }
 
-    /// Whether every byte may stand in a field value.
+    /// Whether every byte is allowed in a field value.
     private static func isFieldContent(_ value: UnsafeBufferPointer<UInt8>) -> Bool {
-        // Values are long and nearly always without any control character, and a loop that never leaves in the middle
-        // looks at many bytes at a time.
+        // Values are long and rarely contain control characters, and a loop without an early exit can be vectorized.
         var controls: UInt8 = 0
         for byte in value { controls |= (byte < .space ? 1 : 0) | (byte == 0x7F ? 1 : 0) }
         return controls == 0 || value.allSatisfy(\.isFieldContent)
     }
 
-    /// The same line in a buffer that begins `distance` bytes later.
+    /// The same line in a buffer that starts `distance` bytes later.
     func moved(by distance: Int) -> FieldLines.Line {
         FieldLines.Line(
             name: (name.lowerBound - distance)..<(name.upperBound - distance),

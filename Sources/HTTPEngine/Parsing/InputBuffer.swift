@@ -4,37 +4,36 @@
     internal import Glibc
 #endif
 
-/// Bytes that were received and not yet used, with the search for ends of lines in them.
+/// Received bytes not yet used, with a search for line ends.
 struct InputBuffer {
-    /// What the search for the next line found.
+    /// The result of a search for the next line.
     enum Line {
         /// The line's end has not arrived.
         case incomplete
-        /// The line ends in LF alone; so many unused bytes stand before the LF.
+        /// The line ends in a bare LF, preceded by that many unused bytes.
         case bareLineFeed(Int)
         /// The line, without its CRLF.
         case complete(Range<Int>)
     }
 
-    /// The bytes; those before ``start`` have been used.
+    /// The bytes; those before ``start`` are used.
     private(set) var bytes: [UInt8] = []
-    /// Where the unused bytes begin.
+    /// Where the unused bytes start.
     private(set) var start = 0
-    /// Where the next line begins: lines behind `start` may have been read and still be needed.
+    /// Where the next line starts: lines after `start` may have been read but still be needed.
     private(set) var line = 0
     private var scanned = 0
     private var strayReturn: Int?
 
-    /// How many bytes have not been used.
+    /// The number of unused bytes.
     var count: Int { bytes.count - start }
-    /// The bytes that have not been used.
     var unused: ArraySlice<UInt8> { bytes[start...] }
     /// The first byte of the next line.
     var firstOfLine: UInt8? { line < bytes.count ? bytes[line] : nil }
-    /// How many unused bytes stand before the first CR without LF of the line that was searched last.
+    /// The number of unused bytes before the first bare CR of the line searched last.
     var bareCarriageReturn: Int? { strayReturn.map { $0 - start } }
 
-    /// Adds received bytes. Places given out before are no longer valid, but for their distance from ``start``.
+    /// Appends received bytes. Positions become invalid, except relative to ``start``.
     mutating func append(_ received: UnsafeRawBufferPointer) {
         if start == bytes.count {
             reset()
@@ -48,7 +47,7 @@ struct InputBuffer {
         bytes.append(contentsOf: received)
     }
 
-    /// Keeps a small buffer for the next request and gives a large one back.
+    /// Keeps a small buffer for the next request and frees a large one.
     private mutating func reset() {
         bytes.capacity > 4096 ? bytes = [] : bytes.removeAll(keepingCapacity: true)
         start = 0
@@ -70,11 +69,11 @@ struct InputBuffer {
         return .complete(found)
     }
 
-    /// The place of the next LF; on the way to it, notes a CR without LF.
+    /// The position of the next LF; notes a bare CR before it.
     private mutating func nextLineFeed() -> Int? {
         let lineFeed = place(of: .lineFeed, in: scanned..<bytes.count)
         if strayReturn == nil, let place = place(of: .carriageReturn, in: scanned..<(lineFeed ?? bytes.count)) {
-            // Whether this one is bare shows in the byte behind it.
+            // The next byte tells whether this one is bare.
             guard place + 1 < bytes.count else {
                 scanned = place
                 return nil
@@ -85,7 +84,7 @@ struct InputBuffer {
         return lineFeed
     }
 
-    /// Nearly all bytes of a head are neither CR nor LF, which the system's search passes over many at a time.
+    /// Nearly all bytes of a head are neither CR nor LF, and `memchr` skips many at a time.
     private func place(of byte: UInt8, in range: Range<Int>) -> Int? {
         bytes.withUnsafeBytes { buffer in
             guard !range.isEmpty, let start = buffer.baseAddress,
@@ -95,13 +94,13 @@ struct InputBuffer {
         }
     }
 
-    /// Marks bytes as used; the next line begins behind them.
+    /// Marks bytes as used; the next line starts after them.
     mutating func use(_ count: Int) {
         start += count
         line = max(line, start)
         scanned = max(scanned, start)
     }
 
-    /// Marks all lines that were taken as used.
+    /// Marks all lines taken as used.
     mutating func useLines() { start = line }
 }

@@ -1,10 +1,10 @@
 internal import Wire
 
-/// What the field lines of a head say about the message itself: its host, its framing, its connection.
+/// What the field lines say about the message itself: host, framing, connection.
 struct MessageFields {
-    /// How the content is delimited. RFC 9112 section 6.
+    /// How the content is delimited (RFC 9112 section 6).
     enum Framing: Equatable {
-        /// `Content-Length`, or no content at all.
+        /// `Content-Length`, or no content.
         case length(Int)
         /// `Transfer-Encoding: chunked`.
         case chunked
@@ -17,7 +17,7 @@ struct MessageFields {
     private var saysClose = false
     private var saysKeepAlive = false
 
-    /// Notes a field line; those that mean nothing to the engine are passed over.
+    /// Notes a field line; those irrelevant to the engine are ignored.
     mutating func note(_ line: FieldLines.Line, of bytes: [UInt8]) throws(Refusal) {
         func isNamed(_ name: StaticString) -> Bool { bytes[line.name].equals(ignoringCase: name) }
         switch line.name.count {
@@ -37,7 +37,7 @@ struct MessageFields {
         return .chunked
     }
 
-    /// Whether the connection goes on after this message. RFC 9112 section 9.3.
+    /// Whether the connection persists after this message (RFC 9112 section 9.3).
     func persists(in version: Request.Version) -> Bool {
         !saysClose && (version == .http1_1 || saysKeepAlive)
     }
@@ -62,7 +62,7 @@ struct MessageFields {
 
     private mutating func noteContentLength(_ value: ArraySlice<UInt8>) throws(Refusal) {
         guard contentLength == nil, !value.isEmpty, value.allSatisfy(\.isDigit) else { throw .invalidContentLength }
-        // RFC 9110 section 8.6 allows zeros in front, which do not make a number large.
+        // RFC 9110 section 8.6 allows leading zeros, which do not make a number large.
         let digits = value.drop { $0 == UInt8(ascii: "0") }
         guard let length = digits.isEmpty ? 0 : digits.decimalNumber else { throw .contentTooLarge }
         contentLength = length

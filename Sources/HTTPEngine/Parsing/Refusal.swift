@@ -1,51 +1,51 @@
 internal import HTTPTypes
 
-/// Why the engine refuses a request by itself; the connection closes after each of them.
+/// Why the engine rejects a request without its handler; the connection closes after each.
 enum Refusal: Error, Hashable, CaseIterable {
-    /// RFC 9112 section 3: the request line is not method, target and version with one blank between them.
+    /// RFC 9112 section 3: the request line is not method, target and version separated by single spaces.
     case malformedRequestLine
-    /// RFC 9112 section 3.2: the target is neither in origin nor in absolute form, or holds what no target may hold.
+    /// RFC 9112 section 3.2: the target is neither in origin nor in absolute form, or contains forbidden characters.
     case malformedTarget
-    /// RFC 9110 section 7.4: the target is an `https` one, and the connection is not secured.
+    /// RFC 9110 section 7.4: an `https` target on a connection without TLS.
     case insecureTarget
-    /// RFC 9112 section 3: the request line is longer than a head may be.
+    /// RFC 9112 section 3: the request line exceeds the limit of a head.
     case targetTooLong
-    /// RFC 9110 section 9.1: the method is none of those that a handler sees.
+    /// RFC 9110 section 9.1: the method is not one that handlers support.
     case unknownMethod
     /// RFC 9110 section 15.6.6: the major version is not 1.
     case unsupportedVersion
-    /// RFC 9112 section 2.2: a line ends in LF alone.
+    /// RFC 9112 section 2.2: a line ends in a bare LF.
     case bareLineFeed
-    /// RFC 9112 section 2.2: a CR stands in the head without an LF behind it.
+    /// RFC 9112 section 2.2: the head contains a bare CR.
     case bareCarriageReturn
-    /// RFC 9112 section 5: a field line is not a token, a colon and a value, or goes on in the next line.
+    /// RFC 9112 section 5: a field line is not a token, a colon and a value, or is folded.
     case malformedField
     /// RFC 6585 section 5: the head has too many bytes or lines.
     case headTooLarge
-    /// RFC 9112 section 3.2: there is not exactly one `Host`, or it is not valid.
+    /// RFC 9112 section 3.2: `Host` is missing, repeated or invalid.
     case invalidHost
-    /// RFC 9112 section 6.3: `Content-Length` comes twice or is no number.
+    /// RFC 9112 section 6.3: `Content-Length` is repeated or not a number.
     case invalidContentLength
-    /// RFC 9110 section 15.5.14: `Content-Length` is a number beyond all bounds.
+    /// RFC 9110 section 15.5.14: `Content-Length` is too large for any limit.
     case contentTooLarge
-    /// RFC 9112 section 6.1: `Transfer-Encoding` comes twice, is not `chunked`, or stands where it must not.
+    /// RFC 9112 section 6.1: `Transfer-Encoding` is repeated, is not `chunked`, or is not allowed here.
     case invalidTransferEncoding
-    /// RFC 9112 section 6.1: the content has a further transfer coding below `chunked`.
+    /// RFC 9112 section 6.1: the content has another transfer coding below `chunked`.
     case unknownTransferCoding
-    /// RFC 9110 section 10.1.1: the client expects something else than `100-continue`.
+    /// RFC 9110 section 10.1.1: the client expects something other than `100-continue`.
     case unknownExpectation
-    /// RFC 9112 section 7.1: the chunked content breaks the coding.
+    /// RFC 9112 section 7.1: the chunked coding is malformed.
     case malformedChunk
-    /// RFC 9112 section 8: the client ended its side before the end of the request.
+    /// RFC 9112 section 8: the client closed its side before the end of the request.
     case incompleteRequest
     /// RFC 9110 section 15.5.9: head or content did not arrive in time.
     case timedOut
-    /// The request came in the clear to a listener that speaks TLS.
+    /// A plain-text request on a listener that speaks TLS.
     case notTLS
-    /// A TLS handshake came to a listener in the clear.
+    /// A TLS handshake on a plain-text listener.
     case unexpectedTLS
 
-    /// The status of the bare answer.
+    /// The status of the answer, which has no content.
     var status: HTTPResponse.Status {
         switch self {
         case .malformedRequestLine, .malformedTarget, .insecureTarget, .bareLineFeed, .bareCarriageReturn,
@@ -62,7 +62,7 @@ enum Refusal: Error, Hashable, CaseIterable {
         }
     }
 
-    /// Why, in words, with the section that says so.
+    /// The reason in words, with the section that defines it.
     var reason: String {
         switch self {
         case .malformedRequestLine: "the request line is not METHOD TARGET HTTP/1.1 (RFC 9112 section 3)"

@@ -1,16 +1,16 @@
 internal import HTTPTypes
 internal import Wire
 
-/// The first line of a request: method, target, version. RFC 9112 section 3.
+/// The first line of a request: method, target, version (RFC 9112 section 3).
 struct RequestLine {
     let method: HTTPRequest.Method
     /// The target in origin form, or `*`.
     let target: String
-    /// The authority of a target in absolute form.
+    /// The authority of an absolute-form target.
     let authority: String?
     let version: Request.Version
 
-    /// Reads the line, which stands in `line` without its end.
+    /// Parses the line, given without its line end.
     init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(Refusal) {
         guard let first = line.firstIndex(of: .space), let last = line.lastIndex(of: .space), first < last else {
             throw .malformedRequestLine
@@ -28,9 +28,9 @@ struct RequestLine {
         authority = parts.authority
     }
 
-    /// RFC 9112 section 2.3: `HTTP/`, a digit, a dot, a digit, in upper case.
+    /// RFC 9112 section 2.3: `HTTP/`, a digit, a dot, a digit, in uppercase.
     ///
-    /// A later minor version is read as the latest that is known, RFC 9110 section 2.5.
+    /// A later minor version is treated as the latest known one (RFC 9110 section 2.5).
     private static func version(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Request.Version {
         guard bytes.count == 8, bytes.prefix(5).equals("HTTP/") else { throw .malformedRequestLine }
         let digits = bytes.suffix(3)
@@ -41,7 +41,7 @@ struct RequestLine {
         return minor == UInt8(ascii: "0") ? .http1_0 : .http1_1
     }
 
-    /// The methods of RFC 9110 and 5789 but for TRACE, which would echo credentials, and CONNECT, which is for proxies.
+    /// The methods of RFC 9110 and 5789 except TRACE, which would echo credentials, and CONNECT, which is for proxies.
     private static func method(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> HTTPRequest.Method {
         switch bytes {
         case "GET": .get
@@ -56,5 +56,5 @@ struct RequestLine {
     }
 }
 
-/// Lets a switch over bytes name texts, without making a string of the bytes.
+/// Matches bytes against texts in a switch, without making a string.
 private func ~= (text: StaticString, bytes: ArraySlice<UInt8>) -> Bool { bytes.equals(text) }

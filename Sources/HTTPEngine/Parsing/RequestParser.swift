@@ -1,20 +1,20 @@
 internal import HTTPTypes
 internal import Wire
 
-/// Makes requests of the bytes of one connection: a pure value that reads no socket and no clock.
+/// Parses requests from the bytes of one connection: a pure value that reads no socket and no clock.
 ///
-/// Feed it what arrives, in portions of any size, and call ``next()`` until it says `.more`. What comes out depends on
-/// the bytes alone and never on the portions. After a refusal or a content over its limit nothing more comes.
+/// Feed it what arrives, in pieces of any size, and call ``next()`` until it returns `.more`. The result depends only
+/// on the bytes, not on how they were split. A refusal or content over its limit ends the stream.
 struct RequestParser {
-    /// What ``next()`` found.
+    /// The result of ``next()``.
     enum Step {
-        /// Everything fed so far is used or waits for the bytes behind it.
+        /// All input is used or waits for more bytes.
         case more
         /// A head is complete and valid; ``request`` holds it, and ``acceptContent(upTo:)`` must be called next.
         case head
         /// A request is complete; ``persists`` says whether another may follow.
         case request(Request)
-        /// The bytes are no request.
+        /// The bytes are not a request.
         case refusal(Refusal)
     }
 
@@ -28,12 +28,11 @@ struct RequestParser {
         case ended
     }
 
-    /// The request whose head is complete, with as much of its content as has arrived; a blank one once it was given out.
+    /// The request with the complete head and the content so far; blank once it has been returned.
     private(set) var request: Request
-    /// Whether the connection goes on after the request that was read last.
+    /// Whether the connection persists after the last request.
     private(set) var persists = true
-    /// Whether the request that was read last is `OPTIONS *`, which asks about the server and not about a path. RFC 9110
-    /// section 9.3.7.
+    /// Whether the last request is `OPTIONS *`, which concerns the server and not a path (RFC 9110 section 9.3.7).
     private(set) var isServerWide = false
     /// Whether the client waits for `100 Continue` before it sends the content.
     private(set) var expectsContinue = false
@@ -52,10 +51,10 @@ struct RequestParser {
         request = Request(method: .get, target: "/", connection: connection)
     }
 
-    /// How many bytes wait to be used.
+    /// The number of buffered bytes.
     var bufferedCount: Int { input.count }
 
-    /// Whether nothing of a next request has arrived.
+    /// Whether no byte of a next request has arrived.
     var isIdle: Bool {
         guard case .requestLine = state else { return false }
         return input.count == 0
@@ -69,8 +68,7 @@ struct RequestParser {
         }
     }
 
-    /// The length of the content that the head announces, while ``acceptContent(upTo:)`` is awaited; `nil` for an unknown
-    /// one.
+    /// The announced length of the content while ``acceptContent(upTo:)`` is due; `nil` if unknown.
     var announcedLength: Int? {
         if case .decision(.length(let length)) = state { length } else { nil }
     }
@@ -81,7 +79,7 @@ struct RequestParser {
         input.append(bytes)
     }
 
-    /// The next step; a step other than `.more` may be followed by further ones without feeding.
+    /// The next step; after any step but `.more`, further ones may follow without feeding.
     mutating func next() -> Step {
         do throws(Refusal) {
             return try nextStep()
@@ -91,13 +89,13 @@ struct RequestParser {
         }
     }
 
-    /// Takes all bytes behind the requests that were read, when they are to be read as something else.
+    /// Takes all bytes after the requests read so far, to be read as something else.
     mutating func takeUnused() -> [UInt8] {
         defer { input.use(input.count) }
         return Array(input.unused)
     }
 
-    /// Says how much content the request may have whose head was read.
+    /// Sets the content limit of the request whose head was read.
     mutating func acceptContent(upTo limit: Int) {
         guard case .decision(let framing) = state else { return }
         switch framing {
@@ -140,16 +138,16 @@ struct RequestParser {
 
 extension RequestParser {
     private mutating func readRequestLine() throws(Refusal) -> Bool {
-        // Something that is no HTTP at all, such as a TLS handshake, may never send the end of a line.
+        // Anything that is not HTTP, such as a TLS handshake, may never send the end of a line.
         if let first = input.firstOfLine, first != .carriageReturn, first != .lineFeed,
             !ByteSet.token.contains(first)
         {
-            // RFC 8446 section 5.1: the first byte of a handshake, and no character of HTTP.
+            // RFC 8446 section 5.1: the first byte of a handshake, which is not a character of HTTP.
             throw first == 0x16 ? .unexpectedTLS : .malformedRequestLine
         }
         guard let line = try nextLine() else { return false }
         if line.isEmpty {
-            // RFC 9112 section 2.2: old clients send an empty line behind a content; one is ignored.
+            // RFC 9112 section 2.2: old clients send an empty line after the content; one is ignored.
             guard !passedEmptyLine else { throw .malformedRequestLine }
             passedEmptyLine = true
             input.useLines()
@@ -180,12 +178,13 @@ extension RequestParser {
         return false
     }
 
-    /// The next line of the head; a head over the limit is refused as soon as its first byte too many has arrived.
+    /// The next line of the head; an oversized head is rejected at the first byte beyond the limit.
     private mutating func nextLine() throws(Refusal) -> Range<Int>? {
         let limit = limits.headerBytes
         let found = input.nextLine()
         if let place = input.bareCarriageReturn {
-            // RFC 9112 section 2.2. Not left to the end of the line: a client that ends its lines so never sends one.
+            // RFC 9112 section 2.2. Not left to the end of the line: a client that ends its lines this way never sends
+            // one.
             guard place + 2 <= limit else { throw tooLong }
             throw .bareCarriageReturn
         }
@@ -202,7 +201,7 @@ extension RequestParser {
         }
     }
 
-    /// What to say of a head over the limit; RFC 9112 section 3 tells a method that is too long from such a target.
+    /// The refusal of an oversized head; RFC 9112 section 3 distinguishes a long method from a long target.
     private var tooLong: Refusal {
         guard case .requestLine = state else { return .headTooLarge }
         let tokens = ByteSet.token
@@ -217,8 +216,8 @@ extension RequestParser {
         request.fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)
         request.authority = requestAuthority ?? message.host
         persists = message.persists(in: request.version)
-        // RFC 9110 section 10.1.1: a client of version 1.0 does not know the interim answer, and without a content there
-        // is nothing to wait for; an intermediary that expects none would take it for the answer.
+        // RFC 9110 section 10.1.1: HTTP/1.0 clients do not know the interim answer, and without content there is
+        // nothing to wait for; an intermediary that does not expect one would take it for the answer.
         expectsContinue = message.expectsContinue && request.version == .http1_1 && framing != .length(0)
         input.useLines()
         lines = []

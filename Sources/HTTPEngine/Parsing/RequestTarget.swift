@@ -1,13 +1,13 @@
 internal import HTTPTypes
 
-/// A request target brought to origin form. RFC 9112 section 3.2.
+/// A request target normalized to origin form (RFC 9112 section 3.2).
 struct RequestTarget {
-    /// Path and query as they were sent, or `*`.
+    /// Path and query as sent, or `*`.
     let origin: String
-    /// The authority, if the target came in absolute form.
+    /// The authority of an absolute-form target.
     let authority: String?
 
-    /// Reads a target whose bytes are known to be allowed, from a connection that is secure or not.
+    /// Parses a target of allowed bytes.
     init(_ bytes: ArraySlice<UInt8>, method: HTTPRequest.Method, isSecure: Bool) throws(Refusal) {
         if bytes.first == UInt8(ascii: "/") {
             origin = String(decoding: bytes, as: UTF8.self)
@@ -18,12 +18,12 @@ struct RequestTarget {
         } else {
             let (host, path) = try Self.absolute(bytes, isSecure: isSecure)
             authority = host
-            // RFC 9112 section 3.2.4: a proxy before us would have sent the asterisk for an OPTIONS without a path.
+            // RFC 9112 section 3.2.4: the last proxy sends the asterisk for an OPTIONS request without a path.
             origin = path.isEmpty && method == .options ? "*" : path.hasPrefix("/") ? path : "/" + path
         }
     }
 
-    /// Scheme, authority, path and query; user information is refused as RFC 9110 section 4.2.4 advises.
+    /// Scheme, authority, path and query; user information is rejected as RFC 9110 section 4.2.4 advises.
     private static func absolute(_ bytes: ArraySlice<UInt8>, isSecure: Bool) throws(Refusal) -> (String, String) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
             throw .malformedTarget

@@ -6,12 +6,12 @@ internal import Synchronization
     internal import Glibc
 #endif
 
-/// A socket that listens, until it is told to close or nobody holds it any more.
+/// A listening socket, closed explicitly or when released.
 final class ListeningSocket: Sendable {
     let socket: Socket
-    /// Where it listens, with the port that was really bound.
+    /// The address with the port that was actually bound.
     let address: BoundAddress
-    /// What the server proves itself with, if it speaks TLS here.
+    /// The server's identity, for a listener that speaks TLS.
     let identity: TLSIdentity?
     private let isOpen = Atomic(true)
 
@@ -38,7 +38,7 @@ final class ListeningSocket: Sendable {
 
     private static func address(of listener: ServerConfiguration.Listener) throws(ServerError) -> SocketAddress {
         guard (0...65535).contains(listener.port) else { throw .invalidPort(listener.port) }
-        // An empty name would resolve to all addresses of the machine, which must be said in so many words.
+        // An empty name would resolve to all addresses, which must be requested explicitly.
         let found = listener.host.isEmpty ? [] : SocketAddress.resolve(host: listener.host, port: listener.port)
         guard let address = found.first(where: \.isIPv4) ?? found.first(where: \.isIPv6) else {
             throw .unknownHost(listener.host)
@@ -50,7 +50,7 @@ final class ListeningSocket: Sendable {
         _ socket: Socket, _ address: SocketAddress, _ listener: ServerConfiguration.Listener
     ) throws(ServerError) -> BoundAddress {
         socket.setOption(SOL_SOCKET, SO_REUSEADDR)
-        // `::` means IPv6 only on every system; whoever wants both families names both.
+        // `::` means only IPv6 on every system; listening on both families takes two listeners.
         if address.isIPv6 { socket.setOption(Int32(IPPROTO_IPV6), IPV6_V6ONLY) }
         guard address.withPointer({ bind(socket.descriptor, $0, $1) }) == 0 else {
             throw failure(of: "bind", listener)
@@ -70,5 +70,5 @@ final class ListeningSocket: Sendable {
     }
 }
 
-/// `listen`, which a method of that name would hide. The system shortens the queue to what it allows.
+/// `listen`, which a method of that name would hide. The system lowers the backlog to its limit.
 private func startListening(_ descriptor: Int32) -> Int32 { listen(descriptor, 4096) }

@@ -4,17 +4,17 @@
     internal import Glibc
 #endif
 
-/// A TCP socket that never blocks: the descriptor with the calls that the engine makes on it.
+/// A non-blocking TCP socket: the descriptor and the engine's calls on it.
 ///
-/// A plain value; whoever holds the connection or the listener closes it, once.
+/// A plain value; the owner of the connection or listener closes it, once.
 struct Socket: Sendable {
-    /// How a transfer went.
+    /// The result of a transfer.
     enum Transfer {
-        /// So many bytes went over, at least one.
+        /// That many bytes were moved, at least one.
         case moved(Int)
         /// Nothing can be moved now.
         case wouldBlock
-        /// The other side sends nothing more.
+        /// The peer sends nothing more.
         case ended
         /// The connection is broken.
         case broken
@@ -22,7 +22,7 @@ struct Socket: Sendable {
 
     let descriptor: Int32
 
-    /// A new socket for addresses of that family; `nil` with `errno` set on failure.
+    /// A new socket of that address family; `nil` with `errno` set on failure.
     init?(family: Int32) {
         #if canImport(Darwin)
             descriptor = socket(family, SOCK_STREAM, 0)
@@ -33,7 +33,6 @@ struct Socket: Sendable {
         prepare()
     }
 
-    /// The socket of an accepted connection.
     private init(accepted descriptor: Int32) {
         self.descriptor = descriptor
         prepare()
@@ -41,11 +40,11 @@ struct Socket: Sendable {
         setOption(Int32(IPPROTO_TCP), TCP_NOTSENT_LOWAT, Self.unsentBytes)
     }
 
-    /// How much the system keeps of an answer that the client has no room for yet. It would keep megabytes and ask for more
-    /// only when a third of them is gone, so that a slow client which reads all the time looked like one that does not.
+    /// How much of an answer the system buffers for a slow client. By default it would buffer megabytes and ask for
+    /// more only after a third is gone, so that a client which reads slowly but steadily looks stalled.
     private static let unsentBytes: Int32 = 128 * 1024
 
-    /// The next waiting connection and its client; `nil` with `errno` set when there is none.
+    /// Accepts the next connection; `nil` with `errno` set when there is none.
     func accept() -> (socket: Socket, client: SocketAddress)? {
         var address = SocketAddress()
         let accepted = address.withMutablePointer { acceptConnection(descriptor, $0, $1) }
@@ -69,12 +68,12 @@ struct Socket: Sendable {
         }
     }
 
-    /// Tells the other side that nothing more comes.
+    /// Tells the peer that nothing more follows.
     func shutdownWriting() { _ = shutdown(descriptor, Int32(SHUT_WR)) }
 
     func close() { closeDescriptor(descriptor) }
 
-    /// Has ``close()`` drop what is not sent, and tell the other side that the connection is broken.
+    /// Makes ``close()`` discard unsent bytes and reset the connection.
     func discardUnsent() {
         var option = linger(l_onoff: 1, l_linger: 0)
         _ = setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -85,7 +84,7 @@ struct Socket: Sendable {
         _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
-    /// The reason for which a connection could not be made; 0 when it was.
+    /// The error of an attempt to connect; 0 if it succeeded.
     var pendingError: Int32 {
         var value: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -108,7 +107,7 @@ struct Socket: Sendable {
     #endif
 }
 
-/// Has calls on the descriptor return at once, and no child process inherit it.
+/// Makes the descriptor non-blocking and keeps child processes from inheriting it.
 func makeNonBlocking(_ descriptor: Int32) {
     _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

@@ -4,12 +4,12 @@
     internal import Glibc
 #endif
 
-/// An IPv4 or IPv6 address with its port, in the form in which system calls take it.
+/// An IPv4 or IPv6 address with its port, as system calls take it.
 struct SocketAddress: Sendable {
     private var storage = sockaddr_storage()
     private var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
 
-    /// Room for an address that a system call fills in.
+    /// An empty address for a system call to fill in.
     init() {}
 
     private init(_ address: UnsafePointer<sockaddr>, length: socklen_t) {
@@ -20,12 +20,12 @@ struct SocketAddress: Sendable {
         self.length = socklen_t(size)
     }
 
-    /// The addresses of a host, as it is written or as the resolver knows it; empty when there is none.
+    /// The addresses of a host, a literal or a name; empty when there is none.
     ///
-    /// It waits for the resolver, however long that takes.
+    /// Blocks for as long as the resolver takes.
     static func resolve(host: String, port: Int) -> [SocketAddress] { find(host, port, AI_NUMERICSERV) }
 
-    /// The address of a host that is written as one, for which nobody is asked; empty for a name.
+    /// The address of a literal, without asking a resolver; empty for a name.
     static func literal(_ host: String, port: Int) -> [SocketAddress] {
         find(host, port, AI_NUMERICSERV | AI_NUMERICHOST)
     }
@@ -47,7 +47,7 @@ struct SocketAddress: Sendable {
         }
     }
 
-    /// The address to which a socket is bound.
+    /// The address that a socket is bound to.
     init?(boundTo socket: Socket) {
         let code = withMutablePointer { getsockname(socket.descriptor, $0, $1) }
         guard code == 0 else { return nil }
@@ -55,15 +55,13 @@ struct SocketAddress: Sendable {
 
     /// `AF_INET` or `AF_INET6`.
     var family: Int32 { Int32(storage.ss_family) }
-    /// Whether this is an IPv4 address.
     var isIPv4: Bool { family == AF_INET }
-    /// Whether this is an IPv6 address.
     var isIPv6: Bool { family == AF_INET6 }
 
-    /// Whether this machine alone has the address: `127.0.0.0/8` and `::1`.
+    /// Whether only this machine has the address: `127.0.0.0/8` and `::1`.
     var isLoopback: Bool { isIPv4 ? host.hasPrefix("127.") : host == "::1" }
 
-    /// The address without port, such as `127.0.0.1` or `::1`.
+    /// The address without the port, such as `127.0.0.1` or `::1`.
     var host: String {
         var text = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let code = withPointer {
@@ -73,15 +71,14 @@ struct SocketAddress: Sendable {
         return String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 
-    /// The port.
     var port: Int {
         withUnsafeBytes(of: storage) { bytes in
-            // The port stands at the same place in both families, in network order.
+            // The port has the same place in both families, in network byte order.
             Int(bytes[2]) << 8 | Int(bytes[3])
         }
     }
 
-    /// Calls `body` with the address as the system has it.
+    /// Calls `body` with the address as system calls take it.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: storage) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, length) }

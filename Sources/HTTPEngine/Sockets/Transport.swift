@@ -1,9 +1,9 @@
-/// The way of a connection's bytes: reads and writes go through here, in the clear or by TLS.
+/// A connection's byte stream, in plain text or over TLS.
 struct Transport {
     private let socket: Socket
     private let session: TLSSession?
 
-    /// The transport of an accepted connection; `nil` when OpenSSL has no room for it.
+    /// The transport of an accepted connection; `nil` when OpenSSL has no memory.
     init?(_ arrival: Arrival) {
         guard let identity = arrival.identity else {
             self.init(arrival.socket)
@@ -12,10 +12,10 @@ struct Transport {
         self.init(arrival.socket, identity: identity)
     }
 
-    /// A transport that sends and receives in the clear.
+    /// A plain-text transport.
     init(_ socket: Socket) { self.init(socket, nil) }
 
-    /// A transport that speaks TLS as a server of that identity; `nil` when OpenSSL has no room for it.
+    /// A TLS server with that identity; `nil` when OpenSSL has no memory.
     init?(_ socket: Socket, identity: TLSIdentity) {
         guard let session = TLSSession(socket, identity: identity) else { return nil }
         self.init(socket, session)
@@ -28,27 +28,27 @@ struct Transport {
 
     var descriptor: Int32 { socket.descriptor }
 
-    /// Whether requests can come and answers go: over TLS only after the handshake, which reading brings on.
+    /// Whether requests and answers can flow: over TLS only after the handshake, which reading drives.
     var isEstablished: Bool { session.map { $0.isEstablished || $0.hasFallenBack } ?? true }
 
-    /// What TLS waits for by itself, besides what the connection waits for: the writing of a handshake, say.
+    /// The events that TLS needs besides those the connection waits for, such as writing during a handshake.
     ///
-    /// Once the socket is ready for that, ``read(into:)`` goes on with it.
+    /// When the socket is ready for them, ``read(into:)`` continues.
     var needs: Interest { session?.needs ?? [] }
 
-    /// Whether input has been received already that a further read gives, and that no poller reports.
+    /// Whether received input is buffered that the next read returns and no poller reports.
     ///
-    /// It may also be the connection's end, and at worst a record of which the rest has not arrived.
+    /// It may also be the end of the connection or, at worst, an incomplete record.
     var hasBufferedInput: Bool { session?.hasBufferedInput ?? false }
 
-    /// Whether the client turned out to speak HTTP where TLS is spoken: ``read(into:)`` says that the connection is
-    /// broken, and what is written goes in the clear.
+    /// Whether the client speaks HTTP on a TLS connection: ``read(into:)`` then reports a broken connection, and writes
+    /// are plain text.
     var hasFallenBack: Bool { session?.hasFallenBack ?? false }
 
-    /// Why the handshake failed, in words for whoever runs the server; `nil` when it did not.
+    /// Why the handshake failed, for an operator; `nil` if it did not.
     var handshakeProblem: String? { session?.handshakeProblem }
 
-    /// Whether the client has sent something of a handshake.
+    /// Whether the client has begun a handshake.
     var hasBegunHandshake: Bool { session?.hasBegun ?? false }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
@@ -56,23 +56,23 @@ struct Transport {
         return socket.read(into: buffer)
     }
 
-    /// Writes some of the bytes; what could not be written comes first, unchanged, in the next call.
+    /// Writes some of the bytes; the next call must start with the unwritten ones, unchanged.
     func write(_ buffer: UnsafeRawBufferPointer) -> Socket.Transfer {
         if let session { return session.write(buffer) }
         return socket.write(buffer)
     }
 
-    /// Reads what nobody looks at any more, as it comes: behind ``finishWriting()`` TLS is over.
+    /// Reads input that is only discarded, without decrypting: after ``finishWriting()`` TLS is over.
     func drain(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer { socket.read(into: buffer) }
 
-    /// Tells the client that nothing more comes; false when that must be tried again once the socket takes more.
+    /// Tells the client that nothing more follows; false if it must be retried when the socket is writable.
     func finishWriting() -> Bool {
         if let session { return session.finishWriting() }
         socket.shutdownWriting()
         return true
     }
 
-    /// Has ``close()`` drop what the client has not taken, and reset the connection.
+    /// Makes ``close()`` discard unsent bytes and reset the connection.
     func discardUnsent() {
         if let session { return session.discardUnsent() }
         socket.discardUnsent()

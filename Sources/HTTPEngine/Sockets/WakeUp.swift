@@ -4,9 +4,9 @@
     internal import Glibc
 #endif
 
-/// A pipe to oneself: any thread writes to it and the loop that watches it wakes up.
+/// A self-pipe: any thread writes to it to wake the loop that watches it.
 final class WakeUp: Sendable {
-    /// What the loop watches for reading.
+    /// The end that the loop watches for reading.
     let descriptor: Int32
     private let writer: Int32
 
@@ -23,13 +23,13 @@ final class WakeUp: Sendable {
         closeDescriptor(writer)
     }
 
-    /// Wakes the loop. A full pipe is no failure: the loop is about to wake up then.
+    /// Wakes the loop. A full pipe is no failure: the loop is about to wake up.
     func signal() {
         var byte: UInt8 = 0
         _ = write(writer, &byte, 1)
     }
 
-    /// Takes back all signals so far.
+    /// Consumes all signals so far.
     func clear() {
         withUnsafeTemporaryAllocation(byteCount: 64, alignment: 1) { buffer in
             while read(descriptor, buffer.baseAddress, buffer.count) == buffer.count {}

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// A certificate of OpenSSL, freed with the last reference.
+/// An OpenSSL certificate, freed with the last reference.
 ///
-/// `@unchecked Sendable`: nobody changes a certificate once it is complete, and OpenSSL locks the caches inside it.
+/// `@unchecked Sendable`: a complete certificate is never changed, and OpenSSL locks its internal caches.
 final class Certificate: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes the certificate over.
+    /// Takes ownership of the certificate.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
-    /// Reads DER; `nil` when it is no certificate.
+    /// Reads DER; `nil` when it is not a certificate.
     convenience init?(der bytes: [UInt8]) {
         let pointer: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
@@ -21,20 +21,18 @@ final class Certificate: @unchecked Sendable {
 
     deinit { X509_free(pointer) }
 
-    /// Whether the other certificate was issued by this one, by names, key identifiers and purposes.
+    /// Whether this certificate issued the other, by names, key identifiers and purposes.
     func hasIssued(_ other: Certificate) -> Bool {
         OpenSSL.run { X509_check_issued(pointer, other.pointer) == X509_V_OK }
     }
 
-    /// Whether the key is the one that the certificate speaks of.
+    /// Whether the key belongs to the certificate.
     func belongs(to key: PrivateKey) -> Bool {
         OpenSSL.run { X509_check_private_key(pointer, key.pointer) == 1 }
     }
 
-    /// The size of its key in bits.
     var keyBits: Int { X509_get0_pubkey(pointer).map { Int(EVP_PKEY_get_bits($0)) } ?? 0 }
 
-    /// The SHA-256 digest of its DER form.
     var fingerprint: [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0

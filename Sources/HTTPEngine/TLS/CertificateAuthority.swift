@@ -1,25 +1,26 @@
 internal import COpenSSL
 
-/// A small authority of one's own, for laptops and tests: it issues certificates for servers that no public one would.
+/// A small private certificate authority for laptops and tests, which issues certificates for servers that no public
+/// one would.
 public final class CertificateAuthority: Sendable {
     private let certificate: Certificate
     private let key: PrivateKey
 
-    /// A certificate for a server, with its key: both PEM, as ``TLSIdentity`` takes them.
+    /// A server's certificate and key in PEM, as ``TLSIdentity`` takes them.
     public struct Issue: Sendable {
-        /// The server's certificate; clients have the authority's own.
+        /// The server's certificate; clients have the authority's.
         public let certificateChain: [UInt8]
-        /// The key that belongs to it.
+        /// The certificate's key.
         public let privateKey: [UInt8]
     }
 
-    /// Makes a new authority, good for ten years.
+    /// Creates an authority that is valid for ten years.
     public convenience init() throws(CertificateAuthorityError) {
         let now = OperatingSystem.unixTime
         try self.init(validity: (now - Self.clockSkew)..<(now + 3650 * Self.day))
     }
 
-    /// Makes a new authority, good for a time in seconds since 1970.
+    /// Creates an authority with that validity, in seconds since 1970.
     init(validity: Range<Int>) throws(CertificateAuthorityError) {
         let key = try OpenSSL.run { () throws(CertificateAuthorityError) in try PrivateKey.generate() }
         var draft = try CertificateDraft(name: "Understudy local CA", key: key, validity: validity)
@@ -30,7 +31,7 @@ public final class CertificateAuthority: Sendable {
         self.key = key
     }
 
-    /// Takes an authority up again from its certificate and key in PEM.
+    /// Restores an authority from its certificate and key in PEM.
     public init(certificate: [UInt8], privateKey: [UInt8]) throws(CertificateAuthorityError) {
         do throws(TLSIdentityError) {
             self.certificate = try TLSIdentity.certificates(of: certificate)[0]
@@ -42,13 +43,13 @@ public final class CertificateAuthority: Sendable {
         guard self.certificate.isAuthority else { throw .noAuthority }
     }
 
-    /// The certificate that clients have to trust, as PEM.
+    /// The certificate that clients must trust, in PEM.
     public var certificatePEM: [UInt8] { certificate.pem }
 
-    /// The key, as PEM; whoever has it can pose as any server to those who trust the authority.
+    /// The key in PEM; its holder can impersonate any server to those who trust the authority.
     public var privateKeyPEM: [UInt8] { key.pem }
 
-    /// The SHA-256 digest of the certificate, as other programs show it: pairs of digits with colons.
+    /// The certificate's SHA-256 digest in the usual form: pairs of digits with colons.
     public var fingerprint: String {
         certificate.fingerprint.map { byte in
             let digits = String(byte, radix: 16, uppercase: true)
@@ -56,17 +57,17 @@ public final class CertificateAuthority: Sendable {
         }.joined(separator: ":")
     }
 
-    /// When the certificate ends, in seconds since 1970; `nil` when its date is out of reach.
+    /// When the certificate expires, in seconds since 1970; `nil` if OpenSSL cannot read the date.
     public var end: Int? { certificate.end }
 
     /// Whether a certificate can be issued for a name.
     public static func canName(_ name: String) -> Bool { SubjectName.isValid(name) }
 
-    /// Issues a certificate for a server, with a key of its own.
+    /// Issues a certificate for a server, with a new key.
     ///
     /// - Parameters:
-    ///   - names: Host names, which may begin with `*.`, and IP addresses; at least one.
-    ///   - validity: From when until when, in seconds since 1970; at most 397 days, since clients refuse more.
+    ///   - names: Host names, which may start with `*.`, and IP addresses; at least one.
+    ///   - validity: In seconds since 1970; at most 397 days, since clients reject more.
     public func issue(
         for names: [String], validity: Range<Int>? = nil
     ) throws(CertificateAuthorityError) -> Issue {
@@ -95,6 +96,6 @@ public final class CertificateAuthority: Sendable {
     }
 
     private static let day = 86_400
-    /// Clocks differ: a certificate that begins this second is one that others find not yet valid.
+    /// Clocks differ: for some, a certificate that starts this second is not valid yet.
     private static let clockSkew = 3_600
 }

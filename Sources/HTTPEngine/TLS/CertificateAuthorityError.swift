@@ -1,19 +1,19 @@
-/// Why an authority cannot be used or does not issue; the description is one line for the user.
+/// Why an authority is unusable or cannot issue; the description is one line for the user.
 public enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible {
     /// Its certificate or key cannot be read.
     case unreadable(TLSIdentityError)
     /// The certificate is not an authority's.
     case noAuthority
-    /// A certificate is asked for without a name.
+    /// No name was given for a certificate.
     case noName
     /// The text is neither a host name nor an IP address.
     case invalidName(String)
-    /// A certificate is asked for more than 397 days.
+    /// A validity of more than 397 days.
     case tooLong
-    /// OpenSSL fails for another reason.
+    /// OpenSSL failed for another reason.
     case failed(String)
 
-    /// What was found, and what would be right.
+    /// What was found and what would be right.
     public var description: String {
         switch self {
         case .unreadable(let error): error.description

@@ -1,20 +1,20 @@
 internal import COpenSSL
 
-/// A certificate on its way: fields and extensions, until it is signed.
+/// A certificate before it is signed.
 struct CertificateDraft {
     private let certificate: Certificate
     private let issuer: Certificate
 
-    /// A draft that is its own issuer unless another one is given.
+    /// A draft, self-issued unless an issuer is given.
     ///
-    /// - Parameter validity: From when until when, in seconds since 1970.
+    /// - Parameter validity: In seconds since 1970.
     init(
         name: String, key: PrivateKey, validity: Range<Int>, issuer: Certificate? = nil
     ) throws(CertificateAuthorityError) {
         guard let pointer = X509_new() else { throw .lastFailure }
         certificate = Certificate(owning: pointer)
         self.issuer = issuer ?? certificate
-        // The last instant is part of the time, RFC 5280 section 4.1.2.5.
+        // The last second is included (RFC 5280 section 4.1.2.5).
         guard X509_set_version(pointer, 2) == 1, Self.setSerialNumber(of: pointer),
             ASN1_TIME_set(X509_getm_notBefore(pointer), validity.lowerBound) != nil,
             ASN1_TIME_set(X509_getm_notAfter(pointer), validity.upperBound - 1) != nil,
@@ -39,7 +39,7 @@ struct CertificateDraft {
         return certificate
     }
 
-    /// A random number of 127 bits: RFC 5280 section 4.1.2.2 wants it positive, and browsers want it not to be guessed.
+    /// A random 127-bit number: RFC 5280 section 4.1.2.2 requires it to be positive, browsers want it unpredictable.
     private static func setSerialNumber(of certificate: OpaquePointer) -> Bool {
         var bytes = [UInt8](repeating: 0, count: 16)
         guard RAND_bytes(&bytes, Int32(bytes.count)) == 1 else { return false }
@@ -49,11 +49,11 @@ struct CertificateDraft {
         return BN_to_ASN1_INTEGER(number, X509_get_serialNumber(certificate)) != nil
     }
 
-    /// `MBSTRING_UTF8`, which Swift cannot see.
+    /// `MBSTRING_UTF8`, which Swift does not import.
     private static let utf8: Int32 = 0x1000
 }
 
 extension CertificateAuthorityError {
-    /// The failure of a call that has just been made.
+    /// The error of the call just made.
     static var lastFailure: CertificateAuthorityError { .failed(OpenSSL.firstReasonText) }
 }

@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Puts in plain words why a handshake failed, for whoever reads a log.
+/// Explains failed handshakes in plain words, for a log.
 enum HandshakeProblem {
-    /// Reads it off a connection whose last call has just failed, before the queue of errors is emptied.
+    /// Describes the last call's failure; must be called before the error queue is cleared.
     static func describe(_ ssl: OpaquePointer) -> String {
         let other = SSL_is_server(ssl) == 1 ? "the client" : "the server"
         if let number = OpenSSL.firstAlert { return "\(other) gave up: \(alert(number))" }

@@ -1,21 +1,20 @@
 internal import COpenSSL
 
-/// One block of a PEM text (RFC 7468): the words behind BEGIN, the header lines of an old encrypted key, and the bytes.
+/// One block of a PEM text (RFC 7468): its label, the headers of an old encrypted key, and the bytes.
 struct PEMBlock {
     let label: String
     let headers: String
     let bytes: [UInt8]
 
-    /// Whether a passphrase protects the bytes, in the form of PKCS #8 or the older one of RFC 1421.
+    /// Whether the bytes are protected by a passphrase, in PKCS #8 or the older form of RFC 1421.
     var isEncrypted: Bool { label == "ENCRYPTED PRIVATE KEY" || headers.contains("ENCRYPTED") }
 
-    /// Whether the block holds a certificate, by any of the labels that are in use.
+    /// Whether the block is a certificate, under any common label.
     var isCertificate: Bool { ["CERTIFICATE", "X509 CERTIFICATE", "TRUSTED CERTIFICATE"].contains(label) }
 
-    /// Whether the block holds a private key.
     var isPrivateKey: Bool { label.hasSuffix("PRIVATE KEY") }
 
-    /// All blocks of a text; what stands around them is ignored.
+    /// All blocks of a text; other text is ignored.
     static func all(of text: [UInt8], _ part: TLSIdentityError.Part) throws(TLSIdentityError) -> [PEMBlock] {
         try text.withUnsafeBufferPointer { (text) throws(TLSIdentityError) in
             guard let start = text.baseAddress, let count = Int32(exactly: text.count) else { return [] }
@@ -37,12 +36,12 @@ struct PEMBlock {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
         guard PEM_read_bio(source, &label, &headers, &bytes, &count) == 1 else {
-            // The end of the text looks like an error, too; any other one means a block that is broken.
+            // The end of the text is reported as an error too; any other error means a broken block.
             if ERR_GET_REASON(ERR_peek_last_error()) == PEM_R_NO_START_LINE { return nil }
             throw .unreadableBlock(position, of: part)
         }
         defer {
-            // Keys are among the bytes.
+            // The bytes may be a key.
             CRYPTO_clear_free(bytes, count, nil, 0)
             for pointer in [label, headers] { CRYPTO_free(pointer, nil, 0) }
         }

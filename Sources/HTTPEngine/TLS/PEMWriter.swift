@@ -1,13 +1,12 @@
 internal import COpenSSL
 
 extension Certificate {
-    /// The certificate as PEM.
     var pem: [UInt8] { writePEM { PEM_write_bio_X509($0, pointer) } }
 
-    /// Whether it may issue others: CA:TRUE, and keyCertSign where a usage is named.
+    /// Whether it may issue others: CA:TRUE, and keyCertSign if a key usage is present.
     var isAuthority: Bool { OpenSSL.run { X509_check_ca(pointer) == 1 } }
 
-    /// When it ends, in seconds since 1970; `nil` when OpenSSL cannot read the date.
+    /// When it expires, in seconds since 1970; `nil` if OpenSSL cannot read the date.
     var end: Int? {
         OpenSSL.run {
             var days: Int32 = 0
@@ -21,10 +20,10 @@ extension Certificate {
 }
 
 extension PrivateKey {
-    /// The key as PEM in the form of PKCS #8, without passphrase.
+    /// The key in PEM (PKCS #8), without a passphrase.
     var pem: [UInt8] { writePEM { PEM_write_bio_PrivateKey($0, pointer, nil, nil, 0, nil, nil) } }
 
-    /// A new key on the curve P-256.
+    /// A new P-256 key.
     static func generate() throws(CertificateAuthorityError) -> PrivateKey {
         guard let context = EVP_PKEY_CTX_new_from_name(nil, "EC", nil) else { throw .lastFailure }
         defer { EVP_PKEY_CTX_free(context) }
@@ -36,7 +35,7 @@ extension PrivateKey {
     }
 }
 
-/// What a call writes; empty when it fails, which happens for want of memory only.
+/// The bytes that a call writes; empty when it fails, which only lack of memory causes.
 private func writePEM(_ write: (OpaquePointer) -> Int32) -> [UInt8] {
     OpenSSL.run {
         guard let target = BIO_new(BIO_s_mem()) else { return [] }

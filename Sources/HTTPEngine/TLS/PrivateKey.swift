@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// A private key of OpenSSL, freed with the last reference.
+/// An OpenSSL private key, freed with the last reference.
 ///
-/// `@unchecked Sendable`: nobody changes the key, and OpenSSL 3 lets any number of threads use one.
+/// `@unchecked Sendable`: the key is never changed, and OpenSSL 3 lets any number of threads use one.
 final class PrivateKey: @unchecked Sendable {
     let pointer: OpaquePointer
 
-    /// Takes the key over.
+    /// Takes ownership of the key.
     init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
-    /// Reads DER in one of the forms that stand in PEM files: PKCS #8, or that of RSA and EC alone.
+    /// Reads DER in the forms found in PEM files: PKCS #8, or the specific ones of RSA and EC.
     convenience init?(der bytes: [UInt8]) {
         let pointer: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress

@@ -5,7 +5,7 @@
 #endif
 
 extension Socket {
-    /// Looks at the next byte and leaves it where it is.
+    /// Reads the next byte without consuming it.
     func peek(at byte: inout UInt8) -> Transfer {
         while true {
             let count = recv(descriptor, &byte, 1, Int32(MSG_PEEK))

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
-/// The way from OpenSSL to a socket of ours.
+/// Connects OpenSSL to one of our sockets.
 ///
-/// OpenSSL's own way would raise SIGPIPE when a client has gone, and end a process that embeds the engine.
+/// OpenSSL's own socket BIO would raise SIGPIPE when a client is gone, and end a process that embeds the engine.
 enum SocketBIO {
-    /// The functions behind the way, made once and kept for good; only read afterwards.
+    /// The BIO's functions, created once, never freed, and only read afterwards.
     nonisolated(unsafe) private static let method: OpaquePointer? = {
         let type = BIO_get_new_index() | BIO_TYPE_SOURCE_SINK
         guard let method = BIO_meth_new(type, "socket") else { return nil }
@@ -14,7 +14,7 @@ enum SocketBIO {
         return method
     }()
 
-    /// A way for a session, which it does not retain: the session has to live longer.
+    /// A BIO for a session, which it does not retain: the session must outlive it.
     static func make(for session: TLSSession) -> OpaquePointer? {
         guard let method, let bio = BIO_new(method) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(session).toOpaque())
@@ -56,7 +56,7 @@ enum SocketBIO {
 
     private static func control(_ bio: OpaquePointer?, _ command: Int32) -> Int {
         switch command {
-        // Nothing is held back here, so there is nothing to push on.
+        // Nothing is buffered here, so there is nothing to flush.
         case BIO_CTRL_FLUSH: 1
         case BIO_CTRL_EOF: session(of: bio)?.hasSocketEnded == true ? 1 : 0
         default: 0

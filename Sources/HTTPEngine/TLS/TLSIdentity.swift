@@ -1,17 +1,17 @@
 internal import COpenSSL
 
-/// Who a server is to its clients: a chain of certificates and the private key of the first.
+/// A server's identity: a certificate chain and the private key of its first certificate.
 ///
-/// TLS 1.2 and 1.3 are spoken with it, 1.2 with forward secrecy and authenticated encryption only. Two identities are equal
-/// when they are one object.
+/// It serves TLS 1.2 and 1.3; 1.2 only with forward secrecy and authenticated encryption. Two identities are equal if
+/// they are the same object.
 public final class TLSIdentity: Sendable {
     let context: TLSContext
 
-    /// Reads both from PEM, and has OpenSSL accept them.
+    /// Reads both from PEM, and has OpenSSL check them.
     ///
     /// - Parameters:
-    ///   - certificateChain: The server's own certificate, then its issuers in order; the root may be left out.
-    ///   - privateKey: The key of the first certificate, without passphrase. Both may be the same text.
+    ///   - certificateChain: The server's own certificate, then its issuers in order; the root is optional.
+    ///   - privateKey: The key of the first certificate, without a passphrase. Both may be the same text.
     public init(certificateChain: [UInt8], privateKey: [UInt8]) throws(TLSIdentityError) {
         let certificates = try Self.certificates(of: certificateChain)
         let key = try Self.privateKey(of: privateKey)
@@ -38,7 +38,7 @@ public final class TLSIdentity: Sendable {
     static func privateKey(of text: [UInt8]) throws(TLSIdentityError) -> PrivateKey {
         let blocks = try PEMBlock.all(of: text, .privateKey)
         guard let index = blocks.firstIndex(where: \.isPrivateKey) else { throw .noPrivateKey }
-        // Reading it as what it is would have OpenSSL ask for the passphrase on the terminal.
+        // Otherwise OpenSSL would ask for the passphrase on the terminal.
         guard !blocks[index].isEncrypted else { throw .encryptedPrivateKey }
         guard let key = PrivateKey(der: blocks[index].bytes) else {
             throw .unreadableBlock(index + 1, of: .privateKey)
@@ -61,7 +61,7 @@ public final class TLSIdentity: Sendable {
             let code =
                 index == 0
                 ? Int(SSL_CTX_use_certificate(context.pointer, certificate.pointer))
-                // The last number has OpenSSL count a reference of its own.
+                // With the last argument 1, OpenSSL takes a reference of its own.
                 : SSL_CTX_ctrl(context.pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(certificate.pointer))
             guard code == 1 else { throw refusal(of: certificate, position: index + 1) }
         }
@@ -80,7 +80,7 @@ public final class TLSIdentity: Sendable {
 }
 
 extension TLSIdentity: Hashable {
-    /// Whether both are one object.
+    /// Whether both are the same object.
     public static func == (first: TLSIdentity, second: TLSIdentity) -> Bool { first === second }
 
     /// Hashes the object's identity.

@@ -1,6 +1,6 @@
-/// Why certificates and a key cannot serve; the description is one line for the user.
+/// Why certificates and key are unusable; the description is one line for the user.
 public enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
-    /// Which of the two texts is meant.
+    /// One of the two texts.
     public enum Part: String, Sendable {
         /// The text with the certificates.
         case certificates = "certificate"
@@ -8,28 +8,28 @@ public enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
         case privateKey = "private key"
     }
 
-    /// There is no certificate in the text.
+    /// The text has no certificate.
     case noCertificate
-    /// There is no private key in the text.
+    /// The text has no private key.
     case noPrivateKey
-    /// A block, counted from 1, is broken or holds something else than its label says.
+    /// A block, counted from 1, is broken or does not match its label.
     case unreadableBlock(Int, of: Part)
-    /// The private key can only be read with a passphrase.
+    /// The private key needs a passphrase.
     case encryptedPrivateKey
     /// The private key belongs to none of the certificates.
     case foreignPrivateKey
-    /// The private key belongs to a certificate, counted from 1, that is not the first.
+    /// The private key belongs to a certificate, counted from 1, other than the first.
     case misplacedCertificate(Int)
-    /// A certificate, counted from 1, is not issued by the one behind it.
+    /// A certificate, counted from 1, was not issued by the next one.
     case brokenChain(Int)
-    /// The key of a certificate, counted from 1, is too short for today.
+    /// The key of a certificate, counted from 1, is too short.
     case weakKey(Int, bits: Int)
-    /// A certificate, counted from 1, is signed with a hash that is too weak for today.
+    /// A certificate, counted from 1, is signed with a weak hash.
     case weakSignature(Int)
-    /// OpenSSL refuses for another reason.
+    /// OpenSSL rejects it for another reason.
     case unusable(String)
 
-    /// What was found, and what would be right.
+    /// What was found and what would be right.
     public var description: String {
         switch self {
         case .noCertificate:

@@ -1,43 +1,43 @@
 internal import COpenSSL
 
-/// One connection's TLS: OpenSSL between what is read and written here and the socket.
+/// One connection's TLS: OpenSSL on top of the socket.
 ///
-/// Used by one thread at a time. OpenSSL keeps its errors in a queue for each thread, so each call whose outcome is asked
-/// for begins with an empty one.
+/// Used by one thread at a time. OpenSSL queues errors per thread, so each call whose outcome matters starts with an
+/// empty queue.
 final class TLSSession {
     let socket: Socket
-    /// Whether the socket gave its end; OpenSSL asks for it to tell an end from a failure.
+    /// Whether the socket reached its end; OpenSSL asks in order to tell an end from a failure.
     var hasSocketEnded = false
     /// Whether the handshake is complete.
     private(set) var isEstablished = false
-    /// Whether the other side has sent anything.
+    /// Whether the peer has sent anything.
     private(set) var hasBegun = false
-    /// Whether a client speaks HTTP without TLS: what is written goes in the clear, so that it can be told.
+    /// Whether a client speaks HTTP without TLS; writes are then plain text, so that it can be told.
     private(set) var hasFallenBack = false
-    /// Whether a further read gives something that no poller reports: content, or how the connection ended.
+    /// Whether the next read returns something that no poller reports: content, or the end of the connection.
     ///
-    /// At worst the read finds that the last record has not arrived in full.
+    /// At worst it finds an incomplete record.
     private(set) var hasBufferedInput = false
-    /// What OpenSSL waits for by itself; once the socket is ready for it, the next read goes on with it.
+    /// The events that OpenSSL itself needs; when the socket is ready for them, the next read continues.
     private(set) var needs: Interest = []
-    /// Why the handshake failed, for whoever reads a log.
+    /// Why the handshake failed, for a log.
     private(set) var handshakeProblem: String?
 
     private var ssl: OpaquePointer?
     private var hasSentEnd = false
     private var isDiscarding = false
-    /// How reading ended for good.
+    /// How reading ended, once it has.
     private var ending: Socket.Transfer?
     private var hasFailed = false
 
-    /// The server's side; `nil` when OpenSSL has no room.
+    /// The server's side; `nil` when OpenSSL has no memory.
     convenience init?(_ socket: Socket, identity: TLSIdentity) {
         self.init(socket, identity.context)
         guard let ssl else { return nil }
         SSL_set_accept_state(ssl)
     }
 
-    /// The client's side, which believes only a certificate for that host; `nil` when OpenSSL has no room.
+    /// The client's side, which trusts only a certificate for that host; `nil` when OpenSSL has no memory.
     convenience init?(_ socket: Socket, trust: TLSTrust, host: String) {
         guard let context = trust.context else { return nil }
         self.init(socket, context)
@@ -53,16 +53,16 @@ final class TLSSession {
             ERR_clear_error()
             return nil
         }
-        // One reference serves both directions.
+        // One BIO serves both directions.
         SSL_set_bio(ssl, bio, bio)
     }
 
     deinit { SSL_free(ssl) }
 
-    /// Asks OpenSSL about the connection; `nil` once it is closed.
+    /// Queries OpenSSL about the connection; `nil` once it is closed.
     func ask<Answer>(_ question: (OpaquePointer) -> Answer) -> Answer? { ssl.map(question) }
 
-    /// Fills as much of the buffer as there is content for, and goes on with the handshake before that.
+    /// Fills the buffer with available content; before that, continues the handshake.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> Socket.Transfer {
         if let ending { return end(by: ending) }
         if !hasBegun, let other = begin() { return other }
@@ -80,9 +80,9 @@ final class TLSSession {
         return .moved(filled)
     }
 
-    /// Encrypts and sends one record's worth of the bytes at most.
+    /// Encrypts and sends at most one record of the bytes.
     ///
-    /// After ``Socket/Transfer/wouldBlock`` the next call has to begin with the same bytes: their record is under way.
+    /// After ``Socket/Transfer/wouldBlock`` the next call must start with the same bytes: their record is in progress.
     func write(_ buffer: UnsafeRawBufferPointer) -> Socket.Transfer {
         if hasFallenBack { return socket.write(buffer) }
         guard let ssl, !hasFailed, !hasSentEnd else { return .broken }
@@ -93,24 +93,24 @@ final class TLSSession {
         return count > 0 ? .moved(Int(count)) : outcome(of: count, ssl, isReading: false)
     }
 
-    /// Tells the other side that nothing more comes, first by close_notify (RFC 8446 section 6.1), then by the end of the
-    /// stream; false when the socket has no room for that.
+    /// Tells the peer that nothing more follows: by close_notify (RFC 8446 section 6.1), then by the end of the stream;
+    /// false when the socket cannot accept that yet.
     func finishWriting() -> Bool {
         guard sendEnd() else { return false }
         socket.shutdownWriting()
-        // From here on the socket is read as it is, and nobody asks OpenSSL for what it may still hold.
+        // From here on the socket is read directly, and OpenSSL's buffers are ignored.
         hasBufferedInput = false
         needs = []
         return true
     }
 
-    /// Has ``close()`` reset the connection, as if it broke.
+    /// Makes ``close()`` reset the connection.
     func discardUnsent() {
         isDiscarding = true
         socket.discardUnsent()
     }
 
-    /// Says close_notify if that is still possible, and closes the socket.
+    /// Sends close_notify if still possible, and closes the socket.
     func close() {
         guard let ssl else { return }
         if !isDiscarding { _ = sendEnd() }
@@ -124,15 +124,14 @@ final class TLSSession {
 // MARK: - The client's side
 
 extension TLSSession {
-    /// How far a handshake is.
     enum Progress {
         case complete
-        /// It goes on when the socket is ready for ``TLSSession/needs``, or for reading if that is empty.
+        /// Continues when the socket is ready for ``TLSSession/needs``, or for reading if that is empty.
         case waiting
         case failed
     }
 
-    /// Goes on with the handshake alone, for a side that has to know the other before it sends anything.
+    /// Continues only the handshake, for a side that must authenticate the peer before sending.
     func shakeHands() -> Progress {
         guard let ssl, !hasFailed else { return .failed }
         ERR_clear_error()
@@ -146,7 +145,7 @@ extension TLSSession {
         return .failed
     }
 
-    /// Why the other side's certificate is not believed; `nil` when it is, or none was seen.
+    /// Why the peer's certificate is not trusted; `nil` if it is, or if there was none.
     var distrust: String? {
         guard let ssl else { return nil }
         let code = SSL_get_verify_result(ssl)
@@ -161,15 +160,16 @@ extension TLSSession {
 // MARK: - Parts
 
 extension TLSSession {
-    /// Looks at the first byte before OpenSSL takes it: a client that speaks HTTP by mistake is told so in the clear.
+    /// Peeks at the first byte before OpenSSL takes it, so that a client that speaks HTTP by mistake can be told in
+    /// plain text.
     ///
-    /// The result is `nil` when a handshake begins.
+    /// Returns `nil` when a handshake begins.
     private func begin() -> Socket.Transfer? {
         var first: UInt8 = 0
         let transfer = socket.peek(at: &first)
         guard case .moved = transfer else { return transfer }
         hasBegun = true
-        // RFC 8446 section 5.1: the first record of a connection is of the type handshake.
+        // RFC 8446 section 5.1: the first record of a connection is a handshake.
         if first == 0x16 { return nil }
         hasFallenBack = (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(first & ~0x20)
         handshakeProblem = hasFallenBack ? "the client speaks HTTP without TLS" : "the client does not speak TLS"
@@ -182,9 +182,9 @@ extension TLSSession {
         if !isEstablished { isEstablished = SSL_is_init_finished(ssl) == 1 }
     }
 
-    /// What a call means that moved nothing.
+    /// Interprets a call that moved nothing.
     ///
-    /// A write that waits says so itself; only a read that has to write first needs more than its caller knows of.
+    /// A waiting write reports that itself; only a read that must write first needs more than its caller knows.
     private func outcome(of code: Int32, _ ssl: OpaquePointer, isReading: Bool) -> Socket.Transfer {
         switch SSL_get_error(ssl, code) {
         case SSL_ERROR_WANT_READ:
@@ -204,7 +204,7 @@ extension TLSSession {
         }
     }
 
-    /// Ends a read that has filled so many bytes; an end for good is kept for the next one if there are any.
+    /// Ends a read that has returned that many bytes; if any, the end is kept for the next read.
     private func stop(_ reason: Socket.Transfer, _ filled: Int) -> Socket.Transfer {
         switch reason {
         case .ended, .broken: ending = reason
@@ -220,7 +220,7 @@ extension TLSSession {
         return reason
     }
 
-    /// Sends close_notify once; false when the socket has no room for it now.
+    /// Sends close_notify once; false when the socket cannot accept it now.
     private func sendEnd() -> Bool {
         guard let ssl, isEstablished, !hasFailed, !hasSentEnd else { return true }
         ERR_clear_error()

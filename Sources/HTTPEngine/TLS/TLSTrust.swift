@@ -1,14 +1,14 @@
 internal import COpenSSL
 
-/// Whom the client believes: the authorities that the system trusts, and others if they are given.
+/// Whom a client trusts: the system's authorities, and optionally others.
 public struct TLSTrust: Sendable {
-    /// `nil` when OpenSSL had no room for it.
+    /// `nil` when OpenSSL had no memory.
     let context: TLSContext?
 
-    /// The authorities that the system trusts.
+    /// The system's authorities.
     public static let system = TLSTrust(context: makeContext())
 
-    /// The authorities that the system trusts, and those of a PEM text.
+    /// The system's authorities and those of a PEM text.
     public init(alsoIn certificates: [UInt8]) throws(TLSIdentityError) {
         let certificates = try TLSIdentity.certificates(of: certificates)
         let context = Self.makeContext()

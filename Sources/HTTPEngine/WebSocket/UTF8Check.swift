@@ -1,8 +1,8 @@
-/// Checks a text piece by piece, and knows with the first wrong byte that it is wrong. RFC 3629 section 4.
+/// Validates UTF-8 piece by piece, and rejects at the first wrong byte (RFC 3629 section 4).
 struct UTF8Check {
-    /// How many bytes the last code point lacks.
+    /// The bytes missing from the last code point.
     private var missing = 0
-    /// What the next byte of that code point may be.
+    /// The allowed values of the next byte of that code point.
     private var next = Self.continuation
 
     private static let continuation: ClosedRange<UInt8> = 0x80...0xBF
@@ -10,7 +10,7 @@ struct UTF8Check {
     /// Whether the text may end here.
     var isComplete: Bool { missing == 0 }
 
-    /// Whether the text goes on validly with these bytes; after `false` the check is of no more use.
+    /// Whether the text stays valid with these bytes; after `false` the value is unusable.
     mutating func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {
@@ -28,7 +28,7 @@ struct UTF8Check {
         return true
     }
 
-    /// Eight bytes a step: most texts are ASCII or nearly so.
+    /// Eight bytes a step, since most texts are mostly ASCII.
     private static func endOfASCII(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
         var position = start
         while bytes.count - position >= 8,
@@ -40,9 +40,9 @@ struct UTF8Check {
         return position
     }
 
-    /// Takes the first byte of a code point of several bytes.
+    /// Starts a multibyte code point.
     ///
-    /// The second byte is narrowed where the code point could be shorter, a surrogate, or beyond U+10FFFF.
+    /// The second byte is restricted to exclude overlong forms, surrogates, and code points beyond U+10FFFF.
     private mutating func begin(_ byte: UInt8) -> Bool {
         switch byte {
         case 0xC2...0xDF: missing = 1

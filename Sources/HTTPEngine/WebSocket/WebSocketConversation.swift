@@ -2,19 +2,19 @@ internal import Wire
 
 /// The server's side of one open WebSocket: a pure value that reads no socket and no clock.
 ///
-/// Give it what arrives, and call ``next(into:)`` until it says `nil`; what is to be sent is added to the output that
-/// each call is given. Each call answers one frame at most, so a client that asks and does not listen is bounded by not
-/// calling while the output is full.
+/// Feed it what arrives, and call ``next(into:)`` until it returns `nil`; it appends what must be sent to the output.
+/// Each call answers at most one frame, so not calling it while the output is full bounds a client that asks but does
+/// not read.
 struct WebSocketConversation {
-    /// What ``next(into:)`` did.
+    /// The result of ``next(into:)``.
     enum Event {
         /// A message for the handler.
         case message(WebSocketMessage)
-        /// A frame that is not the handler's business was answered or dropped.
+        /// A frame that does not concern the handler was answered or dropped.
         case handled
-        /// The conversation is over; what was added to the output is the last.
+        /// The conversation is over; nothing follows in the output.
         ///
-        /// The closure is that of the side that closed first: the client's as it was received, or the server's own.
+        /// The closure is that of the side that closed first: the client's as received, or the server's own.
         case ended(WebSocketClosure)
     }
 
@@ -24,7 +24,7 @@ struct WebSocketConversation {
     /// Whether both close frames were exchanged or a failure was answered, so that the connection must finish.
     private(set) var hasEnded = false
 
-    /// The conversation behind that upgrade.
+    /// The conversation after that upgrade.
     init(_ upgrade: WebSocketUpgrade) {
         frames = WebSocketFrames(maximumMessageBytes: upgrade.maximumMessageBytes)
     }
@@ -32,29 +32,30 @@ struct WebSocketConversation {
     /// Whether the server has sent its close frame and waits for the client's.
     var isClosing: Bool { ownClosure != nil && !hasEnded }
 
-    /// How many received bytes wait for ``next(into:)``.
+    /// The number of received bytes that wait for ``next(into:)``.
     var bufferedCount: Int { frames.bufferedCount }
 
-    /// Whether ``next(into:)`` will answer the client's close frame, behind which nothing can be sent.
+    /// Whether ``next(into:)`` will answer the client's close frame, after which nothing can be sent.
     var isCloseNext: Bool { frames.isCloseNext }
 
     /// Adds received bytes; after the end they are dropped.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) { frames.feed(bytes) }
 
-    /// Goes on by one frame that asks for something; `nil` when more bytes are needed, and after the end.
+    /// Handles the next frame that needs it; `nil` when more bytes are needed, and after the end.
     mutating func next(into output: inout [UInt8]) -> Event? {
         switch frames.next() {
         case .more:
             return nil
         case .message(let message):
-            // ours: RFC 6455 leaves open what becomes of messages that cross the close frame; nobody could answer them.
+            // ours: RFC 6455 does not say what to do with messages that cross the close frame; nobody could answer
+            // them.
             return isClosing ? .handled : .message(message)
         case .ping(let payload):
-            // RFC 6455 section 1.4: behind its close frame a peer sends nothing, and the other would discard it.
+            // RFC 6455 section 1.4: after its close frame a peer sends nothing, and the other discards the rest.
             if !isClosing { WebSocketEncoder.encodePong(payload, into: &output) }
             return .handled
         case .pong:
-            // RFC 6455 section 5.5.3: no answer is expected to a pong that nobody asked for.
+            // RFC 6455 section 5.5.3: an unsolicited pong needs no answer.
             return .handled
         case .close(let closure):
             // RFC 6455 section 5.5.1: the answer typically repeats the code.
@@ -64,20 +65,20 @@ struct WebSocketConversation {
         }
     }
 
-    /// Adds a message to the output, unless the close frame is out already.
+    /// Appends a message to the output, unless the close frame has been sent.
     func send(_ message: WebSocketMessage, into output: inout [UInt8]) {
         guard ownClosure == nil, !hasEnded else { return }
         WebSocketEncoder.encode(message, into: &output)
     }
 
-    /// Adds a close frame to the output; further calls do nothing.
+    /// Appends a close frame to the output; further calls do nothing.
     mutating func close(_ closure: WebSocketClosure, into output: inout [UInt8]) {
         guard ownClosure == nil, !hasEnded else { return }
         ownClosure = closure
         WebSocketEncoder.encode(closure, into: &output)
     }
 
-    /// RFC 6455 section 5.5.1: each side sends one close frame, so there is no answer behind an own one.
+    /// RFC 6455 section 5.5.1: each side sends one close frame, so ours is not sent twice.
     private mutating func end(
         _ closure: WebSocketClosure, answer: WebSocketClosure, _ output: inout [UInt8]
     ) -> Event {

@@ -1,8 +1,7 @@
 internal import Wire
 
-/// Writes the frames of a server: one a message, not masked, the length in the fewest bytes. RFC 6455 section 5.
+/// Encodes a server's frames: one per message, unmasked, with the shortest length form (RFC 6455 section 5).
 enum WebSocketEncoder {
-    /// Adds a message to `output`.
     static func encode(_ message: WebSocketMessage, into output: inout [UInt8]) {
         switch message {
         case .text(let text): append(.text, text.utf8, &output)
@@ -10,12 +9,12 @@ enum WebSocketEncoder {
         }
     }
 
-    /// Adds a pong; a payload has at most 125 bytes, what is longer is cut.
+    /// Appends a pong; the payload is cut to 125 bytes.
     static func encodePong(_ payload: [UInt8], into output: inout [UInt8]) {
         append(.pong, payload.prefix(WebSocketFrameHeader.controlBytes), &output)
     }
 
-    /// Adds a close frame; a code that no frame may have is left out, a reason over 123 bytes is cut.
+    /// Appends a close frame; a code that is not allowed in one is omitted, a reason over 123 bytes is cut.
     static func encode(_ closure: WebSocketClosure, into output: inout [UInt8]) {
         append(.close, closure.payload, &output)
     }

@@ -1,33 +1,33 @@
 internal import Wire
 
-/// Why the engine fails a WebSocket by itself. RFC 6455 section 7.1.7.
+/// Why the engine fails a WebSocket (RFC 6455 section 7.1.7).
 enum WebSocketFailure: Error, Hashable, CaseIterable {
-    /// RFC 6455 section 5.1: a frame of a client is not masked.
+    /// RFC 6455 section 5.1: a client's frame is not masked.
     case unmasked
-    /// RFC 6455 section 5.2: a reserved bit is set, though no extension was agreed upon.
+    /// RFC 6455 section 5.2: a reserved bit is set without a negotiated extension.
     case reservedBit
-    /// RFC 6455 section 5.2: nobody has said what the opcode means.
+    /// RFC 6455 section 5.2: the opcode is undefined.
     case unknownOpcode
-    /// RFC 6455 section 5.2: the length does not use the fewest bytes, or its highest bit is set.
+    /// RFC 6455 section 5.2: the length is not in the shortest form, or its highest bit is set.
     case malformedLength
-    /// RFC 6455 section 5.5: a control frame is a fragment.
+    /// RFC 6455 section 5.5: a control frame is fragmented.
     case fragmentedControl
-    /// RFC 6455 section 5.5: a control frame has more than 125 bytes.
+    /// RFC 6455 section 5.5: a control frame exceeds 125 bytes.
     case longControl
-    /// RFC 6455 section 5.4: a fragment continues nothing.
+    /// RFC 6455 section 5.4: a continuation without a message.
     case strayContinuation
-    /// RFC 6455 section 5.4: a message begins before the one that came in fragments has ended.
+    /// RFC 6455 section 5.4: a message begins before the fragmented one has ended.
     case interruptedMessage
     /// RFC 6455 section 5.5.1: the payload of a close frame is one byte.
     case malformedClose
-    /// RFC 6455 section 7.4: no close frame may have that code.
+    /// RFC 6455 section 7.4: the code is not allowed in a close frame.
     case invalidCloseCode
     /// RFC 6455 section 8.1: a text or a reason is not UTF-8.
     case invalidText
-    /// RFC 6455 section 7.4.1: the message is larger than the limit.
+    /// RFC 6455 section 7.4.1: the message exceeds the limit.
     case messageTooBig
 
-    /// What the client is told.
+    /// The closure that the client receives.
     var closure: WebSocketClosure {
         switch self {
         case .unmasked: WebSocketClosure(.protocolError, reason: "frame is not masked")

@@ -1,20 +1,18 @@
-/// The bytes of a client's frame before its payload, checked as far as they speak for themselves. RFC 6455 section 5.2.
+/// The header of a client's frame, checked as far as possible without context (RFC 6455 section 5.2).
 struct WebSocketFrameHeader {
-    /// Whether the message ends with this frame.
+    /// Whether this is the last frame of its message.
     let isFinal: Bool
-    /// What the frame is.
     let opcode: WebSocketOpcode
-    /// The payload in bytes.
+    /// The size of the payload in bytes.
     let length: Int
-    /// What the payload is masked with.
     let mask: WebSocketMask
-    /// The header in bytes.
+    /// The size of the header in bytes.
     let byteCount: Int
 
-    /// The largest payload of a control frame in bytes. RFC 6455 section 5.5.
+    /// The largest payload of a control frame in bytes (RFC 6455 section 5.5).
     static let controlBytes = 125
 
-    /// Reads the header at the beginning of these bytes; `nil` when it is not complete, and nothing wrong so far.
+    /// Parses the header at the start of these bytes; `nil` when it is incomplete but valid so far.
     init?(parsing bytes: ArraySlice<UInt8>) throws(WebSocketFailure) {
         guard bytes.count >= 2 else { return nil }
         let first = bytes[bytes.startIndex]
@@ -35,7 +33,7 @@ struct WebSocketFrameHeader {
         mask = WebSocketMask(key: bytes.dropFirst(keyOffset))
     }
 
-    /// The length of the payload, and how many bytes stand before and in it.
+    /// The length of the payload, and the offset after the length field.
     private static func length(
         _ short: UInt8, _ bytes: ArraySlice<UInt8>
     ) throws(WebSocketFailure) -> (length: Int, end: Int)? {

@@ -1,23 +1,23 @@
 internal import Wire
 
-/// Makes messages of the frames of one client: a pure value that reads no socket and no clock. RFC 6455 section 5.
+/// Assembles messages from one client's frames: a pure value that reads no socket and no clock (RFC 6455 section 5).
 ///
-/// Feed it what arrives, in portions of any size, and call ``next()`` until it says `.more`. What comes out depends on
-/// the bytes alone and never on the portions. After a close frame or a failure nothing more comes.
+/// Feed it what arrives, in pieces of any size, and call ``next()`` until it returns `.more`. The result depends only
+/// on the bytes, not on how they were split. A close frame or a failure ends the stream.
 struct WebSocketFrames {
-    /// What ``next()`` found.
+    /// The result of ``next()``.
     enum Step {
-        /// Everything fed so far is used or waits for the bytes behind it.
+        /// All input is used or waits for more bytes.
         case more
         /// A message is complete.
         case message(WebSocketMessage)
-        /// A ping with its payload, which the pong must repeat.
+        /// A ping; the pong must repeat its payload.
         case ping([UInt8])
-        /// A pong with its payload, whether or not a ping asked for it.
+        /// A pong, solicited or not.
         case pong([UInt8])
         /// The client's last frame.
         case close(WebSocketClosure)
-        /// The bytes break RFC 6455 or a limit.
+        /// The bytes violate RFC 6455 or a limit.
         case failure(WebSocketClosure)
     }
 
@@ -35,24 +35,24 @@ struct WebSocketFrames {
     private let maximumMessageBytes: Int
     private var input = InputBuffer()
     private var state = State.header
-    /// What the message is that has begun and not ended.
+    /// The kind of the message in progress.
     private var kind: Kind?
-    /// The payloads of that message. Only bytes are kept, so that a message in countless empty fragments costs nothing.
+    /// The payload of that message so far. Only bytes are kept, so countless empty fragments cost nothing.
     private var message: [UInt8] = []
     private var text = UTF8Check()
-    /// The payload of a control frame, which may stand between the fragments of a message.
+    /// The payload of a control frame, which may come between the fragments of a message.
     private var control: [UInt8] = []
 
-    /// A buffer above this size is given back: a WebSocket may be silent for hours.
+    /// Larger buffers are freed: a WebSocket may be silent for hours.
     private static let keptBytes = 4096
 
-    /// Frames of messages that have at most that many bytes.
+    /// Frames of messages of at most that many bytes.
     init(maximumMessageBytes: Int) { self.maximumMessageBytes = maximumMessageBytes }
 
-    /// How many bytes wait to be used.
+    /// The number of buffered bytes.
     var bufferedCount: Int { input.count }
 
-    /// Whether a close frame comes next, as far as its first byte tells.
+    /// Whether the next frame is a close frame, judged by its first byte.
     var isCloseNext: Bool {
         guard case .header = state, let first = input.unused.first else { return false }
         return first & 0x0F == WebSocketOpcode.close.rawValue
@@ -64,7 +64,7 @@ struct WebSocketFrames {
         input.append(bytes)
     }
 
-    /// The next step; a step other than `.more` may be followed by further ones without feeding.
+    /// The next step; after any step but `.more`, further ones may follow without feeding.
     mutating func next() -> Step {
         do throws(WebSocketFailure) {
             if let step = try nextStep() { return step }
@@ -108,7 +108,7 @@ struct WebSocketFrames {
 // MARK: - Frames
 
 extension WebSocketFrames {
-    /// Checks whether such a frame may stand here, before any of its payload is looked at.
+    /// Checks whether the frame is allowed here, before its payload is read.
     private mutating func begin(_ header: WebSocketFrameHeader) throws(WebSocketFailure) {
         if !header.opcode.isControl { try beginData(header) }
         state = .payload(header, header.mask, remaining: header.length)
@@ -126,7 +126,7 @@ extension WebSocketFrames {
         if message.isEmpty { message.reserveCapacity(min(header.length, 64 * 1024)) }
     }
 
-    /// Moves what has arrived of the payload to where it belongs; the result says how many bytes that were.
+    /// Moves the received payload to its buffer; returns the number of bytes.
     private mutating func read(
         upTo limit: Int, _ mask: inout WebSocketMask, isControl: Bool
     ) throws(WebSocketFailure) -> Int {
@@ -136,7 +136,7 @@ extension WebSocketFrames {
         } else {
             let start = message.count
             message.append(part, unmaskedBy: &mask)
-            // RFC 6455 section 8.1; at once, so that nobody sends the rest of a text that is wrong already.
+            // RFC 6455 section 8.1; at once, so that the rest of an invalid text need not arrive.
             guard kind != .text || accepts(from: start) else { throw .invalidText }
         }
         input.use(part.count)
@@ -179,7 +179,7 @@ extension WebSocketFrames {
 }
 
 extension [UInt8] {
-    /// Adds masked bytes without their mask.
+    /// Appends masked bytes and unmasks them.
     fileprivate mutating func append(_ masked: ArraySlice<UInt8>, unmaskedBy mask: inout WebSocketMask) {
         let start = count
         append(contentsOf: masked)

@@ -1,19 +1,19 @@
-/// The key that a client masks one payload with. RFC 6455 section 5.3.
+/// The masking key of one payload (RFC 6455 section 5.3).
 struct WebSocketMask {
-    /// The key in bytes.
+    /// The size of the key in bytes.
     static let keyBytes = 4
 
-    /// The key, turned so that the lowest byte belongs to the next byte of the payload.
+    /// The key, rotated so that its lowest byte applies to the next byte of the payload.
     private var key: UInt32
 
-    /// The mask with the key at the beginning of these bytes, at least four.
+    /// The mask whose key starts these bytes, of which there are at least four.
     init(key bytes: ArraySlice<UInt8>) {
         key = bytes.prefix(Self.keyBytes).reversed().reduce(0) { $0 << 8 | UInt32($1) }
     }
 
-    /// Takes the mask off the next bytes of the payload.
+    /// Unmasks the next bytes of the payload.
     mutating func remove(from bytes: UnsafeMutableRawBufferPointer) {
-        // Eight bytes a step; two keys are a whole number of keys, so the key is turned once, at the end.
+        // Eight bytes a step, which is two keys, so the key is only rotated for the rest.
         let pattern = (UInt64(key) | UInt64(key) << 32).littleEndian
         let wholeSteps = bytes.count & ~7
         for offset in stride(from: 0, to: wholeSteps, by: 8) {

@@ -3,9 +3,9 @@ internal import HTTPTypes
 internal import Wire
 
 extension WebSocketHandshake {
-    /// `Sec-WebSocket-Accept`, which proves that the handshake was understood. RFC 6455 section 4.2.2.
+    /// `Sec-WebSocket-Accept`, which proves that the handshake was understood (RFC 6455 section 4.2.2).
     var acceptValue: String {
-        // An OpenSSL call may leave errors behind that a TLS connection on this thread would take for its own.
+        // OpenSSL may leave errors that a TLS connection on this thread would take for its own.
         defer { ERR_clear_error() }
         let text = Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)
         var digest = [UInt8](repeating: 0, count: 20)
@@ -18,13 +18,13 @@ extension WebSocketHandshake {
 }
 
 extension WebSocketUpgrade {
-    /// The fields of the answer that accepts the handshake, but for `Connection`, which the encoder adds.
+    /// The fields of the answer that accepts the handshake, except `Connection`, which the encoder adds.
     ///
-    /// What a handler says about the handshake itself is replaced by what is true. A subprotocol that the client does
-    /// not offer is left out, since the client would have to fail the connection. RFC 6455 section 4.1.
+    /// A handler's own handshake fields are overridden. A subprotocol that the client did not offer is omitted, since
+    /// the client would have to fail the connection (RFC 6455 section 4.1).
     func answerFields(with handlerFields: HTTPFields = [:]) -> HTTPFields {
         var fields = handlerFields
-        // No extension is known, so none can be agreed upon; a version is named in refusals only.
+        // No extension is supported, so none can be negotiated; a version is named only in rejections.
         fields[.secWebSocketExtensions] = nil
         fields[.secWebSocketVersion] = nil
         fields[.upgrade] = "websocket"
@@ -33,7 +33,7 @@ extension WebSocketUpgrade {
         return fields
     }
 
-    /// Compared by bytes, as the client does.
+    /// Compared byte for byte, as the client does.
     private var offeredSubprotocol: String? {
         guard let subprotocol else { return nil }
         return handshake.subprotocols.first { $0.utf8.elementsEqual(subprotocol.utf8) }

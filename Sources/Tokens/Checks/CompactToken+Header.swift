@@ -1,9 +1,9 @@
 internal import JSON
 
 extension CompactToken {
-    /// `algorithm`: the header's `alg` is exactly this one, capitals included.
+    /// `algorithm`: the header's `alg` is exactly this one, case-sensitively.
     ///
-    /// The caller chose the algorithm together with the key; the token only has to agree.
+    /// The caller chooses the algorithm together with the key; the token only has to agree.
     public func algorithm(is algorithm: Algorithm, source: String? = nil) -> Finding {
         self.algorithm(expected: .algorithm(algorithm), source) { algorithm.isNamed($0) }
     }
@@ -38,11 +38,11 @@ extension CompactToken {
         return nil
     }
 
-    /// `type`: the header's `typ`, without regard to ASCII case.
+    /// `type`: the header's `typ`, compared case-insensitively in ASCII.
     ///
     /// - Parameters:
-    ///   - required: Whether its absence is a failure.
-    ///   - exactly: Whether capitals count.
+    ///   - required: Whether absence is a failure.
+    ///   - exactly: Whether the comparison is case-sensitive.
     public func type(
         is type: String, required: Bool = false, exactly: Bool = false, source: String? = nil
     ) -> Finding {
@@ -72,7 +72,7 @@ extension CompactToken {
 
     /// `critical`: there is no `crit`.
     ///
-    /// It names extensions that a reader must understand or refuse the token; none is understood here.
+    /// A reader must reject a token whose `crit` names an extension it does not support; none is supported here.
     public func critical(source: String? = "RFC 7515 section 4.1.11") -> Finding {
         guard let header else { return Finding("critical", .notJudged, expected: .absent, source: source) }
         guard let value = header["crit"] else {
@@ -83,15 +83,14 @@ extension CompactToken {
             note: "The token demands extensions, and whoever does not know them must refuse it.", source: source)
     }
 
-    /// Whether there is a `crit`.
     var isCritical: Bool { header?["crit"] != nil }
 
-    /// `key-references`: a remark when the header brings a key or says where to get one; `nil` when it does not.
+    /// `key-references`: a remark if the header contains or references a key, otherwise `nil`.
     ///
-    /// `jwk`, `jku`, `x5u` and `x5c` are never followed: the key comes from whoever trusts it, never from the token.
+    /// `jwk`, `jku`, `x5u` and `x5c` are never followed: keys come from configuration, never from the token.
     public func keyReferences() -> Finding? {
         guard let header else { return nil }
-        // By index: a search with a closure copies every member that it passes.
+        // By index: a closure would copy every member it visits.
         let members = header.members
         guard members.indices.contains(where: { Self.isKeyReference(members[$0].name) }) else { return nil }
         let names = header.map(\.name).filter(Self.isKeyReference)

@@ -1,34 +1,34 @@
 public import JSON
 
 extension CompactToken {
-    /// `header-NAME-present`: a member of the header is there and of one of these types.
+    /// `header-NAME-present`: a header member is present and has one of these types.
     ///
-    /// What was found is ``Fact/absent`` when it is missing, so that a caller can tell the two failures apart.
+    /// For a missing member the finding's `found` is ``Fact/absent``, so callers can tell the two failures apart.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it passes.
+    /// - Parameter required: Whether absence is a failure; otherwise it passes.
     public func headerMember(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> Finding {
         presence(.headerMember(name, .present), header, name, types, required, source)
     }
 
-    /// `claim-NAME-present`: a claim is there and of one of these types.
+    /// `claim-NAME-present`: a claim is present and has one of these types.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it passes.
+    /// - Parameter required: Whether absence is a failure; otherwise it passes.
     public func claim(
         _ name: String, is types: ValueTypes, required: Bool = true, source: String? = nil
     ) -> Finding {
         presence(.claim(name, .present), claims, name, types, required, source)
     }
 
-    /// Whether ``headerMember(_:equals:required:source:)`` passes for a member that must be there.
+    /// Whether ``headerMember(_:equals:required:source:)`` passes for a required member.
     public func hasHeaderMember(_ name: String, equalTo text: String) -> Bool {
         header?[name]?.string?.hasSameBytes(as: text) ?? false
     }
 
-    /// `header-NAME-equals`: a member of the header is this string, byte for byte.
+    /// `header-NAME-equals`: a header member is this string, byte for byte.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.
+    /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
     public func headerMember(
         _ name: String, equals text: String, required: Bool = true, source: String? = nil
     ) -> Finding {
@@ -37,7 +37,7 @@ extension CompactToken {
 
     /// `claim-NAME-equals`: a claim is this string, byte for byte.
     ///
-    /// - Parameter required: Whether its absence is a failure; otherwise it is not judged.
+    /// - Parameter required: Whether absence is a failure; otherwise it is not judged.
     public func claim(_ name: String, equals text: String, required: Bool = true, source: String? = nil) -> Finding {
         equality(.claim(name, .equals), claims?[name], isReadable: claims != nil, [text], required, source)
     }
@@ -49,7 +49,7 @@ extension CompactToken {
         equality(.claim(name, .equals), claims?[name], isReadable: claims != nil, texts, required, source)
     }
 
-    /// `claim-NAME-equals`: a claim is this value, written the same way: `1` is not `1.0`.
+    /// `claim-NAME-equals`: a claim is this value, in the same notation: `1` is not `1.0`.
     public func claim(_ name: String, equals value: JSON, required: Bool = true, source: String? = nil) -> Finding {
         guard let claims, let found = claims[name] else {
             return missing(.claim(name, .equals), isReadable: claims != nil, required, .json(value), source)
@@ -59,9 +59,9 @@ extension CompactToken {
             found: .json(found), source: source)
     }
 
-    /// `audience`: the claim `aud` is one of these strings, or an array that holds one of them.
+    /// `audience`: the claim `aud` is one of these strings, or an array that contains one.
     ///
-    /// - Parameter acceptsArray: Whether an array is taken (RFC 7519 section 4.1.3 allows it).
+    /// - Parameter acceptsArray: Whether an array is accepted, as RFC 7519 section 4.1.3 allows.
     public func audience(
         isOneOf texts: [String], acceptsArray: Bool = true, required: Bool = true,
         source: String? = "RFC 7519 section 4.1.3"

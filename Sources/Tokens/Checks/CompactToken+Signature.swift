@@ -1,10 +1,9 @@
 internal import JSON
 
 extension CompactToken {
-    /// `signature`: the signature was made with this key and algorithm.
+    /// `signature`: the signature was made with this key and algorithm, whatever the header says.
     ///
-    /// What the header says about either plays no part. Fails, never passes, on a token whose form is broken and for an
-    /// algorithm that the key cannot do or may not be used for.
+    /// Fails for a malformed token, and for an algorithm that the key cannot do or must not be used for.
     public func signature(by key: VerificationKey, algorithm: Algorithm, source: String? = nil) -> Finding {
         let expected = Fact.key(key.kind, id: key.id, algorithm)
         if let obstacle = obstacle(for: key, algorithm) {
@@ -20,21 +19,21 @@ extension CompactToken {
             source: source)
     }
 
-    /// Whether the signature was made with this key and algorithm; never on a token whose form is broken.
+    /// Whether the signature was made with this key and algorithm; false for a malformed token.
     func isSigned(by key: VerificationKey, algorithm: Algorithm) -> Bool {
         isWellFormed && key.isValid(signature: signature ?? [], for: signedBytes, algorithm: algorithm)
     }
 
-    /// Whether nothing failed in ``structure``, ``algorithm(is:source:)``, ``type(is:required:source:)``,
+    /// Whether nothing fails in ``structure``, ``algorithm(is:source:)``, ``type(is:required:exactly:source:)``,
     /// ``critical(source:)`` and ``signature(by:algorithm:source:)``.
     ///
-    /// For whoever verifies many tokens and makes those findings only when somebody reads them.
+    /// For callers that verify many tokens and create those findings only when they are read.
     public func isGenuine(by key: VerificationKey, algorithm: Algorithm, type: String) -> Bool {
         hasSoundStructure && names(algorithm) && isOfType(type) ?? true && !isCritical
             && isSigned(by: key, algorithm: algorithm)
     }
 
-    /// What makes it needless to compute anything.
+    /// Why the signature need not be computed.
     private func obstacle(for key: VerificationKey, _ algorithm: Algorithm) -> String? {
         if !isWellFormed { return "The form of the token is broken, so there is no signature to judge." }
         if !key.algorithms.contains(algorithm) { return "The key cannot be used with this algorithm." }
@@ -48,7 +47,7 @@ extension CompactToken {
 }
 
 extension VerificationKey {
-    /// The exact length of a signature.
+    /// The exact length of a signature in bytes.
     func signatureByteCount(for algorithm: Algorithm) -> Int? {
         switch kind {
         case .secret: algorithm.hashByteCount

@@ -1,17 +1,17 @@
 internal import JSON
 
-/// How the times of a token are compared.
+/// How a token's times are compared.
 public struct TimeRules: Sendable, Hashable {
-    /// Seconds of grace for clocks that differ.
+    /// Tolerance for clock skew, in seconds.
     public var leeway: Double
-    /// Whether a claim that is absent is a failure; otherwise it is not judged.
+    /// Whether an absent claim is a failure; otherwise it is not judged.
     public var required: Bool
-    /// Whether a value of the size of milliseconds is divided by 1000.
+    /// Whether a value that looks like milliseconds is divided by 1000.
     public var readsMilliseconds: Bool
-    /// Whether the moment of `exp` still counts; RFC 7519 section 4.1.4 says it does not.
+    /// Whether a token is still valid at `exp` itself; RFC 7519 section 4.1.4 says no.
     public var acceptsLastSecond: Bool
 
-    /// No leeway, claims required, seconds only, and `exp` itself is too late, unless told otherwise.
+    /// By default: no leeway, claims required, seconds only, invalid at `exp` itself.
     public init(
         leeway: Double = 0, required: Bool = true, readsMilliseconds: Bool = false, acceptsLastSecond: Bool = false
     ) {
@@ -23,13 +23,13 @@ public struct TimeRules: Sendable, Hashable {
 }
 
 extension CompactToken {
-    /// A claim that should hold Unix seconds, classified.
+    /// A claim that should be Unix seconds, classified.
     public func date(_ name: String) -> NumericDate { name == "exp" ? expiryDate : NumericDate(claims?[name]) }
 
-    /// `expiry`: the moment lies before `exp` plus leeway.
+    /// `expiry`: the time is before `exp` plus leeway.
     ///
-    /// A value that is no number, or one above 2^53, fails here too: such a token must not live for ever. So does one that is
-    /// not above 0 at any leeway, since no token ended before there were any (ours).
+    /// A value that is not a number or is above 2^53 fails too, so that such a token does not live forever. So does
+    /// `exp` ≤ 0 at any leeway, since no token expired before there were any (ours).
     public func expiry(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.4"
     ) -> Finding {
@@ -39,14 +39,14 @@ extension CompactToken {
         }
     }
 
-    /// `expiry` with a leeway in seconds and ``TimeRules`` otherwise as they are.
+    /// `expiry` with a leeway in seconds and default ``TimeRules``.
     public func expiry(
         at moment: Double, leeway: Double, source: String? = "RFC 7519 section 4.1.4"
     ) -> Finding {
         expiry(at: moment, TimeRules(leeway: leeway), source: source)
     }
 
-    /// `not-before`: the moment plus leeway has reached `nbf`, or the claim that stands in for it.
+    /// `not-before`: the time plus leeway has reached `nbf`, or the claim that replaces it.
     public func notBefore(
         at moment: Double, claim: String = "nbf", _ rules: TimeRules = TimeRules(),
         source: String? = "RFC 7519 section 4.1.5"
@@ -54,25 +54,24 @@ extension CompactToken {
         time(claim, "not-before", .timeUpTo(moment + rules.leeway), rules, source) { moment + rules.leeway >= $0 }
     }
 
-    /// `issued-at`: `iat` does not lie beyond the moment plus leeway.
+    /// `issued-at`: `iat` is not after the time plus leeway.
     ///
-    /// RFC 7519 section 4.1.6 asks for nothing of the sort; ``Finding/noted`` turns a failure into a remark.
+    /// RFC 7519 section 4.1.6 does not require this; ``Finding/noted`` turns a failure into a remark.
     public func issuedAt(
         at moment: Double, _ rules: TimeRules = TimeRules(), source: String? = "RFC 7519 section 4.1.6"
     ) -> Finding {
         time("iat", "issued-at", .timeUpTo(moment + rules.leeway), rules, source) { moment + rules.leeway >= $0 }
     }
 
-    /// Where a lifetime begins.
+    /// The start of a lifetime.
     public enum LifetimeStart: Sendable, Hashable {
-        /// A moment, usually now, so that the rest of the lifetime is judged.
+        /// A time, usually now, to limit the remaining lifetime.
         case moment(Double)
-        /// The first of these claims that is there.
+        /// The first of these claims that is present.
         case claims([String])
     }
 
-    /// `lifetime`: from its start to `exp` a token lives no longer than so many seconds; not judged when one of the two
-    /// is missing.
+    /// `lifetime`: from its start to `exp`, a token lives at most that many seconds; not judged if either is missing.
     public func lifetime(
         atMost seconds: Double, from start: LifetimeStart, readsMilliseconds: Bool = false, source: String? = nil
     ) -> Finding {
@@ -113,8 +112,8 @@ extension CompactToken {
             note: date.millisecondsRemark(on: name) ?? date.fractionRemark(on: name), source: source)
     }
 
-    /// `milliseconds-NAME`: a remark on a time that looks like milliseconds, and so lies farther ahead than anybody meant;
-    /// `nil` for any other.
+    /// `milliseconds-NAME`: a remark if a time looks like milliseconds and so lies unintentionally far ahead; otherwise
+    /// `nil`.
     public func milliseconds(in name: String, source: String? = "RFC 7519 section 2") -> Finding? {
         guard let note = date(name).millisecondsRemark(on: name) else { return nil }
         return Finding(
@@ -124,14 +123,14 @@ extension CompactToken {
 }
 
 extension NumericDate {
-    /// What to say of a time that has a fraction; `nil` for any other.
+    /// A remark on a fractional time; otherwise `nil`.
     fileprivate func fractionRemark(on name: String) -> String? {
         form == .fraction ? "\(name) has a fraction, which RFC 7519 section 2 allows and some servers refuse." : nil
     }
 
-    /// What to say of a time that looks like milliseconds, as both; `nil` for any other.
+    /// A remark on a time that looks like milliseconds, with both readings; otherwise `nil`.
     ///
-    /// - Parameter name: what the time is called where it stands.
+    /// - Parameter name: The name of the time.
     public func millisecondsRemark(on name: String) -> String? {
         guard size == .milliseconds, let value else { return nil }
         return "\(name) looks like milliseconds: as seconds it is \(UnixTime.text(of: value)), as milliseconds "

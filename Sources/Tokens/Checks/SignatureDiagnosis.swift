@@ -1,40 +1,40 @@
 internal import JSON
 
-/// Which mistake with an HMAC secret explains a signature that does not fit.
+/// A mistake with an HMAC secret that explains an invalid signature.
 ///
-/// It changes nothing about the verdict; it saves the person who signs an afternoon.
+/// It does not change the verdict; it saves the developer who signs an afternoon.
 public enum SignatureDiagnosis: Sendable, Hashable {
     /// The secret was read as hexadecimal.
     case secretHexDecoded
     /// The secret was base64- or base64url-decoded.
     case secretBase64Decoded
-    /// The secret was base64-encoded; perhaps with a line break behind it.
+    /// The secret was base64-encoded, perhaps with a line break at the end.
     case secretBase64Text(hasLineBreak: Bool)
-    /// The secret's characters were taken as Latin-1.
+    /// The secret was encoded as Latin-1.
     case secretLatin1
-    /// White space at the edges of the secret was dropped.
+    /// Leading or trailing whitespace of the secret was dropped.
     case secretTrimmed
-    /// White space was added behind the secret.
+    /// Whitespace was appended to the secret.
     case secretExtended
-    /// The secret of another account was used.
+    /// Another account's secret was used.
     case secretOfAnother(String)
 
-    /// A secret that belongs to somebody else, and how to call them.
+    /// Another account's secret and name.
     public struct OtherSecret: Sendable {
         /// The name of the account.
         public let name: String
-        /// Its secret.
+        /// The secret.
         public let secret: String
 
-        /// The secret of the account of that name.
+        /// An account's name and secret.
         public init(name: String, secret: String) {
             self.name = name
             self.secret = secret
         }
     }
 
-    /// The first mistake that yields the token's signature; `nil` when none does, when the signature is right, or when
-    /// the form of the token is broken.
+    /// The first mistake that yields the token's signature; `nil` if none does, the signature is valid, or the token is
+    /// malformed.
     public static func explain(
         _ token: CompactToken, algorithm: Algorithm, secret: String, others: [OtherSecret] = []
     ) -> SignatureDiagnosis? {
@@ -70,7 +70,7 @@ public enum SignatureDiagnosis: Sendable, Hashable {
         return candidates
     }
 
-    /// The secret in Latin-1; `nil` when that is the same as UTF-8 or does not exist.
+    /// The secret in Latin-1; `nil` if that equals UTF-8 or is impossible.
     private static func latin1(_ secret: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         for scalar in secret.unicodeScalars {

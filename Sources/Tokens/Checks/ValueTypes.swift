@@ -1,20 +1,20 @@
 public import JSON
 
-/// The types that a member may have.
+/// The types allowed for a member.
 public struct ValueTypes: OptionSet, Sendable, Hashable {
     /// The bits of the set.
     public let rawValue: UInt16
 
-    /// The set of these bits.
+    /// The set with these bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// A string, also an empty one.
+    /// A string, including the empty one.
     public static let string: ValueTypes = [nonEmptyString, emptyString]
     /// A string of at least one byte.
     public static let nonEmptyString = ValueTypes(rawValue: 1)
-    /// A number written with digits only.
+    /// A number without fraction or exponent.
     public static let integer = ValueTypes(rawValue: 2)
-    /// A number in any form, finite and not above 2^53.
+    /// A number in any form, finite and at most 2^53.
     public static let number: ValueTypes = [integer, fraction]
     /// `true` or `false`.
     public static let boolean = ValueTypes(rawValue: 8)
@@ -24,7 +24,7 @@ public struct ValueTypes: OptionSet, Sendable, Hashable {
     public static let object = ValueTypes(rawValue: 32)
     /// `null`.
     public static let null = ValueTypes(rawValue: 64)
-    /// Whatever there is.
+    /// Any value.
     public static let any = ValueTypes(rawValue: .max)
 
     private static let fraction = ValueTypes(rawValue: 4)

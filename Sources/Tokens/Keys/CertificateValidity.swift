@@ -1,21 +1,21 @@
 internal import COpenSSL
 
-/// The time for which a certificate was issued.
+/// The validity period of a certificate.
 public struct CertificateValidity: Sendable, Hashable {
-    /// The first moment, in Unix seconds.
+    /// The start, in Unix seconds.
     public let notBefore: Double
-    /// The last moment, in Unix seconds.
+    /// The end, in Unix seconds.
     public let notAfter: Double
 
-    /// Whether a moment lies inside, both ends included.
+    /// Whether a time is within the period, both ends included.
     ///
     /// Source: RFC 5280 section 4.1.2.5.
     public func contains(_ moment: Double) -> Bool { notBefore <= moment && moment <= notAfter }
 
-    /// Both ends for people.
+    /// The period for people.
     public var dates: String { "valid from \(UnixTime.text(of: notBefore)) to \(UnixTime.text(of: notAfter))" }
 
-    /// A finding about a moment: a failure outside of the validity.
+    /// A finding that fails outside the period.
     public func finding(at moment: Double) -> Finding {
         Finding(
             moment < notBefore ? "certificate-not-yet-valid" : "certificate-expired",
@@ -29,7 +29,7 @@ public struct CertificateValidity: Sendable, Hashable {
         self.notAfter = notAfter
     }
 
-    /// The dates of an OpenSSL certificate; `nil` when one cannot be read.
+    /// The period of an OpenSSL certificate; `nil` if a date is unreadable.
     init?(certificate: OpaquePointer) {
         guard let start = Self.seconds(of: X509_get0_notBefore(certificate)),
             let end = Self.seconds(of: X509_get0_notAfter(certificate))

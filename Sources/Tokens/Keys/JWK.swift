@@ -1,30 +1,29 @@
 internal import JSON
 
-/// Reads the members of a JSON Web Key (RFC 7517, RFC 7518 section 6, RFC 8037 section 2).
+/// Reads a JSON Web Key (RFC 7517, RFC 7518 section 6, RFC 8037 section 2).
 struct JWK {
     let members: JSONObject
 
-    /// Members that only a private key has (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1).
+    /// The private members (RFC 7518 sections 6.2.2, 6.3.2 and 6.4.1).
     static let privateMembers = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
     init(_ value: JSON) throws(KeyError) {
         guard let members = value.object else { throw .unreadable("a JWK is a JSON object, not \(value.typeName)") }
-        // RFC 7517 section 4 leaves it to the reader; two readers of one key must not see two keys.
+        // RFC 7517 section 4 leaves duplicates to the reader; two readers must not see two keys.
         if let name = members.duplicateNames.first { throw .member(name, "occurs twice") }
         self.members = members
     }
 
-    /// The names of the private members it has.
     var privateNames: [String] { Self.privateMembers.filter { members[$0] != nil } }
 
-    /// Whether it is a shared secret, with or without its bytes.
+    /// Whether it is a shared secret, even without its bytes.
     var isSecret: Bool { Self.isSecret(members) }
 
     static func isSecret(_ members: JSONObject) -> Bool {
         members["kty"]?.string?.hasSameBytes(as: KeyType.secret.rawValue) == true
     }
 
-    /// The key's name; absent is fine.
+    /// The `kid`; optional.
     func id() throws(KeyError) -> String? {
         guard let value = members["kid"] else { return nil }
         guard let id = value.string else { throw .member("kid", "is \(value.typeName), not a string") }
@@ -46,14 +45,14 @@ struct JWK {
         }
     }
 
-    /// Bytes of a fixed number (RFC 7518 section 6.2.1.2: no zeros are left out, none added).
+    /// Bytes of an exact length (RFC 7518 section 6.2.1.2: no leading zeros dropped or added).
     func bytes(_ name: String, count: Int) throws(KeyError) -> [UInt8] {
         let bytes = try bytes(name)
         guard bytes.count == count else { throw .member(name, "has \(bytes.count) bytes; expected \(count)") }
         return bytes
     }
 
-    /// Checks `use` and `key_ops`: absent, or allowing the operation.
+    /// Checks that `use` and `key_ops`, if present, allow the operation.
     ///
     /// Source: RFC 7517 sections 4.2 and 4.3.
     func checkPurpose(_ operation: String) throws(KeyError) {
@@ -65,7 +64,7 @@ struct JWK {
         else { throw .purpose("key_ops is \(operations.text), expected an array with \"\(operation)\"") }
     }
 
-    /// What the key may be used for: `alg` where it is given, otherwise all that the kind can do.
+    /// The algorithm in `alg`, otherwise all that the kind supports.
     ///
     /// Source: RFC 7517 section 4.4.
     func algorithms(of kind: KeyKind) throws(KeyError) -> [Algorithm] {
@@ -77,7 +76,7 @@ struct JWK {
         return [algorithm]
     }
 
-    /// The types of keys (RFC 7518 section 6.1, RFC 8037 section 2).
+    /// Key types (RFC 7518 section 6.1, RFC 8037 section 2).
     enum KeyType: String, CaseIterable {
         case rsa = "RSA"
         case ec = "EC"
@@ -85,7 +84,7 @@ struct JWK {
         case secret = "oct"
     }
 
-    /// The type, compared byte for byte: for `==`, the Kelvin sign in “OKP” is a K.
+    /// The type, compared byte for byte: with `==`, the Kelvin sign in “OKP” is a K.
     func type() throws(KeyError) -> KeyType {
         let name = try string("kty")
         guard let type = KeyType.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
@@ -94,7 +93,6 @@ struct JWK {
         return type
     }
 
-    /// The curve of an EC key.
     func curve() throws(KeyError) -> KeyKind.Curve {
         let name = try string("crv")
         guard let curve = KeyKind.Curve.allCases.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
@@ -103,20 +101,19 @@ struct JWK {
         return curve
     }
 
-    /// Checks that an octet key pair is an Ed25519 one.
+    /// Checks that an octet key pair is Ed25519.
     func checkEdwardsCurve() throws(KeyError) {
         let name = try string("crv")
         guard name.hasSameBytes(as: "Ed25519") else { throw .unsupportedCurve(name) }
     }
 
-    /// The secret of an `oct` key.
     func secret() throws(KeyError) -> MACKey {
         let secret = try bytes("k")
         guard !secret.isEmpty else { throw .emptySecret }
         return MACKey(secret: secret)
     }
 
-    /// The public key; private members are not looked at.
+    /// The public key; private members are ignored.
     func publicKey() throws(KeyError) -> AsymmetricKey {
         switch try type() {
         case .rsa: return try KeyBuilder.rsa(modulus: try bytes("n"), exponent: try bytes("e"))
@@ -131,7 +128,7 @@ struct JWK {
         }
     }
 
-    /// The private key; its public part must fit it.
+    /// The private key; its public part must match.
     func privateKey() throws(KeyError) -> AsymmetricKey {
         guard members["d"] != nil else { throw .notPrivate }
         switch try type() {

@@ -1,49 +1,49 @@
 /// Why a key cannot be used.
 public enum KeyError: Error, Sendable, Hashable {
-    /// The bytes are no key of that form; the phrase says what about them.
+    /// The bytes are not a key of the expected form; the phrase says why.
     case unreadable(String)
-    /// The text holds no PEM block that names a key.
+    /// The text has no PEM block with a key.
     case noKeyInPEM
-    /// A private key, or a JWK with private members, where a public one belongs.
+    /// A private key, or a JWK with private members, where a public key is expected.
     case privateKey
-    /// A shared secret (`oct`) where a public key belongs.
+    /// A shared secret (`oct`) where a public key is expected.
     case sharedSecret
-    /// A private key protected by a password.
+    /// A password-protected private key.
     case encryptedPrivateKey
     /// A public key where a private one is needed.
     case notPrivate
-    /// The private and the public part belong to different keys.
+    /// The private and public parts belong to different keys.
     case partsDisagree
-    /// An HMAC secret without bytes.
+    /// An empty HMAC secret.
     case emptySecret
     /// An RSA modulus under 2048 bits.
     case rsaTooSmall(bits: Int)
-    /// An RSA modulus over 16,384 bits, which OpenSSL does not compute with.
+    /// An RSA modulus over 16,384 bits, which OpenSSL does not support.
     case rsaTooLarge(bits: Int)
     /// An RSA exponent that is even, 1, or longer than 64 bits.
     case rsaExponent
     /// An even RSA modulus.
     case rsaModulus
-    /// An RSA modulus that a broken generator of primes has made (CVE-2017-15361, “ROCA”).
+    /// An RSA modulus from a broken prime generator (CVE-2017-15361, “ROCA”).
     case rsaFingerprint
-    /// A curve that no algorithm of RFC 7518 uses.
+    /// A curve that is not in RFC 7518.
     case unsupportedCurve(String)
-    /// A point that does not lie on its curve.
+    /// A point that is not on its curve.
     case pointOffCurve
-    /// An Ed25519 point with which some signature fits every message.
+    /// An Ed25519 point of small order, for which some signature fits every message.
     case pointOfSmallOrder
-    /// A type of key that is not RSA, EC, Ed25519 or a secret.
+    /// A key type other than RSA, EC, Ed25519 or a secret.
     case unsupportedType(String)
-    /// A member of a JWK that is absent or wrong; the phrase says why.
+    /// A missing or invalid JWK member; the phrase says why.
     case member(String, String)
-    /// The key is meant for something other than verifying signatures.
+    /// The key is not meant for verifying signatures.
     case purpose(String)
-    /// The algorithm is none of ours, or none that such a key can do.
+    /// The algorithm is unknown, or unsupported by this kind of key.
     case algorithm(String)
 }
 
 extension KeyError: CustomStringConvertible {
-    /// What was found and what would be right.
+    /// What was found and what was expected.
     public var description: String {
         switch self {
         case .unreadable(let what): "cannot be read: \(what)"

@@ -1,15 +1,15 @@
-/// What a key is, as far as it may be told to anybody.
+/// What a key is, without anything secret.
 public enum KeyKind: Sendable, Hashable {
-    /// An HMAC secret of so many bytes.
+    /// An HMAC secret and its length.
     case secret(byteCount: Int)
-    /// An RSA key with a modulus of so many bits.
+    /// An RSA key and the size of its modulus.
     case rsa(bits: Int)
     /// A key on an elliptic curve.
     case ec(Curve)
     /// An Ed25519 key.
     case ed25519
 
-    /// The curves of RFC 7518 section 6.2.1.1, by the names they have in a JWK.
+    /// The curves of RFC 7518 section 6.2.1.1, by their JWK names.
     public enum Curve: String, Sendable, Hashable, CaseIterable {
         /// secp256r1, for ES256.
         case p256 = "P-256"
@@ -18,7 +18,7 @@ public enum KeyKind: Sendable, Hashable {
         /// secp521r1, for ES512.
         case p521 = "P-521"
 
-        /// The bytes of one coordinate, and of each half of a signature.
+        /// The size of a coordinate and of each half of a signature, in bytes.
         var byteCount: Int {
             switch self {
             case .p256: 32
@@ -36,7 +36,7 @@ public enum KeyKind: Sendable, Hashable {
         }
     }
 
-    /// The algorithms that such a key can do, nothing else known of it.
+    /// All algorithms that this kind of key supports.
     public var algorithms: [Algorithm] {
         switch self {
         case .secret: [.hs256, .hs384, .hs512]

@@ -1,33 +1,33 @@
 public import JSON
 
-/// The usable keys of a JWKS (RFC 7517 section 5), and what was left out.
+/// The usable keys of a JWKS (RFC 7517 section 5), and those skipped.
 public struct KeySet: Sendable {
-    /// A key that was left out.
+    /// A skipped key.
     public struct Skipped: Sendable, Hashable {
-        /// Its place in the set, counted from 0.
+        /// Its index in the set.
         public let index: Int
-        /// Its `kid`, where it has one.
+        /// Its `kid`, if present.
         public let id: String?
-        /// Why it was left out.
+        /// Why it was skipped.
         public let reason: KeyError
     }
 
-    /// The usable keys, in the set's order.
+    /// The usable keys, in the order of the set.
     public private(set) var keys: [VerificationKey] = []
-    /// The others: RFC 7517 section 5 asks to ignore what one does not understand.
+    /// The other keys: RFC 7517 section 5 says to ignore those that are not understood.
     public private(set) var skipped: [Skipped] = []
 
-    /// A set of keys that came from elsewhere.
+    /// A set of existing keys.
     public init(keys: [VerificationKey]) {
         self.keys = keys
     }
 
-    /// Reads a JWKS; it may turn out to have no usable key.
+    /// Reads a JWKS; the result may have no usable key.
     ///
-    /// - Parameter acceptsPrivate: Whether secrets (`oct`) and keys with private members are taken; a set that was
-    ///   fetched or handed in for verification should have none, and they are skipped as ``KeyError/sharedSecret`` and
-    ///   ``KeyError/privateKey``.
-    /// - Throws: ``KeyError/unreadable(_:)`` when the value is no object with an array `keys`.
+    /// - Parameter acceptsPrivate: Whether to accept secrets (`oct`) and keys with private members. Otherwise they are
+    ///   skipped as ``KeyError/sharedSecret`` and ``KeyError/privateKey``, since a set for verification should have
+    ///   none.
+    /// - Throws: ``KeyError/unreadable(_:)`` when the value is not an object with an array `keys`.
     public init(jwks: JSON, acceptsPrivate: Bool = false) throws(KeyError) {
         guard let elements = jwks["keys"]?.array else {
             throw .unreadable("a JWKS is a JSON object with an array “keys”")
@@ -41,20 +41,20 @@ public struct KeySet: Sendable {
         }
     }
 
-    /// The first key of that name, compared byte for byte.
+    /// The first key with that `kid`, compared byte for byte.
     public func key(withID id: String) -> VerificationKey? {
         keys.first { $0.id?.hasSameBytes(as: id) == true }
     }
 
-    /// Whether any key has a name.
+    /// Whether any key has a `kid`.
     public var hasIDs: Bool { keys.contains { $0.id != nil } }
 
-    /// Names that more than one key has, each once.
+    /// The `kid`s of more than one key, each listed once.
     public var duplicateIDs: [String] {
         JSONObject(keys.compactMap(\.id).map { ($0, JSON.null) }).duplicateNames
     }
 
-    /// A JWKS whose shared secrets (`oct`) have lost their bytes, for whoever keeps what is public of it.
+    /// The JWKS without the bytes of its shared secrets (`oct`), so that only public parts remain.
     public static func withoutSecrets(_ jwks: JSON) -> JSON {
         guard var set = jwks.object, let keys = jwks["keys"]?.array else { return jwks }
         set["keys"] = .array(
@@ -66,9 +66,9 @@ public struct KeySet: Sendable {
         return .object(set)
     }
 
-    /// The names of private members (`d`, `p`, `q`, …) in a JWK or a JWKS, each once.
+    /// The names of private members (`d`, `p`, `q`, …) in a JWK or a JWKS, each listed once.
     ///
-    /// - Parameter countsSecrets: Whether the `k` of a shared secret (`oct`) is one of them.
+    /// - Parameter countsSecrets: Whether the `k` of a shared secret (`oct`) counts.
     public static func privateMembers(in value: JSON, countsSecrets: Bool = true) -> [String] {
         let objects = (value["keys"]?.array ?? [value]).compactMap(\.object)
             .filter { countsSecrets || !JWK.isSecret($0) }

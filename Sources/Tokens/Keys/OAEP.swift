@@ -1,16 +1,16 @@
 internal import COpenSSL
 
-/// The hash of RSAES-OAEP, for the data and for the mask.
+/// The hash of RSAES-OAEP, for both data and mask.
 public enum OAEPHash: String, Sendable, Hashable, CaseIterable {
-    /// The default of RFC 8017 section 7.1, and what most platforms mean by plain "OAEP".
+    /// The default of RFC 8017 section 7.1, which most platforms mean by plain "OAEP".
     case sha1 = "SHA1"
     /// SHA-256 for both.
     case sha256 = "SHA256"
 }
 
 extension SigningKey {
-    /// What was encrypted for this RSA key with RSAES-OAEP and no label; `nil` when it was not, or for another kind of
-    /// key. An empty text is something other than `nil`.
+    /// Decrypts RSAES-OAEP without a label; `nil` when that fails or the key is not RSA. An empty plaintext is not
+    /// `nil`.
     public func decryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
         guard case .privateKey(let key) = material, case .rsa = kind else { return nil }
         return OpenSSL.run { transform(bytes, key, hash, EVP_PKEY_decrypt_init, EVP_PKEY_decrypt) }
@@ -18,8 +18,7 @@ extension SigningKey {
 }
 
 extension VerificationKey {
-    /// Encrypts a short text for this RSA key with RSAES-OAEP and no label; `nil` for another kind of key or for a text
-    /// that is too long.
+    /// Encrypts a short text with RSAES-OAEP without a label; `nil` when the text is too long or the key is not RSA.
     public func encryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
         guard case .publicKey(let key) = material, case .rsa = kind else { return nil }
         return OpenSSL.run { transform(bytes, key, hash, EVP_PKEY_encrypt_init, EVP_PKEY_encrypt) }

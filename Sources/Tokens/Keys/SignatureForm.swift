@@ -1,17 +1,17 @@
-/// ECDSA signatures: r and s side by side in a JWS (RFC 7518 section 3.4), a DER sequence in OpenSSL.
+/// ECDSA signatures: r and s concatenated in a JWS (RFC 7518 section 3.4), a DER sequence in OpenSSL.
 extension KeyKind {
-    /// The signature as OpenSSL wants it; `nil` when its length is wrong, or r or s is zero.
+    /// The signature in OpenSSL's form; `nil` if its length is wrong, or r or s is zero.
     func openSSLForm(of signature: [UInt8]) -> [UInt8]? {
         guard case .ec(let curve) = self else { return signature }
         guard signature.count == 2 * curve.byteCount else { return nil }
         let halves = [signature.prefix(curve.byteCount), signature.suffix(curve.byteCount)]
-        // A library that let r = s = 0 pass accepted every token (CVE-2022-21449); OpenSSL does not, nor do we.
+        // Libraries that accepted r = s = 0 accepted every token (CVE-2022-21449); neither OpenSSL nor we do.
         guard halves.allSatisfy({ half in half.contains { $0 != 0 } }) else { return nil }
         let content = halves.flatMap { Self.derInteger($0) }
         return [0x30] + Self.derLength(content.count) + content
     }
 
-    /// The signature as a JWS wants it; `nil` when OpenSSL's is not the sequence it should be.
+    /// The signature in JWS form; `nil` if OpenSSL's is not the expected sequence.
     func joseForm(of signature: [UInt8]) -> [UInt8]? {
         guard case .ec(let curve) = self else { return signature }
         var outer = DERReader(signature[...])
@@ -28,7 +28,7 @@ extension KeyKind {
         return [0x02] + derLength(digits.count) + digits
     }
 
-    /// A length below 256, which is all that a P-521 signature needs.
+    /// Lengths up to 255, enough for P-521 signatures.
     private static func derLength(_ count: Int) -> [UInt8] {
         count < 0x80 ? [UInt8(count)] : [0x81, UInt8(count)]
     }

@@ -3,7 +3,7 @@ public import JSON
 extension SigningKey {
     /// The key of a private JWK, or of an `oct` one; `use` and `key_ops` must allow signing.
     ///
-    /// An RSA key has all the numbers of RFC 7518 section 6.3.2 but `oth`.
+    /// An RSA key needs all the numbers of RFC 7518 section 6.3.2 except `oth`.
     public static func jwk(_ value: JSON) throws(KeyError) -> SigningKey {
         let jwk = try JWK(value)
         try jwk.checkPurpose("sign")
@@ -14,7 +14,7 @@ extension SigningKey {
         return try SigningKey(try jwk.privateKey(), id: id)
     }
 
-    /// The public key as a JWK, with `kid`, `use` and, where one is given, `alg`; `nil` for a secret.
+    /// The public key as a JWK with `kid`, `use` and, if given, `alg`; `nil` for a secret.
     public func publicJWK(algorithm: Algorithm? = nil) -> JSON? {
         guard var members = PublicMembers(of: verificationKey)?.members else { return nil }
         if let id { members["kid"] = .string(id) }
@@ -23,12 +23,12 @@ extension SigningKey {
         return .object(members)
     }
 
-    /// The thumbprint of the public key with SHA-256 as base64url (RFC 7638); `nil` for a secret.
+    /// The public key's SHA-256 thumbprint in base64url (RFC 7638); `nil` for a secret.
     public var thumbprint: String? { verificationKey.thumbprint }
 }
 
 extension VerificationKey {
-    /// The thumbprint of the key with SHA-256 as base64url (RFC 7638, RFC 8037 section 2); `nil` for a secret.
+    /// The key's SHA-256 thumbprint in base64url (RFC 7638, RFC 8037 section 2); `nil` for a secret.
     public var thumbprint: String? {
         guard let members = PublicMembers(of: self)?.members else { return nil }
         let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
@@ -37,7 +37,7 @@ extension VerificationKey {
     }
 }
 
-/// The members of a JWK that make the public key, and nothing else.
+/// The members of a JWK that define the public key.
 private struct PublicMembers {
     let members: JSONObject
 

@@ -1,10 +1,10 @@
 internal import COpenSSL
 
 extension SigningKey {
-    /// The public key as PEM: a SubjectPublicKeyInfo in lines of 64 characters; `nil` for a secret.
+    /// The public key as PEM (SubjectPublicKeyInfo, lines of 64 characters); `nil` for a secret.
     public var publicPEM: String? { verificationKey.publicPEM }
 
-    /// The private key as PEM: PKCS#8 without a password, in lines of 64 characters; `nil` for a secret.
+    /// The private key as PEM (PKCS#8 without a password, lines of 64 characters); `nil` for a secret.
     public var privatePEM: String? {
         guard case .privateKey(let key) = material else { return nil }
         return OpenSSL.run {
@@ -16,17 +16,17 @@ extension SigningKey {
 }
 
 extension VerificationKey {
-    /// The key as PEM: a SubjectPublicKeyInfo in lines of 64 characters; `nil` for a secret.
+    /// The key as PEM (SubjectPublicKeyInfo, lines of 64 characters); `nil` for a secret.
     public var publicPEM: String? { publicDER.map { PEM.text(label: "PUBLIC KEY", $0) } }
 
-    /// The key as a SubjectPublicKeyInfo in DER; `nil` for a secret.
+    /// The key as DER (SubjectPublicKeyInfo); `nil` for a secret.
     public var publicDER: [UInt8]? {
         guard case .publicKey(let key) = material else { return nil }
         return OpenSSL.run { encoded { i2d_PUBKEY(key.pointer, $0) } }
     }
 }
 
-/// What an OpenSSL encoder writes: asked once for the length and once for the bytes.
+/// The output of an OpenSSL encoder, called once for the length and once for the bytes.
 private func encoded(_ write: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>?) -> Int32) -> [UInt8]? {
     let count = Int(write(nil))
     guard count > 0 else { return nil }

@@ -1,6 +1,6 @@
-/// A key that signs tokens: an HMAC secret, or a private key.
+/// A key that signs tokens: an HMAC secret or a private key.
 ///
-/// It prints as its kind and name; the secret part leaves it only through ``privatePEM``.
+/// It prints as its kind and name; only ``privatePEM`` reveals the secret part.
 public struct SigningKey: Sendable {
     enum Material: Sendable {
         case secret(MACKey)
@@ -9,11 +9,11 @@ public struct SigningKey: Sendable {
 
     /// The key's name (`kid`).
     public var id: String?
-    /// What kind of key it is.
+    /// The kind of key.
     public let kind: KeyKind
     let material: Material
 
-    /// What the key can do.
+    /// The algorithms it supports.
     public var algorithms: [Algorithm] { kind.algorithms }
 
     init(_ key: AsymmetricKey, id: String?) throws(KeyError) {
@@ -29,7 +29,7 @@ public struct SigningKey: Sendable {
         return SigningKey(secret: MACKey(secret: bytes), id: id)
     }
 
-    /// An HMAC secret: the UTF-8 bytes of a text, nothing decoded.
+    /// An HMAC secret: the UTF-8 bytes of a text, not decoded.
     public static func secret(_ text: String, id: String? = nil) throws(KeyError) -> SigningKey {
         try secret(Array(text.utf8), id: id)
     }
@@ -55,11 +55,11 @@ public struct SigningKey: Sendable {
         throw .noKeyInPEM
     }
 
-    /// The signature in the form of a JWS.
+    /// The signature in JWS form.
     ///
-    /// HMAC, RS and Ed25519 give equal signatures for equal input; PS and ES draw a random number each time.
+    /// HMAC, RS and Ed25519 are deterministic; PS and ES are randomized.
     ///
-    /// - Throws: ``KeyError/algorithm(_:)`` when this kind of key cannot do the algorithm.
+    /// - Throws: ``KeyError/algorithm(_:)`` when this kind of key does not support the algorithm.
     public func sign(_ signingInput: [UInt8], algorithm: Algorithm) throws(KeyError) -> [UInt8] {
         guard algorithms.contains(algorithm) else { throw .algorithm(algorithm.rawValue) }
         let signature =
@@ -71,7 +71,7 @@ public struct SigningKey: Sendable {
         return signature
     }
 
-    /// The key that verifies what this one signs.
+    /// The key that verifies this key's signatures.
     public var verificationKey: VerificationKey {
         switch material {
         case .secret(let key): VerificationKey(key, id: id)
@@ -87,6 +87,6 @@ extension SigningKey: CustomStringConvertible, CustomDebugStringConvertible, Cus
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// No children, so that nothing that prints by reflection reaches a secret.
+    /// No children, so that printing by reflection reveals no secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

@@ -3,12 +3,12 @@ public import JSON
 extension VerificationKey {
     /// The key of a JWK.
     ///
-    /// `use` and `key_ops` must allow verifying, `alg` narrows what the key may do, `kid` names it; other members,
-    /// `x5c` and `x5u` among them, are not looked at. RSA numbers may have leading zeros, since published sets have
-    /// them; a point has exactly its curve's length and lies on it.
+    /// `use` and `key_ops` must allow verifying, `alg` restricts the key, `kid` names it; other members, including
+    /// `x5c` and `x5u`, are ignored. RSA numbers may have leading zeros, as published sets do; a point must have its
+    /// curve's exact length and lie on the curve.
     ///
-    /// - Parameter acceptsPrivate: Whether secrets (`oct`) and keys with private members are taken as well.
-    /// - Throws: ``KeyError/sharedSecret`` and ``KeyError/privateKey`` for such a key otherwise.
+    /// - Parameter acceptsPrivate: Whether to accept secrets (`oct`) and keys with private members too.
+    /// - Throws: ``KeyError/sharedSecret`` and ``KeyError/privateKey`` for those otherwise.
     /// Source: RFC 7517 section 4, RFC 7518 section 6, RFC 8037 section 2.
     public static func jwk(_ value: JSON, acceptsPrivate: Bool = false) throws(KeyError) -> VerificationKey {
         let jwk = try JWK(value)

@@ -1,20 +1,20 @@
-/// A key that tells whether a signature is genuine.
+/// A key that verifies signatures.
 ///
-/// The key and its user fix the algorithm, never the token: `isValid` does only what ``algorithms`` holds, and a public
-/// key can never be taken for an HMAC secret.
+/// The key and its user fix the algorithm, never the token: only ``algorithms`` are used, and a public key can never
+/// serve as an HMAC secret.
 public struct VerificationKey: Sendable {
     enum Material: Sendable {
         case secret(MACKey)
         case publicKey(AsymmetricKey)
     }
 
-    /// The key's name (`kid`), where its source gives one.
+    /// The key's name (`kid`), if its source has one.
     public var id: String?
-    /// What kind of key it is.
+    /// The kind of key.
     public let kind: KeyKind
-    /// The algorithms it may verify: what its kind can do, narrowed by the `alg` of its JWK or by its user.
+    /// The algorithms it may verify: those of its kind, restricted by its JWK's `alg` or by its user.
     public private(set) var algorithms: [Algorithm]
-    /// The days on which the certificate it came in is valid. Nothing here enforces them.
+    /// The validity period of the certificate that contained it; not enforced here.
     public let validity: CertificateValidity?
 
     let material: Material
@@ -37,32 +37,31 @@ public struct VerificationKey: Sendable {
 
     /// An HMAC secret, taken byte for byte.
     ///
-    /// A short one is accepted, although RFC 7518 section 3.2 asks for as many bytes as the hash has; see
+    /// Short secrets are accepted, although RFC 7518 section 3.2 requires as many bytes as the hash has; see
     /// ``strengthFinding(for:)``.
     public static func secret(_ bytes: [UInt8], id: String? = nil) throws(KeyError) -> VerificationKey {
         guard !bytes.isEmpty else { throw .emptySecret }
         return VerificationKey(MACKey(secret: bytes), id: id)
     }
 
-    /// An HMAC secret: the UTF-8 bytes of a text, nothing decoded.
+    /// An HMAC secret: the UTF-8 bytes of a text, not decoded.
     public static func secret(_ text: String, id: String? = nil) throws(KeyError) -> VerificationKey {
         try secret(Array(text.utf8), id: id)
     }
 
-    /// The same key for these algorithms only; those it cannot do are left out.
+    /// The same key restricted to these algorithms; unsupported ones are ignored.
     public func limited(to allowed: [Algorithm]) -> VerificationKey {
         var key = self
         key.algorithms.removeAll { !allowed.contains($0) }
         return key
     }
 
-    /// Whether the signature fits; false also for an algorithm outside ``algorithms`` and for a signature of the wrong
-    /// length. HMAC codes are compared in constant time.
+    /// Whether the signature is valid; false for algorithms outside ``algorithms`` and for a wrong length. HMACs are
+    /// compared in constant time.
     public func isValid(signature: [UInt8], for signingInput: [UInt8], algorithm: Algorithm) -> Bool {
         isValid(signature: signature, for: signingInput[...], algorithm: algorithm)
     }
 
-    /// Whether the signature fits bytes that stand in a token.
     func isValid(signature: [UInt8], for signingInput: ArraySlice<UInt8>, algorithm: Algorithm) -> Bool {
         guard algorithms.contains(algorithm) else { return false }
         switch material {
@@ -74,9 +73,9 @@ public struct VerificationKey: Sendable {
         }
     }
 
-    /// A remark about an HMAC secret shorter than its hash, otherwise `nil`.
+    /// A remark on an HMAC secret shorter than its hash, otherwise `nil`.
     ///
-    /// Source: RFC 7518 section 3.2. A remark only, since a vendor's own sample key has six bytes.
+    /// Source: RFC 7518 section 3.2. Only a remark, since a vendor's own sample key has six bytes.
     public func strengthFinding(for algorithm: Algorithm) -> Finding? {
         guard case .secret(let byteCount) = kind, let needed = algorithm.hashByteCount, byteCount < needed else {
             return nil
@@ -95,6 +94,6 @@ extension VerificationKey: CustomStringConvertible, CustomDebugStringConvertible
     /// The same as ``description``.
     public var debugDescription: String { description }
 
-    /// No children, so that nothing that prints by reflection reaches a secret.
+    /// No children, so that printing by reflection reveals no secret.
     public var customMirror: Mirror { Mirror(self, children: []) }
 }

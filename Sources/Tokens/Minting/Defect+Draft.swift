@@ -1,8 +1,8 @@
 internal import JSON
 
-/// Defects of what the token says.
+/// Defects in the token's contents.
 extension Defect {
-    /// Changes header and claims before anything is signed.
+    /// Changes header and claims before signing.
     func change(_ draft: inout TokenDraft, algorithm: Algorithm, at moment: Double) throws(MintError) {
         switch self {
         case .expired: expire(&draft, at: moment.rounded(.down))
@@ -21,14 +21,14 @@ extension Defect {
         }
     }
 
-    /// Longer than any leeway that a vendor is known to grant (3000 s).
+    /// Longer than any leeway a vendor is known to grant (3000 s).
     private static let margin = 3600.0
 
     private func expire(_ draft: inout TokenDraft, at moment: Double) {
         let end = moment - Self.margin
         if let old = NumericDate(draft.claims["exp"]).seconds() {
             guard old > end else { return }
-            // The whole life moves, so that its length and its order stay as they were.
+            // The other times move along, so that the lifetime keeps its length and order.
             for name in ["nbf", "iat"] { shift(name, in: &draft, by: end - old) }
         }
         draft.claims["exp"] = .number(JSONNumber(end))

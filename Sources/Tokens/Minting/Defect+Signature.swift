@@ -1,8 +1,8 @@
 internal import JSON
 
-/// Defects of who signs, and how.
+/// Defects in the key or algorithm.
 extension Defect {
-    /// Changes key and algorithm, and the header's `alg` where it is part of the defect.
+    /// Changes key and algorithm, and the header's `alg` if the defect includes it.
     func change(_ order: inout SigningOrder, _ draft: inout TokenDraft) throws(MintError) {
         guard let key = order.key else { return }
         switch self {
@@ -32,7 +32,7 @@ extension Defect {
 
     private func wrongSecret(for key: SigningKey) throws(MintError) -> SigningKey {
         guard let bytes = key.secretBytes else { throw .notApplicable(self, "the key is no secret but an \(key.kind)") }
-        // A different text for every secret, and the same one each time.
+        // A different text for every secret, but always the same one.
         return try secret(bytes + Array("-but-wrong".utf8))
     }
 
@@ -69,14 +69,14 @@ extension Defect {
 }
 
 extension SigningKey {
-    /// The bytes of a secret; `nil` for a private key.
+    /// The secret; `nil` for a private key.
     var secretBytes: [UInt8]? {
         if case .secret(let key) = material { key.secret } else { nil }
     }
 }
 
 extension Algorithm {
-    /// Another algorithm: of the same family where there are several that one key can do.
+    /// Another algorithm, which the same key supports if possible.
     fileprivate var neighbor: Algorithm {
         switch self {
         case .hs256: .hs512
@@ -90,7 +90,6 @@ extension Algorithm {
         }
     }
 
-    /// HMAC with the same hash.
     fileprivate var sameHashHMAC: Algorithm {
         switch hashByteCount {
         case 48: .hs384

@@ -1,6 +1,6 @@
 internal import JSON
 
-/// Defects of the text of a token.
+/// Defects in the encoded token.
 extension Defect {
     /// Changes that the signature covers.
     func changeBeforeSigning(_ text: inout TokenText) {
@@ -9,7 +9,7 @@ extension Defect {
         text.payload = Self.padded(text.payload)
     }
 
-    /// Changes that the signature does not cover, and those of the signature.
+    /// Changes that the signature does not cover, and changes to the signature.
     func changeAfterSigning(_ text: inout TokenText, _ draft: TokenDraft) {
         switch self {
         case .tamperedPayload:
@@ -31,7 +31,7 @@ extension Defect {
     private func padSignature(of text: inout TokenText) {
         guard let signature = text.signature else { return }
         text.signature = Self.padded(signature)
-        // Where no part needs padding, one sign too many still shows what a strict reader says.
+        // Where no part needs padding, a surplus sign still triggers the strict reader.
         if !text.compact.utf8.contains(UInt8(ascii: "=")) { text.signature = signature + "=" }
     }
 

@@ -1,53 +1,53 @@
 internal import JSON
 
-/// One way in which a minted token is wrong; everything else about it is right.
+/// One way in which a minted token is wrong; everything else is right.
 public enum Defect: Sendable, Hashable {
-    /// `exp` lies an hour in the past, so that no usual leeway saves it; the other times move along.
+    /// `exp` is an hour in the past, beyond any usual leeway; the other times move along.
     case expired
-    /// `nbf` lies an hour in the future, `exp` behind it.
+    /// `nbf` is an hour in the future, `exp` after it.
     case notYetValid
-    /// A claim, or else a member of the header, is left out.
+    /// A claim, or else a header member, is missing.
     case missing(String)
-    /// The header names another algorithm; where the key can do it, the signature is made with that one.
+    /// The header names another algorithm, which also makes the signature if the key supports it.
     case wrongAlgorithm
-    /// The header says `none`, and the signature is empty.
+    /// `alg` is `none`, and the signature is empty.
     case noAlgorithm
     /// Signed with another HMAC secret.
     case wrongSecret
     /// Signed with another key of the same kind.
     case wrongKey
-    /// Signed by HMAC with the public key's PEM text as secret, the header agreeing.
+    /// Signed by HMAC with the public key's PEM text as the secret; `alg` agrees.
     case publicKeyAsSecret
-    /// Signed with what the secret yields when it is base64-decoded.
+    /// Signed with the base64-decoded secret.
     case secretBase64Decoded
-    /// Signed with what the secret yields when it is read as hexadecimal.
+    /// Signed with the secret read as hexadecimal.
     case secretHexDecoded
     /// A claim is added after signing.
     case tamperedPayload
-    /// The first bit of the signature is flipped.
+    /// The first bit of the signature is inverted.
     case badSignature
-    /// The last byte of the signature is cut off.
+    /// The last byte of the signature is missing.
     case truncatedSignature
-    /// The parts carry `=` as base64 has it; the signature covers it.
+    /// The parts are padded with `=`; the signature covers the padding.
     case paddedBase64
-    /// The signature is left out together with its dot.
+    /// The signature and its dot are missing.
     case twoParts
     /// A fourth part follows.
     case fourParts
-    /// `exp`, `nbf` and `iat` count milliseconds.
+    /// `exp`, `nbf` and `iat` are in milliseconds.
     case milliseconds
     /// `exp` is a string.
     case stringExpiry
-    /// `exp` has a fraction; it ends 0.75 s earlier.
+    /// `exp` has a fraction: it ends 0.75 s earlier.
     case fractionalExpiry
 
-    /// The name, in kebab-case; `missing-NAME` for the one that has a parameter.
+    /// The name in kebab-case; `missing-NAME` for the parameterized one.
     public var name: String {
         if case .missing(let member) = self { return Self.missingPrefix + member }
         return Self.named.first { $0.defect == self }?.name ?? ""
     }
 
-    /// The defect of that name.
+    /// The defect with that name.
     ///
     /// - Throws: ``MintError/unknownDefect(_:)``
     public init(named name: String) throws(MintError) {
@@ -60,7 +60,7 @@ public enum Defect: Sendable, Hashable {
         }
     }
 
-    /// All names, `missing-CLAIM` standing for every claim and member of the header.
+    /// All names; `missing-CLAIM` stands for every claim and header member.
     public static var names: [String] {
         let names = named.map(\.name)
         return Array(names[..<2]) + [missingPrefix + "CLAIM"] + Array(names[2...])

@@ -1,15 +1,15 @@
 /// Why a token could not be minted.
 public enum MintError: Error, Sendable, Hashable {
-    /// The key cannot sign so.
+    /// The key cannot sign this way.
     case key(KeyError)
-    /// There is no defect of that name.
+    /// No defect has that name.
     case unknownDefect(String)
-    /// The defect makes no sense for this key or draft; the sentence says why.
+    /// The defect does not apply to this key or draft; the sentence says why.
     case notApplicable(Defect, String)
 }
 
 extension MintError: CustomStringConvertible {
-    /// What was found and what would be right.
+    /// What was found and what was expected.
     public var description: String {
         switch self {
         case .key(let error): "The key cannot sign this token: \(error)."

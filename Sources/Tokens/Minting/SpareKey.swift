@@ -1,7 +1,7 @@
-/// Invented test keys that are in every copy of this program and therefore protect nothing: they sign the tokens that
-/// should have been signed with another key.
+/// Invented test keys. Every copy of this program has them, so they protect nothing: they sign tokens that should have
+/// been signed with another key.
 enum SpareKey {
-    /// A key of the same kind; for RSA always one of 2048 bits.
+    /// A key of the same kind; for RSA always 2048 bits.
     static func key(like kind: KeyKind) throws(KeyError) -> SigningKey {
         switch kind {
         case .rsa: try .pem(rsa)

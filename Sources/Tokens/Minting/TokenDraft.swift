@@ -2,25 +2,24 @@ public import JSON
 
 /// A token before it is signed.
 public struct TokenDraft: Sendable, Hashable {
-    /// The members of the header, in the order in which they are written.
+    /// The header's members, in the order written.
     public var header: JSONObject
-    /// The claims, in the order in which they are written.
+    /// The claims, in the order written.
     public var claims: JSONObject
 
-    /// A draft of these members; names may repeat, and anything goes.
+    /// A draft with these members, which are not checked; names may repeat.
     public init(header: JSONObject, claims: JSONObject) {
         self.header = header
         self.claims = claims
     }
 
-    /// Signs a draft, or makes a token that is wrong in one way.
+    /// Signs the draft, or makes a token with one defect.
     ///
-    /// Both parts are compact JSON in the order of the draft, so that equal input gives an equal token (with PS and ES,
-    /// whose signatures are random, an equal signing input). A header without `alg` gets one in front; any other value
-    /// that is there already stays.
+    /// Both parts are compact JSON in the draft's order, so equal input yields equal tokens (with the randomized PS and
+    /// ES, equal signing input). A missing `alg` is added in front; an existing one is kept.
     ///
-    /// - Parameter moment: Now, in Unix seconds; the defects about time reckon from here.
-    /// - Throws: ``MintError`` when the key cannot do the algorithm, or the defect makes no sense for key or draft.
+    /// - Parameter moment: Now, in Unix seconds; the time defects refer to it.
+    /// - Throws: ``MintError`` when the key does not support the algorithm, or the defect does not apply.
     public func mint(
         key: SigningKey, algorithm: Algorithm, defect: Defect? = nil, at moment: Double = 0
     ) throws(MintError) -> String {
@@ -42,12 +41,12 @@ public struct TokenDraft: Sendable, Hashable {
     }
 }
 
-/// The parts of a token as text.
+/// The encoded parts of a token.
 struct TokenText {
     var header: String
     var payload: String
     var signature: String?
-    /// What stands behind the signature.
+    /// The text after the signature.
     var rest = ""
 
     init(_ draft: TokenDraft) {
@@ -60,7 +59,6 @@ struct TokenText {
     var compact: String { signature.map { "\(signingInput).\($0)\(rest)" } ?? signingInput }
 }
 
-/// Who signs, and how.
 struct SigningOrder {
     /// The key; `nil` leaves the signature empty.
     var key: SigningKey?

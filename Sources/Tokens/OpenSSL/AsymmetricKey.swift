@@ -1,17 +1,17 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// An RSA, EC or Ed25519 key of OpenSSL, public or private, that was checked before it came here.
+/// An RSA, EC or Ed25519 key of OpenSSL, public or private, already validated.
 ///
-/// `@unchecked Sendable`: the key is owned from the initializer to `deinit` and never changed; OpenSSL 3 lets any number
-/// of threads read one key and locks the caches inside it by itself.
+/// `@unchecked Sendable`: the key is owned from the initializer to `deinit` and never changed. OpenSSL 3 lets any
+/// number of threads read a key and locks its internal caches.
 final class AsymmetricKey: @unchecked Sendable {
     let pointer: OpaquePointer
     let kind: KeyKind
     let hasPrivatePart: Bool
     private let verifications = Mutex<[Algorithm: PreparedVerification]>([:])
 
-    /// Takes the key over, also when it is refused.
+    /// Takes ownership of the key, even when it throws.
     init(owning pointer: OpaquePointer, hasPrivatePart: Bool) throws(KeyError) {
         self.pointer = pointer
         self.hasPrivatePart = hasPrivatePart
@@ -25,7 +25,7 @@ final class AsymmetricKey: @unchecked Sendable {
 
     deinit { EVP_PKEY_free(pointer) }
 
-    /// Whether the signature, in OpenSSL's form, fits; the caller checked that the algorithm fits the key.
+    /// Whether the signature, in OpenSSL's form, is valid; the caller has checked that the key supports the algorithm.
     func verifies(_ signature: [UInt8], of bytes: ArraySlice<UInt8>, algorithm: Algorithm) -> Bool {
         verification(for: algorithm)?.accepts(signature, of: bytes) ?? false
     }
@@ -39,7 +39,7 @@ final class AsymmetricKey: @unchecked Sendable {
         }
     }
 
-    /// The signature in OpenSSL's form, or `nil` when OpenSSL refuses.
+    /// The signature in OpenSSL's form; `nil` when OpenSSL fails.
     func sign(_ bytes: [UInt8], algorithm: Algorithm) -> [UInt8]? {
         OpenSSL.run {
             guard let context = EVP_MD_CTX_new() else { return nil }
@@ -57,10 +57,10 @@ final class AsymmetricKey: @unchecked Sendable {
     }
 }
 
-/// A verification that has taken its key and hash and seen no data, so that each token costs a copy and the mathematics.
+/// A verification with key and hash set and no data yet, so that each token costs one copy and the computation.
 ///
-/// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the source
-/// of `EVP_MD_CTX_copy_ex`, which reads it and counts references atomically.
+/// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the
+/// source of `EVP_MD_CTX_copy_ex`, which reads it and counts references atomically.
 private final class PreparedVerification: @unchecked Sendable {
     private let context: OpaquePointer
 
@@ -97,7 +97,7 @@ private final class PreparedVerification: @unchecked Sendable {
     }
 }
 
-/// Sets what RFC 7518 sections 3.3 and 3.5 fix: the padding, and for PSS a salt as long as the hash, no other.
+/// Sets the padding that RFC 7518 sections 3.3 and 3.5 prescribe; for PSS the salt is exactly as long as the hash.
 private func setPadding(of context: OpaquePointer?, for algorithm: Algorithm) -> Bool {
     switch algorithm.family {
     case .rsaPKCS1: EVP_PKEY_CTX_set_rsa_padding(context, RSA_PKCS1_PADDING) == 1

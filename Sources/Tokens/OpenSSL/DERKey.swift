@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Keys in DER: the binary forms that PEM blocks wrap.
+/// Keys in DER, the content of PEM blocks.
 enum DERKey {
     /// A SubjectPublicKeyInfo (RFC 5280 section 4.1.2.7).
     static func publicKey(_ bytes: [UInt8]) throws(KeyError) -> AsymmetricKey {
@@ -26,7 +26,7 @@ enum DERKey {
         return try key(bytes, "a private key", hasPrivatePart: true) { d2i_AutoPrivateKey(nil, &$0, $1) }
     }
 
-    /// The public key of a certificate, and the certificate's dates. Neither signature nor names are looked at.
+    /// The public key and the dates of a certificate; signature and names are not checked.
     static func certificate(_ bytes: [UInt8]) throws(KeyError) -> (AsymmetricKey, CertificateValidity) {
         let found: (OpaquePointer, CertificateValidity)? = OpenSSL.run {
             let (certificate, isWhole) = decode(bytes) { d2i_X509(nil, &$0, $1) }
@@ -54,7 +54,7 @@ enum DERKey {
         return try AsymmetricKey(owning: key, hasPrivatePart: hasPrivatePart)
     }
 
-    /// What the reader made of the bytes, and whether it took all of them.
+    /// The decoded object, and whether it used all bytes.
     private static func decode(
         _ bytes: [UInt8], _ read: (inout UnsafePointer<UInt8>?, Int) -> OpaquePointer?
     ) -> (object: OpaquePointer?, isWhole: Bool) {

@@ -1,4 +1,4 @@
-/// Reads DER (X.690) as far as keys and signatures need it.
+/// Reads the DER (X.690) that keys and signatures need.
 struct DERReader {
     private var rest: ArraySlice<UInt8>
 
@@ -8,17 +8,16 @@ struct DERReader {
 
     var isAtEnd: Bool { rest.isEmpty }
 
-    /// The content of the next value, if it has that tag and its length is written in as few bytes as can be.
+    /// The content of the next value, if it has that tag and a minimally encoded length.
     mutating func content(_ tag: UInt8) -> ArraySlice<UInt8>? {
         guard rest.popFirst() == tag, let count = length(), count <= rest.count else { return nil }
         defer { rest = rest.dropFirst(count) }
         return rest.prefix(count)
     }
 
-    /// The values of the next sequence.
     mutating func sequence() -> DERReader? { content(0x30).map(DERReader.init) }
 
-    /// The next number, most significant byte first, if it is more than 0 and written in as few bytes as can be.
+    /// The next number, most significant byte first, if it is positive and minimally encoded.
     mutating func positiveNumber() -> [UInt8]? {
         guard let digits = content(0x02), let first = digits.first, first < 0x80 else { return nil }
         if first > 0 { return Array(digits) }

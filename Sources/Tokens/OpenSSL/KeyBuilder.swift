@@ -1,8 +1,8 @@
 internal import COpenSSL
 
-/// Puts keys together from their numbers.
+/// Builds keys from their numbers.
 enum KeyBuilder {
-    /// A number or a byte string of a key, by OpenSSL's name for it.
+    /// A key parameter, by OpenSSL's name.
     enum Parameter {
         case number(String, [UInt8])
         case octets(String, [UInt8])
@@ -17,10 +17,10 @@ enum KeyBuilder {
 
     /// The numbers of RFC 7518 section 6.3.2, in the order n, e, d, p, q, dp, dq, qi.
     ///
-    /// - Parameter checkingParts: whether to find out that the numbers belong to each other, which costs as much as a
-    ///   hundred signatures.
+    /// - Parameter checkingParts: Whether to check that the numbers belong together, which costs as much as a hundred
+    ///   signatures.
     static func rsa(privateNumbers: [[UInt8]], checkingParts: Bool = true) throws(KeyError) -> AsymmetricKey {
-        // Spelled out, since Swift cannot see macros that are put together from others.
+        // Literals, since Swift does not import macros composed of others.
         let names = [
             OSSL_PKEY_PARAM_RSA_N, OSSL_PKEY_PARAM_RSA_E, OSSL_PKEY_PARAM_RSA_D, "rsa-factor1", "rsa-factor2",
             "rsa-exponent1", "rsa-exponent2", "rsa-coefficient1",
@@ -30,7 +30,7 @@ enum KeyBuilder {
         return key
     }
 
-    /// A point of a curve, uncompressed, and the private scalar where there is one.
+    /// An uncompressed point on a curve, and the private scalar if there is one.
     static func ec(_ curve: KeyKind.Curve, x: [UInt8], y: [UInt8], scalar: [UInt8]?) throws(KeyError) -> AsymmetricKey {
         var parameters: [Parameter] = [
             .text(OSSL_PKEY_PARAM_GROUP_NAME, curve.openSSLName), .octets(OSSL_PKEY_PARAM_PUB_KEY, [0x04] + x + y),
@@ -78,7 +78,7 @@ enum KeyBuilder {
         guard let list = ParameterList(parameters) else { return nil }
         guard let context = EVP_PKEY_CTX_new_from_name(nil, type, nil) else { return nil }
         defer { EVP_PKEY_CTX_free(context) }
-        // The same as EVP_PKEY_PUBLIC_KEY and EVP_PKEY_KEYPAIR, which Swift cannot see.
+        // EVP_PKEY_PUBLIC_KEY and EVP_PKEY_KEYPAIR, which Swift does not import.
         let publicPart =
             OSSL_KEYMGMT_SELECT_DOMAIN_PARAMETERS | OSSL_KEYMGMT_SELECT_OTHER_PARAMETERS
             | OSSL_KEYMGMT_SELECT_PUBLIC_KEY

@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// Looks at a key that came from outside and refuses what nobody should verify with.
+/// Inspects an external key and rejects those that nobody should verify with.
 struct KeyInspection {
     let key: OpaquePointer
 
@@ -14,8 +14,8 @@ struct KeyInspection {
         }
     }
 
-    /// RFC 7518 section 3.3 asks for 2048 bits; the exponent's rules are those of RFC 8017 section 3.1, its upper bound
-    /// is OpenSSL's.
+    /// RFC 7518 section 3.3 requires 2048 bits; the exponent's rules are from RFC 8017 section 3.1, its upper bound is
+    /// OpenSSL's.
     private func rsa() throws(KeyError) -> KeyKind {
         let bits = Int(EVP_PKEY_get_bits(key))
         guard bits >= 2048 else { throw .rsaTooSmall(bits: bits) }
@@ -32,7 +32,7 @@ struct KeyInspection {
     }
 
     private func curve() throws(KeyError) -> KeyKind.Curve {
-        // A key may carry the curve's parameters instead of its name, and then they are whatever its author liked.
+        // Instead of naming the curve, a key may carry explicit parameters, which its author can choose freely.
         var isExplicit: Int32 = 0
         if EVP_PKEY_get_int_param(key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &isExplicit) == 1,
             isExplicit != 0
@@ -63,7 +63,7 @@ struct KeyInspection {
         return .ed25519
     }
 
-    /// The public part of an Ed25519 key.
+    /// The public point of an Ed25519 key.
     func publicPoint() -> [UInt8]? {
         var count = 32
         var bytes = [UInt8](repeating: 0, count: count)
@@ -82,12 +82,12 @@ struct KeyInspection {
     }
 }
 
-/// Points of Ed25519 that verify forged signatures.
+/// Ed25519 points that accept forged signatures.
 enum EdwardsPoint {
     /// Whether the point's order divides 8: with such a key some signature fits every message.
     ///
-    /// There are eight of them (RFC 7748 section 6.1 has the same concern for X25519). Their y is 0, 1, −1 or one of the
-    /// two of order 8, each with either sign; 0 and 1 have a second encoding as well, p and p + 1.
+    /// There are eight such points (RFC 7748 section 6.1 has the same concern for X25519). Their y is 0, 1, −1 or one
+    /// of the two of order 8, each with either sign; 0 and 1 also have a second encoding, p and p + 1.
     static func hasSmallOrder(_ encoded: [UInt8]) -> Bool {
         guard encoded.count == 32 else { return false }
         var y = encoded

@@ -1,22 +1,22 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// An HMAC secret, with one keyed context for every hash it was used with.
+/// An HMAC secret, with one keyed context per hash used.
 final class MACKey: Sendable {
     let secret: [UInt8]
-    /// Hardly ever more than one, so searched one by one.
+    /// Hardly ever more than one, so a linear search is enough.
     private let contexts = Mutex<[(algorithm: Algorithm, context: KeyedContext)]>([])
 
     init(secret: [UInt8]) {
         self.secret = secret
     }
 
-    /// The authentication code of some bytes; `nil` for an algorithm that is no HMAC.
+    /// The authentication code of the bytes; `nil` for an algorithm other than HMAC.
     func code(for bytes: [UInt8], algorithm: Algorithm) -> [UInt8]? {
         context(for: algorithm)?.withCode(for: bytes[...]) { Array($0) }
     }
 
-    /// Whether that is the authentication code of the bytes; compared in constant time.
+    /// Whether the code authenticates the bytes; compared in constant time.
     func verifies(_ code: [UInt8], of bytes: ArraySlice<UInt8>, algorithm: Algorithm) -> Bool {
         context(for: algorithm)?.withCode(for: bytes) { OpenSSL.areEqual($0, code) } ?? false
     }
@@ -33,22 +33,21 @@ final class MACKey: Sendable {
     }
 }
 
-/// An HMAC context that has taken its key and seen no data.
+/// An HMAC context with its key set and no data yet.
 ///
-/// Fetching the algorithm and setting the key cost more than a whole token does; a copy of this context costs neither.
-/// Copies are kept and used again, as many as there were calls at the same time, since making one costs a third of a
-/// token.
+/// Fetching the algorithm and setting the key cost more than a whole token; copying this context avoids both. Copies
+/// are reused, since making one costs a third of a token; there are as many as there were concurrent calls.
 ///
-/// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the source
-/// of `EVP_MAC_CTX_dup`, which reads it and counts references atomically. Of a copy, whoever took it out of the list is
-/// the only user.
+/// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the
+/// source of `EVP_MAC_CTX_dup`, which reads it and counts references atomically. Only the call that took a copy from
+/// the list uses it.
 private final class KeyedContext: @unchecked Sendable {
     private struct Copy: @unchecked Sendable {
         let context: OpaquePointer
     }
 
-    /// Whether a context without a new key starts again with the old one. Before 3.0.3 OpenSSL's HMAC says so and goes on
-    /// where it was (openssl/openssl issue 17811).
+    /// Whether initializing without a key restarts with the old key. Before 3.0.3, OpenSSL's HMAC reports success but
+    /// continues (openssl/openssl issue 17811).
     private static let startsAgain = OpenSSL_version_num() >= 0x3000_0030
 
     private let context: OpaquePointer
@@ -71,7 +70,7 @@ private final class KeyedContext: @unchecked Sendable {
         guard let mac = EVP_MAC_fetch(nil, "HMAC", nil) else { return nil }
         defer { EVP_MAC_free(mac) }
         guard let context = EVP_MAC_CTX_new(mac) else { return nil }
-        // The list of parameters only borrows both texts, so they live around it.
+        // The parameter list only borrows both texts, so they must outlive it.
         var digest = Array(digest.utf8CString)
         let isKeyed = OSSL_MAC_PARAM_DIGEST.withCString { name in
             digest.withUnsafeMutableBufferPointer { digest in
@@ -86,7 +85,7 @@ private final class KeyedContext: @unchecked Sendable {
         return nil
     }
 
-    /// Hands the code of the bytes over; `nil` when OpenSSL refuses.
+    /// Passes the code to `use`; `nil` when OpenSSL fails.
     func withCode<Result>(for bytes: ArraySlice<UInt8>, _ use: (UnsafeBufferPointer<UInt8>) -> Result) -> Result? {
         guard let copy = copy() else { return nil }
         defer { giveBack(copy) }

@@ -1,15 +1,15 @@
 internal import COpenSSL
 
-/// PEM text (RFC 7468) in both directions.
+/// Reads and writes PEM (RFC 7468).
 enum PEM {
-    /// One block: the words behind BEGIN, the header lines of an old encrypted key, and the bytes.
+    /// One block: its label, the headers of an old encrypted key, and the bytes.
     struct Block {
         let label: String
         let headers: String
         let bytes: [UInt8]
     }
 
-    /// All blocks of a text; text around them is ignored.
+    /// All blocks of a text; other text is ignored.
     static func blocks(of text: [UInt8]) throws(KeyError) -> [Block] {
         try text.withUnsafeBufferPointer { (text) throws(KeyError) in
             try OpenSSL.run { () throws(KeyError) in try blocks(of: text) }
@@ -32,7 +32,7 @@ enum PEM {
         var bytes: UnsafeMutablePointer<UInt8>?
         var count = 0
         guard PEM_read_bio(source, &label, &headers, &bytes, &count) == 1 else {
-            // The end of the text looks like an error, too; any other one means a block that is broken.
+            // The end of the text is reported as an error too; any other error means a broken block.
             let error = ERR_peek_last_error()
             if ERR_GET_REASON(error) == PEM_R_NO_START_LINE { return nil }
             throw .unreadable("a PEM block is broken")
@@ -47,7 +47,7 @@ enum PEM {
             bytes: Array(UnsafeBufferPointer(start: bytes, count: count)))
     }
 
-    /// A block of that label, in lines of 64 characters.
+    /// A block with that label, in lines of 64 characters.
     static func text(label: String, _ bytes: [UInt8]) -> String {
         var digits = Array(Base64.encode(bytes).utf8)[...]
         var text = "-----BEGIN \(label)-----\n"

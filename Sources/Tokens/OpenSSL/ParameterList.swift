@@ -1,6 +1,6 @@
 internal import COpenSSL
 
-/// The parameters of one key as OpenSSL's list of them, freed with the last reference.
+/// The parameters of one key as an OpenSSL list, which is freed with the last reference.
 final class ParameterList {
     let pointer: UnsafeMutablePointer<OSSL_PARAM>
     private let borrowed: Borrowed
@@ -19,7 +19,7 @@ final class ParameterList {
     deinit { OSSL_PARAM_free(pointer) }
 }
 
-/// Names, numbers and bytes that stay where they are: builder and list only borrow them, the names for good.
+/// Stable memory for names, numbers and bytes: builder and list only borrow them, the names for their whole lifetime.
 private final class Borrowed {
     private var numbers: [OpaquePointer] = []
     private var buffers: [UnsafeMutableRawBufferPointer] = []

@@ -1,11 +1,11 @@
-/// The mark of RSA keys from a library of smart cards whose primes can be found (CVE-2017-15361).
+/// The fingerprint of RSA keys from a smart-card library whose primes can be found (CVE-2017-15361).
 ///
-/// Its primes are powers of 65537 modulo the product of all small primes, and so is their product: modulo each small
-/// prime it lies in the subgroup that 65537 generates. Of other moduli, fewer than one in a hundred million does so.
+/// Those primes are powers of 65537 modulo the product of all small primes, so the modulus is too: modulo each small
+/// prime it lies in the subgroup that 65537 generates. Fewer than one in a hundred million other moduli do.
 /// Source: Nemec and others, “The Return of Coppersmith's Attack”, 2017, section 2.
 enum ROCAFingerprint {
-    /// The small primes up to that which even the shortest keys use, but for those that tell nothing, since 65537
-    /// generates the whole group; with the remainders that its powers leave.
+    /// The small primes that even the shortest keys use, with the remainders of the powers of 65537; primes for which
+    /// those are the whole group tell nothing and are omitted.
     private static let subgroups: [(prime: Int, powers: Set<Int>)] = (3...167).compactMap { candidate in
         guard (2..<candidate).allSatisfy({ candidate % $0 != 0 }) else { return nil }
         var powers: Set<Int> = []
@@ -14,7 +14,7 @@ enum ROCAFingerprint {
         return powers.count == candidate - 1 ? nil : (candidate, powers)
     }
 
-    /// Whether a modulus, most significant byte first, bears the mark.
+    /// Whether a modulus, most significant byte first, has the fingerprint.
     static func isPresent(in modulus: [UInt8]) -> Bool {
         subgroups.allSatisfy { prime, powers in
             powers.contains(modulus.reduce(0) { ($0 << 8 | Int($1)) % prime })

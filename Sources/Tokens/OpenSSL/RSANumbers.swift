@@ -1,7 +1,7 @@
-/// The numbers of RSA keys in their usual binary forms.
+/// Reads the numbers of RSA keys in their usual binary forms.
 ///
-/// OpenSSL knows all forms of all keys, and takes millions of instructions to look for the decoder of each. These few are
-/// read here instead; `nil` means that the bytes are anything else, well formed or not, and that OpenSSL is to judge.
+/// OpenSSL supports every form of every key, and spends millions of instructions on finding the decoder. `nil` means
+/// that the bytes are something else, well formed or not, and OpenSSL must decide.
 enum RSANumbers {
     /// The AlgorithmIdentifier `rsaEncryption` without parameters (RFC 8017 appendix A.1).
     private static let algorithm: [UInt8] = [
@@ -42,7 +42,7 @@ enum RSANumbers {
         return numbers(&key)
     }
 
-    /// What follows the version of an RSAPrivateKey of two primes (RFC 8017 appendix A.1.2).
+    /// The numbers after the version of a two-prime RSAPrivateKey (RFC 8017 appendix A.1.2).
     private static func numbers(_ key: inout DERReader) -> [[UInt8]]? {
         var numbers: [[UInt8]] = []
         for _ in 0..<8 {

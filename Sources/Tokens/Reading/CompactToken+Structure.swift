@@ -1,21 +1,20 @@
 internal import JSON
 
 extension CompactToken {
-    /// All findings about the form, in the order in which a reader comes across them: `size`, `parts`,
-    /// `header-base64url`, `payload-base64url`, `signature-base64url`, `header-json`, `header-duplicates`,
-    /// `payload-json`, `payload-duplicates`.
+    /// All findings about the form, in reading order: `size`, `parts`, `header-base64url`, `payload-base64url`,
+    /// `signature-base64url`, `header-json`, `header-duplicates`, `payload-json`, `payload-duplicates`.
     ///
-    /// The first seven are those of a JWS; the last two concern what a JWT puts into it.
+    /// The first seven apply to every JWS; the last two to a JWT's payload.
     public var structure: [Finding] {
         var findings: [Finding] = []
-        // Room for what a caller usually adds.
+        // Room for the findings that callers usually add.
         findings.reserveCapacity(16)
         addSignedStructure(to: &findings)
         addClaimsStructure(to: &findings)
         return findings
     }
 
-    /// The findings about the form that hold for every JWS, whatever its payload is.
+    /// The findings about the form that apply to every JWS, whatever its payload.
     public var signedStructure: [Finding] {
         var findings: [Finding] = []
         addSignedStructure(to: &findings)

@@ -1,8 +1,8 @@
 internal import JSON
 
-/// One part of a token: its bytes, and what is wrong with their encoding.
+/// One part of a token: its bytes, and any fault in their encoding.
 struct EncodedPart: Sendable {
-    /// The bytes; with a fault, what a lenient reader makes of them, if anything.
+    /// The bytes; for a faulty part, what a lenient reader makes of it, if anything.
     let bytes: [UInt8]?
     let fault: Base64URL.Fault?
 
@@ -16,15 +16,15 @@ struct EncodedPart: Sendable {
         }
     }
 
-    /// Whether a reader of that kind takes the part.
+    /// Whether a reader with that encoding accepts the part.
     func isAcceptable(_ encoding: CompactToken.Encoding) -> Bool {
         fault == nil || encoding == .lenient && bytes != nil
     }
 }
 
-/// A part that should hold a JSON object.
+/// A part that should be a JSON object.
 ///
-/// An object of its own, since a token is copied about and tokens with the same header share it.
+/// A class, since tokens are copied and tokens with the same header share it.
 final class ObjectPart: Sendable {
     /// Why there is no object.
     enum Fault: Sendable {
@@ -35,7 +35,7 @@ final class ObjectPart: Sendable {
     let encoded: EncodedPart
     let object: JSONObject?
     let fault: Fault?
-    /// Members that occur more than once, also deep inside, by their path.
+    /// The paths of repeated members, at any depth.
     let duplicates: [String]
 
     init(_ text: ArraySlice<UInt8>, depth: Int) {
@@ -56,9 +56,9 @@ final class ObjectPart: Sendable {
 }
 
 extension JSON {
-    /// The paths of members that occur more than once in their object, such as `sub.registered`.
+    /// The paths of members repeated within their object, such as `sub.registered`.
     var duplicatePaths: [String] {
-        // Nearly always there are none, and that is known without making a list.
+        // There are almost never any, which this check finds without building a list.
         guard repeatsNames else { return [] }
         switch self {
         case .null, .bool, .number, .string: return []

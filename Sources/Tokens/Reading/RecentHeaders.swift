@@ -1,9 +1,9 @@
 internal import JSON
 internal import Synchronization
 
-/// The headers that came last: the tokens of one signer have the same one byte for byte, so it is read once.
+/// A cache of recent headers: tokens of one signer share theirs byte for byte, so it is parsed once.
 ///
-/// What a header says depends on its bytes and the permitted depth alone, so nobody can tell whether it was read anew.
+/// The result depends only on the header's bytes and the nesting limit, so caching is invisible.
 final class RecentHeaders: Sendable {
     private struct Entry {
         let text: [UInt8]
@@ -11,22 +11,21 @@ final class RecentHeaders: Sendable {
         let part: ObjectPart
     }
 
-    /// A place has a lock of its own, so that event loops seldom wait for each other.
+    /// One lock per slot, so that event loops seldom wait for each other.
     private final class Place: Sendable {
         let entry = Mutex<Entry?>(nil)
     }
 
-    /// Those of the whole process.
+    /// The cache of the process.
     static let shared = RecentHeaders()
 
-    /// Enough for the signers that a server has to do with at a time.
+    /// Enough for the signers that a server deals with at a time.
     private static let placeCount = 32
-    /// The longest header that is kept, in bytes; one with a certificate in it is none that saves anything.
+    /// The longest header to keep, in bytes; one that contains a certificate is not worth it.
     private static let longest = 512
 
     private let places = (0..<placeCount).map { _ in Place() }
 
-    /// The header in that text.
     func header(_ text: ArraySlice<UInt8>, depth: Int) -> ObjectPart {
         guard text.count <= Self.longest else { return ObjectPart(text, depth: depth) }
         let place = places[Self.place(of: text)]
@@ -40,7 +39,7 @@ final class RecentHeaders: Sendable {
         return entry.part
     }
 
-    /// Bytes from all over the header, since the names of keys may be all that differs.
+    /// Samples the whole header, since headers may differ only in the key's name.
     private static func place(of text: ArraySlice<UInt8>) -> Int {
         var hash = UInt(text.count)
         for index in stride(from: text.startIndex, to: text.endIndex, by: 6) { hash = hash &* 31 &+ UInt(text[index]) }

@@ -1,17 +1,17 @@
 internal import JSON
 
-/// Where the parts of a token between its dots are: the three that are looked into, and how many there are.
+/// The ranges of a token's parts between its dots: the three that are read, and their number.
 struct TokenParts {
     let header: Range<Int>
     let payload: Range<Int>?
     let signature: Range<Int>?
-    /// At most six: the shape of a token is told by then.
+    /// At most six, which is enough to tell what the token is.
     let count: Int
 
     init(of bytes: [UInt8]) {
         var dots = 0
         var start: Int? = 0
-        /// The next part; the sixth one with all dots behind it.
+        /// The next part; the sixth contains all remaining dots.
         func next() -> Range<Int>? {
             guard let begin = start else { return nil }
             guard dots < 5, let dot = bytes[begin...].place(of: UInt8(ascii: ".")) else {

@@ -1,10 +1,9 @@
 import Foundation
 
-/// Reads the files that options name.
 enum FileText {
-    /// The bytes of a file.
+    /// Reads a file.
     ///
-    /// - Parameter role: what the file is, for the complaint about one that cannot be read.
+    /// - Parameter role: what the file is, for the error message.
     static func read(_ path: String, _ role: String) throws(Misuse) -> [UInt8] {
         do {
             return [UInt8](try Data(contentsOf: URL(filePath: path)))
@@ -15,7 +14,7 @@ enum FileText {
 }
 
 extension Misuse {
-    /// Turns the error of a call that judges a file into a misuse that names the file.
+    /// Turns an error about a file into a misuse that names the file.
     static func rephrase<Value, Failure: Error & CustomStringConvertible>(
         in path: String, _ call: () throws(Failure) -> Value
     ) throws(Misuse) -> Value {

@@ -1,22 +1,21 @@
 import Foundation
 import HTTPEngine
 
-/// The authority of this user's Understudy, kept in a folder from one start to the next.
+/// The user's local certificate authority, kept in a folder between starts.
 ///
-/// One file holds key and certificate, so that two starts at once never mix the key of one with the certificate of the
-/// other: the first to put the file in its place has made the authority, the other takes it. The certificate lies
-/// beside it once more, for clients.
+/// One file holds key and certificate, so that concurrent starts never mix them: the first to put the file in place has
+/// created the authority, the other uses it. A copy of the certificate for clients lies beside it.
 struct LocalAuthority {
     let authority: CertificateAuthority
-    /// Where clients find the certificate that they have to trust.
+    /// The certificate that clients must trust.
     let certificatePath: String
 
-    /// The folder: the one that is named, else `UNDERSTUDY_CA_DIRECTORY`, else the user's data.
+    /// The folder: the given one, else `UNDERSTUDY_CA_DIRECTORY`, else the user's data directory.
     static func folder(_ flag: String?, _ sources: OptionSources) throws -> String {
         if flag?.isEmpty == true { throw Misuse("--directory is empty; leave it out, or give a folder.") }
         if let named = try flag ?? sources.text("ca-directory", flag: nil) { return named }
         let environment = ProcessInfo.processInfo.environment
-        // The XDG base directory specification has relative paths ignored.
+        // The XDG base directory specification says to ignore relative paths.
         let data = environment["XDG_DATA_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
         guard let data = data ?? environment["HOME"].flatMap({ $0.isEmpty ? nil : $0 + "/.local/share" }) else {
             throw Misuse("there is no HOME to keep the local CA in; name a folder by UNDERSTUDY_CA_DIRECTORY.")
@@ -24,7 +23,7 @@ struct LocalAuthority {
         return data + "/understudy/ca"
     }
 
-    /// Takes the authority up that lies in the folder, or makes it.
+    /// Loads the authority from the folder, or creates it.
     init(in folder: String) throws {
         let path = folder + "/" + Self.fileName
         authority = try Self.read(path) ?? Self.make(in: folder, path)
@@ -39,13 +38,13 @@ struct LocalAuthority {
         }
     }
 
-    /// Whom a client of ours trusts: the system's authorities and the local one, if there is one.
+    /// The authorities that our clients trust: the system's and the local one, if it exists.
     static func trust(_ sources: OptionSources) throws -> TLSTrust {
-        // A machine without a place for the authority has none to trust.
+        // Without a folder for it there is no local authority.
         try trust(in: try? folder(nil, sources))
     }
 
-    /// The system's authorities and the one that lies in the folder, if there is one.
+    /// The system's authorities and the one in the folder, if it exists.
     static func trust(in folder: String?) throws -> TLSTrust {
         guard let folder, let text = certificate(in: folder) else { return .system }
         return try Misuse.rephrase(in: folder + "/" + certificateName) { () throws(TLSIdentityError) in
@@ -53,9 +52,9 @@ struct LocalAuthority {
         }
     }
 
-    /// The file with the certificate that lies in the folder, if there is one.
+    /// The certificate in the folder, if it exists.
     static func certificate(in folder: String) -> [UInt8]? {
-        // One that cannot be read is none to trust.
+        // An unreadable one is not trusted.
         (try? Data(contentsOf: URL(filePath: folder + "/" + certificateName))).map { [UInt8]($0) }
     }
 
@@ -85,14 +84,14 @@ struct LocalAuthority {
             throw Misuse("the folder \(folder) for the local CA cannot be made: \(error.localizedDescription)")
         }
         let made = try Misuse.rephrase { () throws(CertificateAuthorityError) in try CertificateAuthority() }
-        // A link fails where a file is already, and then another start was faster.
+        // `link` fails if the file exists: another start was faster.
         try write(made.privateKeyPEM + made.certificatePEM, mode: 0o600, beside: path) { new, final in
             link(new, final) == 0 || errno == EEXIST ? unlink(new) : -1
         }
         return try read(path) ?? made
     }
 
-    /// Writes a complete file beside its place and has it put there.
+    /// Writes a complete temporary file and moves it into place.
     private static func write(
         _ bytes: [UInt8], mode: mode_t, beside path: String, place: (String, String) -> Int32
     ) throws {

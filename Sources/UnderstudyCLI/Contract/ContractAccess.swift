@@ -4,12 +4,12 @@ import HTTPTypes
 import Understudy
 import Wire
 
-/// The way to a server over HTTP or HTTPS.
+/// Access to a server over HTTP or HTTPS.
 struct ServerAccess: Sendable {
     let trust: TLSTrust
     let limit: Duration
 
-    /// Sends a request, with a control token if one is given.
+    /// Sends a request, with the control token if given.
     func response(_ request: ContractRequest, token: String? = nil) async throws(ClientError) -> ClientResponse {
         var fields = request.fields
         if fields[.userAgent] == nil { fields[.userAgent] = "understudy/\(Emulator.version)" }
@@ -20,7 +20,7 @@ struct ServerAccess: Sendable {
             maximumBody: 16 << 20)
     }
 
-    /// Sends a request of a case.
+    /// Sends a case's request.
     func answer(
         _ request: ContractRequest, token: String?
     ) async throws(ContractSendingProblem) -> ContractAnswer {
@@ -34,12 +34,12 @@ struct ServerAccess: Sendable {
     }
 }
 
-/// The way to an emulator inside this process.
+/// Access to an emulator inside this process.
 struct PipelineAccess: Sendable {
     let pipeline: Pipeline
     let base: String
 
-    /// Hands a request of a case over, as the engine would.
+    /// Passes on a case's request as the engine would.
     @Sendable func answer(_ message: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
         guard message.url.hasPrefix(base + "/") else {
             throw ContractSendingProblem(
@@ -59,10 +59,10 @@ struct PipelineAccess: Sendable {
             status: response.status.code, fields: response.fields.map { ($0.name.rawName, $0.value) }, body: body)
     }
 
-    /// What a client would meet instead of the answer.
+    /// What a client would get instead of the answer.
     private static func error(of fault: Transmission.Fault?, _ body: [UInt8]) -> ClientError? {
         switch fault {
-        // No line ends in the garbage, so that a client waits for one until the connection closes.
+        // Garbage contains no line end, so a client waits for one until the connection closes.
         case .reset, .empty, .garbage: .connectionLost
         case .truncated(let bytes): bytes < body.count ? .connectionLost : nil
         case .drip, nil: nil

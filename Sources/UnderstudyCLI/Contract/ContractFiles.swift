@@ -3,12 +3,12 @@ import Emulation
 import Foundation
 import Understudy
 
-/// The files that a run reads: the named ones, those of the named folders, or those of the fixtures.
+/// The files of a run: those named, those in the named folders, or those of the fixtures.
 enum ContractFiles {
-    /// A file's name and content.
+    /// A file's path and content.
     private typealias Source = (path: String, bytes: [UInt8])
 
-    /// Reads all of them before any request is sent, so that a mistake in the last one costs no run.
+    /// Reads all files before any request is sent, so that a mistake in the last one wastes no run.
     static func read(_ paths: [String], else fixtures: FixtureStore) throws -> [HurlFile] {
         let files = paths.isEmpty ? try inFixtures(fixtures) : try paths.flatMap(named).map(parse)
         guard !files.isEmpty else {
@@ -18,7 +18,7 @@ enum ContractFiles {
         return files
     }
 
-    /// The cases of the vendors' fixtures, in the catalog's order.
+    /// The contract cases of the vendors' fixtures, in the catalog's order.
     static func inFixtures(_ store: FixtureStore) throws -> [HurlFile] {
         try Catalog.vendors.map { "\($0.identity.id)/contract" }.flatMap { folder in
             try store.names(in: folder).filter(isHurl).map { name in

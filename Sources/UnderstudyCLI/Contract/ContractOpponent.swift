@@ -5,28 +5,28 @@ import HTTPTypes
 import JSON
 import Understudy
 
-/// Who answers the cases: an emulator, or the server of a vendor.
+/// The server under test: an emulator, or a vendor's server.
 struct ContractOpponent: Sendable {
-    /// What a person should know about it before the first case.
+    /// What the user should know before the first case.
     let note: String?
-    /// The URL for which `{{base}}` stands.
+    /// The value of `{{base}}`.
     private let base: String
-    /// Whether it understands the calls that steer an emulator, and has sandboxes.
+    /// Whether it understands control calls and has sandboxes.
     private let isEmulator: Bool
     private let send: ContractRunner.Send
 
-    /// An emulator inside this process; nothing passes a socket.
+    /// An emulator inside this process, without sockets.
     static func inProcess(_ emulator: Emulator) -> ContractOpponent {
         let base = "http://127.0.0.1"
         let access = PipelineAccess(pipeline: Pipeline(emulator), base: base)
         return ContractOpponent(note: nil, base: base, isEmulator: true, send: access.answer)
     }
 
-    /// The server at a URL, which is an emulator when its health says so.
+    /// The server at a URL; it is an emulator if its health says so.
     ///
-    /// The control token is an emulator's: no other server sees it, whoever it is that a URL names.
+    /// The control token is sent only to an emulator.
     ///
-    /// - Throws: ``AnswerIsNo`` when nobody answers there.
+    /// - Throws: ``AnswerIsNo`` when nothing answers there.
     static func server(_ url: String, _ access: ServerAccess, controlToken: String?) throws -> ContractOpponent {
         guard !url.utf8.contains(UInt8(ascii: "?")), !url.utf8.contains(UInt8(ascii: "#")) else {
             throw Misuse("--against \(url) has a query or a fragment; leave it out.")
@@ -63,21 +63,22 @@ struct ContractOpponent: Sendable {
         }
     }
 
-    /// What an emulator has against calls by that URL, such as a name that is none of its own; it would pass for a vendor.
+    /// Why an emulator rejects control calls at that URL, such as for a foreign host name; otherwise it would pass for
+    /// a vendor.
     private static func refusal(of answer: ClientResponse) -> String? {
         guard answer.status == .forbidden, let value = try? JSON.parse(answer.body) else { return nil }
         return value["error"]?["code"] == "foreign-host" ? value["error"]?["message"]?.string : nil
     }
 
     private static func isHealth(_ body: [UInt8]) -> Bool {
-        // What is no JSON is somebody else's page.
+        // Anything but JSON comes from another kind of server.
         guard let value = try? JSON.parse(body) else { return false }
         return value["status"] == "ok" && value["vendors"]?.array != nil && value["fixtures"]?.string != nil
     }
 
-    /// Runs a file, with an emulator in a sandbox of its own, which goes again when nothing failed.
+    /// Runs a file, on an emulator in a sandbox of its own, which is deleted if nothing failed.
     ///
-    /// Who names a sandbox in the URL (`/~NAME`) wants that one.
+    /// A sandbox named in the URL (`/~NAME`) is used instead.
     func run(_ file: HurlFile, _ given: ContractVariables) async -> ContractResult {
         let sandbox = isEmulator && !base.contains("/~") ? Self.sandboxName() : nil
         let root = sandbox.map { "\(base)/~\($0)" } ?? base
@@ -88,10 +89,10 @@ struct ContractOpponent: Sendable {
         var result = await runner.run(file, variables: variables)
         let failed = result.cases.first { !$0.failures.isEmpty }
         if let sandbox, failed == nil {
-            // A sandbox that stays is dropped by the emulator sooner or later.
+            // If this fails, the emulator drops the sandbox later.
             _ = try? await send(ContractRequest(method: .delete, url: "\(base)/_understudy/sandboxes/\(sandbox)"))
         }
-        // Control calls and requests that were not sent are not in the journal.
+        // The journal lacks control calls and requests that were not sent.
         let isJournaled = isEmulator && failed.map { !$0.isPreparation && $0.status != nil } == true
         if isJournaled, let explanation = await explanation(root) { result.explain(explanation) }
         return result
@@ -101,15 +102,15 @@ struct ContractOpponent: Sendable {
         "contract-" + String(UInt64.random(in: .min ... .max), radix: 36)
     }
 
-    /// Whether a request steers an emulator instead of asking a vendor.
+    /// Whether a request is a control call.
     private static func steersEmulator(_ url: String) -> Bool {
         let path = url.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         return path.split(separator: UInt8(ascii: "/")).contains { $0.elementsEqual("_understudy".utf8) }
     }
 
-    /// What the journal says of the last exchange, which is the one that failed.
+    /// The journal's explanation of the last exchange, which is the failed one.
     private func explanation(_ root: String) async -> String? {
-        // Without a journal there is nothing to add to the difference.
+        // Without a journal the difference must do.
         guard let answer = try? await send(ContractRequest(method: .get, url: root + "/_understudy/journal")),
             let entry = (try? JSON.parse(answer.body))?["entries"]?.array?.last
         else { return nil }

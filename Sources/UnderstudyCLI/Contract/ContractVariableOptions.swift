@@ -2,15 +2,15 @@ import Contracts
 import Foundation
 import JSON
 
-/// Variables from flags and files, in Hurl's form: `NAME=VALUE`, where `true`, `null`, `42` and `1.5` are no strings
-/// unless they stand in quotes. Between quotes a backslash is itself.
+/// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
+/// quoted. A backslash between quotes is literal.
 enum ContractVariableOptions {
-    /// The variables; a flag goes before the file.
+    /// The variables; flags override the file.
     static func variables(_ flags: [String], file: String?) throws -> ContractVariables {
         var variables = ContractVariables()
         if let file {
             let bytes = try FileText.read(file, "the file of variables")
-            // By bytes: as `Character` “\r\n” is another one than “\n”.
+            // By bytes: as a `Character`, “\r\n” is not “\n”.
             for (index, line) in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
                 .enumerated()
             {
@@ -36,13 +36,13 @@ enum ContractVariableOptions {
         variables[name] = typed
     }
 
-    /// The value that a text stands for; `nil` where a quote is missing.
+    /// The value of a text; `nil` if a quote is missing.
     private static func typed(_ text: String) -> JSON? {
         if text.utf8.first == UInt8(ascii: "\"") {
             guard text.utf8.count > 1, text.utf8.last == UInt8(ascii: "\"") else { return nil }
             return .string(String(text.unicodeScalars.dropFirst().dropLast()))
         }
-        // What is no JSON is a string, and so is all that JSON writes in brackets.
+        // Anything that is not JSON is a string, and so are JSON's arrays and objects.
         guard let value = try? JSON.parse(text.utf8), value.array == nil, value.object == nil else {
             return .string(text)
         }

@@ -1,8 +1,7 @@
 import Foundation
 
-/// The file that receives a report.
 enum ReportFile {
-    /// Finds out whether the report can be written, before a run that would be in vain.
+    /// Checks that the report can be written, before the run.
     static func check(_ path: String) throws(Misuse) {
         try rephrase(path) {
             let file = URL(filePath: path)
@@ -11,7 +10,6 @@ enum ReportFile {
         }
     }
 
-    /// Writes the report.
     static func write(_ text: String, to path: String) throws(Misuse) {
         try rephrase(path) { try Data(text.utf8).write(to: URL(filePath: path)) }
     }

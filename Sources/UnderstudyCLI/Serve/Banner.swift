@@ -3,18 +3,18 @@ import HTTPEngine
 import JSON
 import Understudy
 
-/// What `serve` prints once it accepts: where it is, whom it stands in for, and a line to try at once.
+/// What `serve` prints once it accepts: its addresses, its vendors, and a command to try.
 struct Banner {
     let emulator: Emulator
     let addresses: [BoundAddress]
     /// Where control calls go, when they have a listener of their own.
     let control: BoundAddress?
-    /// The certificate of the local CA, when the server's own is issued by it.
+    /// The local CA's certificate, if it issued the server's.
     let authorityPath: String?
-    /// Whether the control API asks for a token.
+    /// Whether the control API requires a token.
     let asksForToken: Bool
 
-    /// Where a client on this machine reaches the server.
+    /// The URL for clients on this machine.
     private var base: String? { addresses.first { !$0.isSecure }.map(url(of:)) }
 
     private var controlBase: String? { control.map(url(of:)) }
@@ -56,7 +56,7 @@ struct Banner {
         for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
     }
 
-    /// A certificate of one's own is trusted in a way that its owner knows.
+    /// Owners of a certificate know how it is trusted.
     private func showSecureRequest() {
         guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
         Output.line("  curl --cacert '\(authorityPath)' \(url(of: address))/_understudy/health")
@@ -64,8 +64,8 @@ struct Banner {
 
     private func showSampleRequest(of vendor: any MountedVendor) {
         guard let base else { return }
-        // Fixtures of one's own may leave a vendor without anything to sign with; then there is no line to show.
-        // Minted by the clock of those it is for: with a seed it does not show the machine's time.
+        // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted by the sandbox's
+        // clock, which with a seed is not the machine's.
         guard let request = try? vendor.sampleRequest(at: emulator.sandboxes.standard.now) else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H '\(name): \(value)'" }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import HTTPEngine
 
-/// Who may make control calls: the token that `serve` asks for, and the names under which it answers.
+/// Who may make control calls: the token that `serve` requires, and the host names it accepts.
 struct ControlOptions: ParsableArguments {
     @Option(help: "The bearer token that the control API asks for (none).")
     var controlToken: String?
@@ -15,7 +15,7 @@ struct ControlOptions: ParsableArguments {
             discussion: "Addresses, localhost, names without a dot and --host need not be named.", valueName: "name"))
     var allowHost: [String] = []
 
-    /// The token that is asked for; `nil` for none.
+    /// The required token; `nil` for none.
     func token(_ sources: OptionSources) throws -> String? {
         try sources.text("control-token", flag: controlToken)
     }
@@ -30,7 +30,7 @@ struct ControlOptions: ParsableArguments {
         return port.map { ServerConfiguration.Listener(host: host, port: $0) }
     }
 
-    /// The names besides those that every server has.
+    /// The host names besides those that every server has.
     func hostNames(listeningAt host: String, _ sources: OptionSources) throws -> Set<String> {
         let names = try sources.texts("allow-host", flags: allowHost)
         for name in names where !Self.isName(name) {
@@ -52,8 +52,7 @@ struct ControlOptions: ParsableArguments {
             }
     }
 
-    /// What whoever starts a server should know that others can reach; `nil` where only this machine can, or a token is
-    /// asked for.
+    /// A warning for a server that other machines can reach without a token; otherwise `nil`.
     static func warning(listeningAt addresses: [BoundAddress], token: String?) -> String? {
         guard token == nil, let address = addresses.first(where: { !$0.isLoopback }) else { return nil }
         return """
@@ -64,6 +63,6 @@ struct ControlOptions: ParsableArguments {
 }
 
 extension BoundAddress {
-    /// Whether only this machine can reach it.
+    /// Whether only this machine can reach the address.
     fileprivate var isLoopback: Bool { host == "::1" || host.hasPrefix("127.") }
 }

@@ -2,14 +2,14 @@ import Emulation
 import JSON
 import Logging
 
-/// The forms of the line per request.
+/// The formats of the line per request.
 enum LogForm: String {
     case text
     case json
     case off
 }
 
-/// Has one line an event written.
+/// Logs one line per event.
 struct LineLogHandler: LogHandler {
     let form: LogForm
     let writer: LineWriter
@@ -61,7 +61,7 @@ struct LineLogHandler: LogHandler {
         words += [fields["method"], fields["path"]].compactMap { $0 }
         if let sandbox = fields["sandbox"], sandbox != SandboxName.standard { words.append("~\(sandbox)") }
         words += [fields["entry"].map { "#\($0)" }, fields["duration_ms"].map { "\($0)ms" }].compactMap(\.self)
-        // An intervention that refuses is the reason as well.
+        // If an intervention refuses the request, it is the reason too.
         let intervention = fields["intervention"].flatMap { $0 == fields["reason"] ? nil : "[\($0)]" }
         if let intervention { words.append(intervention) }
         if let failure = fields["failure"] {
@@ -71,7 +71,7 @@ struct LineLogHandler: LogHandler {
         }
         return Output.printable(words.joined(separator: " "))
     }
-    /// The line that tells how many others were dropped.
+    /// The line that reports dropped lines.
     static func notice(_ form: LogForm, ofDropped count: Int) -> String {
         let time = SandboxClock.machine.rfc3339
         let message = "\(count) line\(count == 1 ? "" : "s") of the log dropped: nobody took them in time"

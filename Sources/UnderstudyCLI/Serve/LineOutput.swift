@@ -4,26 +4,26 @@
     import Glibc
 #endif
 
-/// Puts whole lines on a descriptor, waits for its reader, and counts what cannot be written.
+/// Writes whole lines to a descriptor, waits for its reader, and counts the lines it cannot write.
 struct LineOutput {
-    /// A pipe takes so much in one piece, also when other programs write to it, so that their lines and ours do not mix.
+    /// A pipe takes up to this much atomically, so that lines of different programs do not mix.
     private static let pieceBytes = Int(PIPE_BUF)
     private static let lineFeed = UInt8(ascii: "\n")
 
     private let descriptor: Int32
-    /// Lines that are lost and of which nobody was told.
+    /// Lost lines that have not been reported yet.
     private var untold = 0
-    /// Whether what was written last ends in the middle of a line.
+    /// Whether the last write ended within a line.
     private var isTorn = false
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
     }
 
-    /// Writes lines, each with its end.
+    /// Writes complete lines.
     ///
-    /// - Parameter notice: the line that tells how many lines were lost; it goes before the next one that goes through.
-    /// - Returns: how many could not be written.
+    /// - Parameter notice: the line that reports lost lines; it precedes the next line that can be written.
+    /// - Returns: the number of lines that could not be written.
     mutating func write(_ lines: [UInt8], _ notice: (Int) -> String) -> Int {
         var (rest, lost) = (lines[...], 0)
         while !rest.isEmpty {
@@ -37,13 +37,13 @@ struct LineOutput {
         return lost
     }
 
-    /// Tells that so many lines were dropped behind those that were written last.
+    /// Reports lines dropped after those written last.
     mutating func tell(ofDropped count: Int, _ notice: (Int) -> String) {
         untold += count
         _ = tellOfLost(notice)
     }
 
-    /// False when nothing can be written now.
+    /// Returns false when nothing can be written now.
     private mutating func tellOfLost(_ notice: (Int) -> String) -> Bool {
         guard untold > 0 else { return true }
         guard put(Array((notice(untold) + "\n").utf8)[...]).isEmpty else { return false }
@@ -51,14 +51,14 @@ struct LineOutput {
         return true
     }
 
-    /// The lines at the beginning that fit into one piece; a longer one is a piece by itself.
+    /// The leading lines that fit into one piece; a longer line is a piece of its own.
     private static func piece(of lines: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         guard lines.count > pieceBytes else { return lines }
         let end = lines.prefix(pieceBytes).lastIndex(of: lineFeed) ?? lines.firstIndex(of: lineFeed)
         return end.map { lines[...$0] } ?? lines
     }
 
-    /// Writes a piece; whatever was torn before it is ended first.
+    /// Writes a piece, after ending a torn line.
     ///
     /// - Returns: what could not be written.
     private mutating func put(_ piece: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -66,7 +66,7 @@ struct LineOutput {
         return send(piece)
     }
 
-    /// - Returns: what could not be written, since the reader has gone, the disk is full or the like.
+    /// - Returns: what could not be written because of a closed pipe, a full disk or the like.
     private mutating func send(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         var rest = bytes
         while !rest.isEmpty {
@@ -81,7 +81,7 @@ struct LineOutput {
         return rest
     }
 
-    /// Whether a write that took nothing may take something now. Somebody else may have made the descriptor non-blocking.
+    /// Whether to retry a write that took nothing. Another program may have made the descriptor non-blocking.
     private var mayTryAgain: Bool {
         switch errno {
         case EINTR: return true
@@ -93,7 +93,7 @@ struct LineOutput {
     }
 }
 
-/// The system's `write`, whose name a method may have too.
+/// The system's `write`, which a method of that name would hide.
 private func systemWrite(_ descriptor: Int32, _ bytes: UnsafeRawPointer?, _ count: Int) -> Int {
     write(descriptor, bytes, count)
 }

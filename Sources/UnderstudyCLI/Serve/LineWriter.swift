@@ -7,30 +7,31 @@ import Synchronization
     import Glibc
 #endif
 
-/// Writes lines to a descriptor on a thread of its own, in their order, so that a reader who takes nothing stops nobody.
+/// Writes lines to a descriptor on its own thread, in order, so that a slow reader blocks nobody.
 ///
-/// Lines that wait are bounded. When they are too many, the next ones are dropped until the thread has taken those that
-/// wait; how many were dropped is said in their place. The descriptor is never made non-blocking, since others have it too.
+/// The queue is bounded. When it is full, lines are dropped until the thread has taken the waiting ones; a notice in
+/// their place says how many. The descriptor is never made non-blocking, since other programs share it.
 final class LineWriter: Sendable {
     private struct Queue {
-        /// Whole lines, each with its end.
+        /// Complete lines.
         var bytes: [UInt8] = []
-        /// Lines that came after those and found no room.
+        /// Lines dropped after those.
         var dropped = 0
-        /// Whether the thread was woken and has not taken what there is.
+        /// Whether the thread was woken and has not emptied the queue yet.
         var isAwake = false
-        /// Whether the thread writes what it has taken.
+        /// Whether the thread is writing what it has taken.
         var isWriting = false
-        /// Who waits until nothing is left.
+        /// Signaled when nothing is left.
         var finisher: DispatchSemaphore?
 
         var isEmpty: Bool { bytes.isEmpty && dropped == 0 && !isWriting }
     }
 
-    /// The bytes that may wait, and as many again that the thread has taken. ours: ten thousands of lines, which a disk takes
-    /// in a moment.
+    /// The size of the queue in bytes; the thread may hold as much again. ours: tens of thousands of lines, which a
+    /// disk takes in a moment.
     private static let mostBytes = 4 << 20
-    /// How long the thread lets lines gather when it is woken: waking it for each would cost a call more than writing.
+    /// How long lines gather after a wake-up, in microseconds: waking the thread for each would cost a call more than
+    /// writing.
     private static let gathering: UInt32 = 1000
 
     private let descriptor: Int32
@@ -41,7 +42,7 @@ final class LineWriter: Sendable {
 
     /// A writer to a descriptor.
     ///
-    /// - Parameter notice: the line that tells how many lines were dropped.
+    /// - Parameter notice: the line that reports how many lines were dropped.
     init(_ descriptor: Int32, notice: @escaping @Sendable (Int) -> String) {
         self.descriptor = descriptor
         self.notice = notice
@@ -51,13 +52,13 @@ final class LineWriter: Sendable {
         thread.start()
     }
 
-    /// How many lines nobody will read: they found no room, or could not be written.
+    /// Lines that were dropped or could not be written.
     var droppedLines: Int { lost.load(ordering: .relaxed) }
 
-    /// Takes text of whole lines, each of which ends with a line feed; returns at once.
+    /// Queues complete lines, each with its line feed; returns at once.
     func write(_ text: String) {
         let mustWake = queue.withLock { queue in
-            // What follows a line that was dropped is dropped too, so that the gap is where the notice says so.
+            // Lines after a dropped one are dropped too, so that the gap is where the notice says.
             guard queue.dropped == 0, queue.bytes.count + text.utf8.count <= Self.mostBytes else {
                 let count = text.utf8.count { $0 == UInt8(ascii: "\n") }
                 queue.dropped += count
@@ -70,7 +71,7 @@ final class LineWriter: Sendable {
         if mustWake { alarm.signal() }
     }
 
-    /// Waits until all is written, but no longer than to that moment: a reader who takes nothing keeps nobody from ending.
+    /// Waits until everything is written, at most until the deadline.
     func finish(by deadline: DispatchTime) {
         let finisher = DispatchSemaphore(value: 0)
         let (isEmpty, mustWake) = queue.withLock { queue in
@@ -104,7 +105,7 @@ final class LineWriter: Sendable {
     private func take() -> (bytes: [UInt8], dropped: Int) {
         queue.withLock { queue in
             defer {
-                // The thread takes what is dropped from now on the next time.
+                // The thread takes lines dropped from now on the next time.
                 (queue.bytes, queue.dropped, queue.isAwake, queue.isWriting) = ([], 0, false, true)
             }
             return (queue.bytes, queue.dropped)

@@ -1,7 +1,7 @@
 import ArgumentParser
 import Emulation
 
-/// How many sandboxes `serve` keeps, for how long, and whether they repeat themselves.
+/// How many sandboxes `serve` keeps, for how long, and whether they are repeatable.
 struct SandboxOptions: ParsableArguments {
     @Option(help: "How many sandboxes there may be (20000); at the cap the longest unused make room.")
     var sandboxes: String?

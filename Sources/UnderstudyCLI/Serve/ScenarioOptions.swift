@@ -2,7 +2,6 @@ import ArgumentParser
 import Emulation
 import Understudy
 
-/// Which scenarios `serve` starts with.
 struct ScenarioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
@@ -10,7 +9,7 @@ struct ScenarioOptions: ParsableArguments {
             discussion: "understudy routes --scenarios lists them.", valueName: "scenario"))
     var scenario: [String] = []
 
-    /// Activates them in the standard sandbox, where a reset activates them again.
+    /// Activates them in the default sandbox; a reset activates them again.
     func activate(in emulator: Emulator, _ sources: OptionSources) throws {
         var scenarios: [Scenario] = []
         for name in try sources.texts("scenario", flags: scenario) {

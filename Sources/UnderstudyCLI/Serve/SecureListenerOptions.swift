@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 import HTTPEngine
 
-/// Whether `serve` also speaks HTTPS, and who it is then.
+/// Whether `serve` also listens on HTTPS, and with which certificate.
 struct SecureListenerOptions: ParsableArguments {
     @Option(help: "A port for HTTPS besides the other (none); 0 picks a free one.")
     var httpsPort: String?
@@ -13,14 +13,14 @@ struct SecureListenerOptions: ParsableArguments {
     @Option(help: "The private key of that certificate, PEM without passphrase.")
     var tlsKey: String?
 
-    /// A listener, and what a client has to trust to talk to it.
+    /// A listener and what its clients must trust.
     struct Choice {
         let listener: ServerConfiguration.Listener
-        /// The certificate of the local CA; `nil` when the certificate is the user's own.
+        /// The local CA's certificate; `nil` if the user supplies a certificate.
         let authorityPath: String?
     }
 
-    /// The listener at that host; `nil` when nobody asks for one.
+    /// The listener on that host; `nil` when not requested.
     func choice(host: String, _ sources: OptionSources) throws -> Choice? {
         let port = try sources.value("https-port", flag: httpsPort, default: Int?.none, expected: "a port (0–65535)") {
             Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }
@@ -64,7 +64,7 @@ struct SecureListenerOptions: ParsableArguments {
 }
 
 extension TLSIdentityError {
-    /// Whether the text with the key is at fault, and not the one with the certificates.
+    /// Whether the key file is at fault, not the certificate file.
     fileprivate var isAboutPrivateKey: Bool {
         switch self {
         case .noPrivateKey, .encryptedPrivateKey, .foreignPrivateKey, .unreadableBlock(_, of: .privateKey): true
@@ -75,10 +75,10 @@ extension TLSIdentityError {
 }
 
 extension LocalAuthority {
-    /// An identity for this machine under all names by which a client may call it.
+    /// An identity for all names and addresses by which clients reach this machine.
     fileprivate func identity(for host: String) throws -> TLSIdentity {
         let names = ["localhost", "*.localhost", "127.0.0.1", "::1", Self.machineName, host]
-        // A machine may have a name that no certificate can; an address for all of them is nobody's.
+        // A machine's name may be unusable in a certificate, and a wildcard address names no machine.
         let usable = names.filter { CertificateAuthority.canName($0) && $0 != "0.0.0.0" && $0 != "::" }
         let distinct = usable.enumerated().filter { !usable[..<$0.offset].contains($0.element) }.map(\.element)
         let issue = try Misuse.rephrase { () throws(CertificateAuthorityError) in try authority.issue(for: distinct) }
@@ -87,7 +87,7 @@ extension LocalAuthority {
         }
     }
 
-    /// The name of this machine; Foundation would ask the resolver for it, which may take its time.
+    /// This machine's name; Foundation would ask the resolver, which may take long.
     private static var machineName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }

@@ -92,7 +92,8 @@ struct ServeCommand: ParsableCommand {
             warn(warning, logger)
         }
         end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination())
-        // Whoever reads the file must not find a server that has gone; losing that race to a new one does no harm.
+        // The file must not name a server that is gone. The race with a new server that has just replaced it is
+        // accepted.
         if let portFile { unlink(portFile) }
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }
@@ -101,7 +102,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Looks after the fixtures for as long as the process lives.
+    /// Watches the fixtures until the process ends.
     private func keepLooking(_ watch: FixtureWatch) {
         Thread.detachNewThread {
             while true {
@@ -111,17 +112,18 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Answers what is in flight.
+    /// Stops the server, which finishes what is in flight.
     private func end(
         _ servers: [Server], _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
     ) {
         if signal == .interrupt {
             Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
         }
-        // Saved now and again at the end: a supervisor may lose its patience while answers are still in flight. Should it
-        // fail, the second time tells why.
+        // Saved now and again at the end: a supervisor may lose patience while requests are in flight. If this fails,
+        // the second attempt reports it.
         _ = try? files.save(emulator)
-        // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
+        // A second signal means not to wait for what is in flight. Except SIGHUP, which a closing terminal sends more
+        // than once.
         Thread.detachNewThread {
             while Signals.waitForTermination() == .hangUp {}
             for server in servers { Task { await server.stop(within: .zero) } }
@@ -145,7 +147,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Says it in a line, in the form of the other lines there.
+    /// Logs a warning in the log's format.
     private func warn(_ text: String, _ logger: Logger?) {
         if let logger { logger.warning("\(text)") } else { Output.complaint(text) }
     }
@@ -165,7 +167,7 @@ struct ServeCommand: ParsableCommand {
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
                 sandboxes: limits, logger: logger, droppedLogLines: { lines.droppedLines },
-                // Read when keys are asked for over https: a damaged file must not keep the rest from starting.
+                // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
                 keyTrust: { trust.current })
         }
     }
@@ -183,7 +185,7 @@ struct ServeCommand: ParsableCommand {
             server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
         let lines = named.map { "\($0.0) \($0.1)\n" }.joined()
         do {
-            // Whoever waits for the file must find it complete.
+            // A program that waits for the file must find it complete.
             try Data(lines.utf8).write(to: URL(filePath: path), options: .atomic)
         } catch {
             throw Misuse("the port file \(path) cannot be written: \(error.localizedDescription)")

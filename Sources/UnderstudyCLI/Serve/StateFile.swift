@@ -3,9 +3,9 @@ import Foundation
 import JSON
 import Understudy
 
-/// A file that holds one complete document at every moment, whatever ends the writing of the next one.
+/// A file that always holds one complete document, even if writing the next one is interrupted.
 struct StateFile {
-    /// Why a file was not written; the one that was there is as before.
+    /// Why a file was not written; the previous one is unchanged.
     struct Failure: Error, CustomStringConvertible {
         let path: String
         let code: Int32
@@ -22,9 +22,9 @@ struct StateFile {
         }
     }
 
-    /// As it was given, for messages.
+    /// The path as given, for messages.
     let name: String
-    /// Where links lead: renaming onto a link would replace the link.
+    /// The target of links: renaming onto a link would replace the link.
     private let path: String
 
     init(_ name: String) {
@@ -32,10 +32,10 @@ struct StateFile {
         path = Self.end(of: name)
     }
 
-    /// Where the links lead that begin at a name, whether there is something or not: the file may be yet to come.
+    /// The target of a chain of links, which need not exist yet.
     private static func end(of name: String) -> String {
         var path = name
-        // As many links as the system follows; a loop stays a link, and is refused as one.
+        // As many links as the system follows; a loop remains a link and is rejected as one.
         for _ in 0..<40 {
             let parts = path.split(separator: "/", omittingEmptySubsequences: true)
             guard let last = parts.last, last != "..", last != "." else { return path }
@@ -43,34 +43,32 @@ struct StateFile {
             let folder = real(parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent)
             path = folder == "/" ? "/\(last)" : "\(folder)/\(last)"
             guard let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) else { return path }
-            // A target that does not begin with a slash counts from where the link really lies.
+            // A relative target starts at the folder that really contains the link.
             path = target.hasPrefix("/") ? target : "\(folder)/\(target)"
         }
         return path
     }
 
-    /// A folder without links; as it was given where there is none, which writing then finds out.
+    /// The folder with links resolved; unchanged if it does not exist, which writing then reports.
     private static func real(_ folder: String) -> String {
         guard let path = realpath(folder, nil) else { return folder }
         defer { free(path) }
         return String(cString: path)
     }
 
-    /// Whether there is a file.
     var exists: Bool { FileManager.default.fileExists(atPath: path) }
 
-    /// Whether both are the same file, by whatever names.
+    /// Whether both are the same file, under whatever names.
     func isSame(as other: StateFile) -> Bool { path == other.path }
 
     private var folder: String { URL(filePath: path).deletingLastPathComponent().path }
 
-    /// A name beside the file, on the same file system, that nobody else has.
+    /// A unique name beside the file, on the same file system.
     private var partialPath: String {
         let file = URL(filePath: path).lastPathComponent
         return "\(folder)/.\(file).\(String(UInt64.random(in: 0 ... .max), radix: 16)).partial"
     }
 
-    /// Reads the document.
     func read() throws -> JSON {
         let bytes: [UInt8]
         do {
@@ -87,14 +85,15 @@ struct StateFile {
         }
     }
 
-    /// Finds out before anything has to be saved whether it could be.
+    /// Checks in advance that the file can be saved.
     ///
-    /// - Returns: what keeps other servers from writing the same file, to be held for as long as this one may.
+    /// - Returns: the lock that keeps other servers from writing the file, to be held for as long as this one may
+    ///   write.
     func checkFolder() throws -> StateLock {
         try Misuse.rephrase { () throws(Failure) in try checkKind() }
         let file = URL(filePath: path).lastPathComponent
         let lock = try StateLock("\(folder)/.\(file).lock", for: name)
-        // Not before the lock: they may be another server's that writes just now.
+        // Only after locking: another server may be writing them.
         try Misuse.rephrase { () throws(Failure) in try tryPartial() }
         return lock
     }
@@ -118,9 +117,9 @@ struct StateFile {
         unlink(partial)
     }
 
-    /// Whether a container has this very file mounted: nothing can take its place then, and the folder has to be mounted.
+    /// Whether this very file is a container's mount: nothing can replace it, so its folder must be mounted instead.
     private var isMountPoint: Bool {
-        // Systems without this file have no such mounts.
+        // Other systems have no such mounts.
         guard let mounts = try? String(contentsOfFile: "/proc/self/mountinfo", encoding: .utf8) else { return false }
         let escaped = path.replacing(" ", with: #"\040"#)
         return mounts.split(separator: "\n").contains { line in
@@ -129,19 +128,19 @@ struct StateFile {
         }
     }
 
-    /// Removes what somebody who was killed while writing has left; it holds private keys.
+    /// Removes what a server killed while writing left behind; it contains private keys.
     private func removePartials() {
         let beginning = "." + URL(filePath: path).lastPathComponent + "."
-        // Without the folder there is nothing to be removed, and the next step says so.
+        // If the folder is missing, the next step reports it.
         for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
         where name.hasPrefix(beginning) && name.hasSuffix(".partial") {
             unlink(folder + "/" + name)
         }
     }
 
-    /// Replaces the content: it is written beside the file, forced to the disk, and takes the file's place at once.
+    /// Replaces the content: writes a temporary file, syncs it to disk, and renames it into place.
     ///
-    /// Nobody but the owner may read it, since it holds passwords and private keys.
+    /// Only the owner may read it, since it contains passwords and private keys.
     func write(_ bytes: [UInt8]) throws(Failure) {
         let partial = partialPath
         do throws(Failure) {
@@ -156,7 +155,7 @@ struct StateFile {
 
     private func fill(_ partial: String, with bytes: [UInt8]) throws(Failure) {
         let descriptor = try create(partial)
-        // What closing could complain of has been forced to the disk by then.
+        // `fsync` has already reported what `close` could.
         defer { close(descriptor) }
         try write(bytes, to: descriptor)
         guard fsync(descriptor) == 0 else { throw failure }
@@ -180,7 +179,7 @@ struct StateFile {
         }
     }
 
-    /// Makes the new name last, too. Some file systems know no such thing, and the content is safe by then.
+    /// Makes the rename durable. Some file systems do not support this, but the content is safe by then.
     private func syncFolder() {
         let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return }

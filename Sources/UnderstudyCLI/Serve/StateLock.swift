@@ -1,16 +1,16 @@
 import Foundation
 
-/// Keeps two servers from saving into one file, where the one that ends last would wipe out what the other one saved.
+/// Keeps two servers from saving to the same file, where the one that ends last would overwrite the other's state.
 ///
-/// The lock lies on a file of its own, since the saved one is replaced with each writing. The system takes it off when the
-/// process ends, however it does; the file that may stay behind says nothing then.
+/// The lock is on a separate file, since each save replaces the state file. The system releases it when the process
+/// ends for any reason; a leftover file means nothing.
 final class StateLock {
     private let path: String
     private let descriptor: Int32
 
-    /// Takes the lock that lies at a path, for a file that people know by that name.
+    /// Takes the lock at a path, for a file that users know by that name.
     ///
-    /// - Throws: when another server has it, or nothing can be written there.
+    /// - Throws: when another server holds it, or the folder is not writable.
     init(_ path: String, for name: String) throws {
         self.path = path
         descriptor = try Self.open(path, for: name)
@@ -18,14 +18,14 @@ final class StateLock {
     }
 
     deinit {
-        // Removed while the lock is held, and only if it is still this one: nobody else can have it then.
+        // Removed while locked, and only if it is still this file: nobody else can hold it then.
         if descriptor >= 0, Self.lies(descriptor, at: path) { unlink(path) }
         if descriptor >= 0 { close(descriptor) }
     }
 
     /// The locked file; -1 on a file system without locks.
     private static func open(_ path: String, for name: String) throws -> Int32 {
-        // Somebody who ends may take the file away between opening and locking it.
+        // A server that ends may remove the file between opening and locking it.
         for _ in 0..<100 {
             let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
             guard descriptor >= 0 else {
@@ -53,14 +53,14 @@ final class StateLock {
             "--export-on-exit \(name): \(process) exports to this file already, and the one that ends last would wipe out the other one's state. Name another file, or end that server."
     }
 
-    /// Whether the open file is the one that has the name now.
+    /// Whether the open file is the one at that path.
     private static func lies(_ descriptor: Int32, at path: String) -> Bool {
         var (open, named) = (stat(), stat())
         return fstat(descriptor, &open) == 0 && lstat(path, &named) == 0 && open.st_ino == named.st_ino
             && open.st_dev == named.st_dev
     }
 
-    /// Who has the lock, as far as the file says.
+    /// The holder of the lock according to the file.
     private static func owner(_ descriptor: Int32) -> Int? {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &bytes, bytes.count, 0)
@@ -68,7 +68,7 @@ final class StateLock {
         return Int(String(decoding: bytes[..<count], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 
-    /// Leaves the process's number for whoever comes second. Without it the message says less, and that is all.
+    /// Writes the process id for the message of a second server. Without it that message only says less.
     private func write() {
         guard descriptor >= 0 else { return }
         let text = Array("\(getpid())\n".utf8)

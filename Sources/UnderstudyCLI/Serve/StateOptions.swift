@@ -3,7 +3,7 @@ import Emulation
 import JSON
 import Understudy
 
-/// What `serve` remembers over a restart.
+/// What `serve` keeps across restarts.
 struct StateOptions: ParsableArguments {
     @Option(name: .customLong("import"), help: "A file of --export-on-exit to start with (none).")
     var importFile: String?
@@ -15,7 +15,7 @@ struct StateOptions: ParsableArguments {
         help: "The longest state that the control API takes, in MB (64); reading it takes some ten times as much.")
     var stateLimit: String?
 
-    /// The longest state that the control API takes, in bytes.
+    /// The largest state that the control API accepts, in bytes.
     func limit(_ sources: OptionSources) throws -> Int {
         try sources.value(
             "state-limit", flag: stateLimit, default: Emulator.standardStateLimit,
@@ -23,7 +23,7 @@ struct StateOptions: ParsableArguments {
             parse: { Int($0).flatMap { (1...4096).contains($0) ? $0 << 20 : nil } })
     }
 
-    /// The two files, of which each may be missing and both may be one.
+    /// The two files; both are optional, and they may be the same.
     func files(_ sources: OptionSources) throws -> StateFiles {
         try StateFiles(
             source: try sources.text("import", flag: importFile).map(StateFile.init),
@@ -31,13 +31,13 @@ struct StateOptions: ParsableArguments {
     }
 }
 
-/// Where the state comes from at the start and goes to at the end.
+/// Where state is read at the start and written at the end.
 struct StateFiles {
     let source: StateFile?
     let target: StateFile?
     private let lock: StateLock?
 
-    /// Finds out at the start what would fail at the end.
+    /// Checks at the start what would otherwise fail at the end.
     fileprivate init(source: StateFile?, target: StateFile?) throws {
         (self.source, self.target) = (source, target)
         lock = try target?.checkFolder()
@@ -47,9 +47,9 @@ struct StateFiles {
         )
     }
 
-    /// Lays the imported state over what the fixtures give.
+    /// Imports the state over the fixtures.
     ///
-    /// - Returns: what to tell of it, in lines; none when nothing was to be imported.
+    /// - Returns: lines that report it; none when there was nothing to import.
     func restore(_ emulator: Emulator) throws -> [String] {
         guard let source else { return [] }
         guard source.exists else { return ["There is no \(source.name) yet; it starts with the fixtures alone."] }
@@ -60,7 +60,7 @@ struct StateFiles {
         return ["The state of \(Self.sandboxes(count)) was read from \(source.name)."] + told(setAside, of: source)
     }
 
-    /// How many parts are named one by one.
+    /// The number of parts listed individually.
     private static let mostTold = 20
 
     private func told(_ parts: [SetAsidePart], of source: StateFile) -> [String] {
@@ -75,9 +75,9 @@ struct StateFiles {
             + parts.prefix(Self.mostTold).map { "  \($0)" } + (rest > 0 ? ["  and \(rest) more"] : [])
     }
 
-    /// Saves the state, if it is to be.
+    /// Saves the state, if configured.
     ///
-    /// - Returns: what to tell of it.
+    /// - Returns: a line that reports it.
     func save(_ emulator: Emulator) throws(StateFile.Failure) -> String? {
         guard let target else { return nil }
         let state = emulator.exportState()

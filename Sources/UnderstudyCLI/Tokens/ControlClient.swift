@@ -4,7 +4,7 @@ import HTTPEngine
 import HTTPTypes
 import JSON
 
-/// A running server that a command asks instead of working offline.
+/// A running server for a command to ask instead of working offline.
 struct ServerOptions: ParsableArguments {
     @Option(help: "Ask this running server, such as http://127.0.0.1:8080, instead of the fixtures.")
     var server: String?
@@ -15,7 +15,7 @@ struct ServerOptions: ParsableArguments {
     @Option(help: "The token of the server's control API.")
     var controlToken: String?
 
-    /// Posts to a control call.
+    /// Makes a control call.
     ///
     /// - Throws: ``AnswerIsNo`` when the server does not answer or refuses.
     func post(_ path: String, _ body: JSON, to server: String) throws -> JSON {
@@ -44,7 +44,7 @@ struct ServerOptions: ParsableArguments {
 }
 
 extension ClientError {
-    /// The end of a command whose question failed: a URL that is none is misuse, all else an answer of no.
+    /// The command's error: misuse for an invalid URL, otherwise an answer of no.
     func ending(of url: String) -> any Error {
         if case .invalidURL = self { return Misuse(description) }
         return AnswerIsNo(message: "\(url): \(self)")

@@ -23,7 +23,7 @@ struct KeyInput {
             throw Misuse("the key file \(path) cannot be read.")
         }
         let bytes = [UInt8](data)
-        // What is no JSON is PEM or DER.
+        // Anything but JSON is PEM or DER.
         if let value = try? JSON.parse(bytes) {
             return value["keys"] == nil
                 ? [try VerificationKey.jwk(value, acceptsPrivate: true)]

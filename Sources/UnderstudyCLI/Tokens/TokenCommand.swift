@@ -12,7 +12,7 @@ struct TokenCommand: ParsableCommand {
 
 /// Options in the form NAME=VALUE.
 enum NamedValue {
-    /// Cuts at the first `=`.
+    /// Splits at the first `=`.
     static func parse(_ text: String, option: String) throws -> (name: String, value: String) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
         guard parts.count == 2, !parts[0].isEmpty else {
@@ -21,12 +21,12 @@ enum NamedValue {
         return (parts[0], parts[1])
     }
 
-    /// The values as members; what reads as JSON is taken so, everything else as a string.
+    /// The values as members: JSON if they parse as such, otherwise strings.
     static func members(_ texts: [String], option: String) throws -> JSONObject {
         var members = JSONObject()
         for text in texts {
             let (name, value) = try parse(text, option: option)
-            // A value that is no JSON is a string.
+            // A value that is not JSON is a string.
             members[name] = (try? JSON.parse(value.utf8)) ?? .string(value)
         }
         return members
@@ -35,7 +35,7 @@ enum NamedValue {
 
 /// A token given as an argument, or on standard input.
 enum TokenInput {
-    /// The argument; `-` or none reads standard input, white space around it dropped, and `Bearer` before it too.
+    /// Reads the argument; `-` or none means standard input. Drops surrounding whitespace and a leading `Bearer`.
     static func read(_ argument: String?) throws -> String {
         let text = argument == nil || argument == "-" ? try standardInput() : argument ?? ""
         let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
@@ -49,7 +49,7 @@ enum TokenInput {
         return String(decoding: try standardInputBytes(), as: UTF8.self)
     }
 
-    /// The bytes of standard input without the line break that ends them: whatever prints a token ends its line.
+    /// The bytes of standard input without the final line break, which any program that prints a token adds.
     static func standardInputLine() throws -> [UInt8] {
         var bytes = try standardInputBytes()
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast(bytes.suffix(2).first == UInt8(ascii: "\r") ? 2 : 1) }
@@ -65,7 +65,7 @@ enum TokenInput {
     }
 }
 
-/// The moment that a command judges by.
+/// The time by which a command judges.
 enum MomentOption {
     static func parse(_ text: String?) throws -> Moment {
         guard let text else { return SandboxClock.machine }

@@ -67,7 +67,7 @@ struct TokenExplainCommand: ParsableCommand {
         }
     }
 
-    /// Every check of the vendors whose key fits, or of the one that was asked; one line for each other.
+    /// All checks of the vendors whose key fits, or of the given vendor; one line for each other.
     private func show(_ verdicts: [JSON]) {
         let isWhole = { (verdict: JSON) in verdicts.count == 1 || verdict["account"]?.string != nil }
         let (whole, others) = (verdicts.filter(isWhole), verdicts.filter { !isWhole($0) })
@@ -112,7 +112,6 @@ struct TokenExplainCommand: ParsableCommand {
     }
 }
 
-/// Findings as lines for people.
 enum FindingList {
     static func show(_ findings: [JSON]) {
         Output.table(
@@ -125,7 +124,7 @@ enum FindingList {
 
     private static func details(_ finding: JSON) -> String {
         var parts: [String] = []
-        // What a passed check found is what it expected.
+        // A passed check found what it expected.
         if finding["outcome"] != "passed" {
             if let expected = finding["expected"] {
                 parts.append("expected \(expected.isNull ? "nothing" : text(expected))")
@@ -137,7 +136,7 @@ enum FindingList {
         return ([parts.joined(separator: ", ")].filter { !$0.isEmpty } + note + source).joined(separator: " ")
     }
 
-    /// A text without quotes, unless it would then look like another value: “"1795360751"” is no number.
+    /// A text without quotes, unless it would look like another type: “"1795360751"” is not a number.
     private static func text(_ value: JSON) -> String {
         guard let text = value.string, (try? JSON.parse(text.utf8)) == nil else { return Output.printable(value.text) }
         return Output.printable(text)

@@ -27,7 +27,7 @@ extension TokenVerifyCommand {
         if !verdict.isUsable { throw AnswerIsNo() }
     }
 
-    /// A client has its own rules; others beside them would not be judged.
+    /// A client has its own rules; others would be ignored.
     private func checkRulesAreAbsent() throws {
         let given = [
             ("--key", key != nil), ("--secret", secret != nil), ("--alg", !algorithms.isEmpty),

@@ -116,7 +116,7 @@ struct TokenJudgement {
     }
 
     mutating func judgeSignature(by keys: [VerificationKey], allowed: [Algorithm], isSignatureOnly: Bool) {
-        // Without its payload's JSON a JWS is still a JWS.
+        // A JWS need not have a JSON payload.
         findings += token.structure.filter { !isSignatureOnly || !$0.check.hasPrefix("payload") }
         let possible = Algorithm.allCases.filter { algorithm in
             keys.contains { $0.algorithms.contains(algorithm) } && (allowed.isEmpty || allowed.contains(algorithm))
@@ -132,17 +132,17 @@ struct TokenJudgement {
         findings.append(signature(by: keys, algorithm))
     }
 
-    /// The first of the keys that fits.
+    /// The finding of the first key that fits.
     private func signature(by keys: [VerificationKey], _ algorithm: Algorithm) -> Finding {
         let candidates = keys.map { token.signature(by: $0, algorithm: algorithm) }
         return candidates.first { $0.outcome == .passed } ?? candidates.first
             ?? Finding("signature", .notJudged, note: "No key is left to judge it by.")
     }
 
-    /// `key-id`: the header's `kid`, when it is there, is a string and chooses the key.
+    /// `key-id`: the header's `kid`, if present, is a string and selects the key.
     ///
-    /// - Returns: the keys that may have signed: those of that id, and all of them where none has an id, such as PEM files
-    ///   and secrets. Source: RFC 7515 section 4.1.4.
+    /// - Returns: the candidate keys: those with that id, or all if none has an id, as in PEM files and secrets.
+    ///   Source: RFC 7515 section 4.1.4.
     private mutating func keys(named keys: [VerificationKey]) -> [VerificationKey] {
         guard let kid = token.header?["kid"] else { return keys }
         let source = "RFC 7515 section 4.1.4"
