@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Tokens
 import Wire
 
 /// What stands for a variable in exported cases: values that an answer gave and a later call repeats, and tokens.
@@ -13,6 +14,8 @@ struct CapturedValues {
     private var origins: [String: Origin] = [:]
     private var names: [String: String] = [:]
     private var tokenCount = 0
+    /// The names whose values no answer gives.
+    private var lost: Set<String> = []
     /// The names that are captured from the answer of an entry, with where they stand there.
     private(set) var captures: [Int: [(name: String, path: String)]] = [:]
 
@@ -50,6 +53,14 @@ struct CapturedValues {
         }
     }
 
+    /// The answer of that entry will not be there.
+    mutating func forget(givenBy index: Int) {
+        lost.formUnion((captures[index] ?? []).map(\.name))
+    }
+
+    /// Whether the text needs what the answer to a call gave that is left out.
+    func needsLost(_ text: String) -> Bool { lost.contains { text.contains("{{\($0)}}") } }
+
     /// A fresh name for a token.
     mutating func name(token: String) -> String {
         tokenCount += 1
@@ -83,8 +94,17 @@ struct CapturedValues {
     private static func words(of request: Request) -> [String] {
         var texts = [request.target, String(decoding: request.body, as: UTF8.self)]
         texts += request.fields.map(\.value)
+        // A claim may repeat what an answer gave, such as the nonce of a challenge.
+        texts += HurlPart.tokens(of: request).compactMap(claims(of:))
         return texts.flatMap { text in
             text.unicodeScalars.split { !isInWord($0) }.map { String($0) }.filter { $0.utf8.count >= shortest }
+        }
+    }
+
+    /// What a token says of itself, as JSON.
+    private static func claims(of token: String) -> String? {
+        CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient).claims.map {
+            JSON.object($0).text
         }
     }
 

@@ -30,6 +30,7 @@ struct HurlExport {
                 moment = entry.moment
                 parts += calls + [try part.text(values, index)]
             } catch {
+                values.forget(givenBy: index)
                 parts.append("# left out: \(part.title), \(error.why)\n")
             }
         }
@@ -75,6 +76,8 @@ struct HurlExport {
 }
 
 /// Why a call cannot be a case.
-struct HurlOmission: Error {
+struct HurlOmission: Error, CustomStringConvertible {
     let why: String
+
+    var description: String { why }
 }

@@ -44,11 +44,14 @@ struct HurlPart {
                     for: token, of: call.emulator.mounting.vendor(vendor), in: call.sandbox.cell(vendor),
                     at: entry.moment)
             else { throw HurlOmission(why: "whose token cannot be made again") }
-            calls.append(Self.minting(recipe, values.name(token: token)))
+            calls.append(values.replaced(Self.minting(recipe, values.name(token: token))))
         }
+        if calls.contains(where: values.needsLost) { throw Self.needsLost }
         try checkSecrets()
         return calls
     }
+
+    private static let needsLost = HurlOmission(why: "which needs what a call gave that is left out")
 
     private static func minting(_ recipe: TokenRecipe, _ name: String) -> String {
         """
@@ -80,7 +83,7 @@ struct HurlPart {
         }
     }
 
-    private static func tokens(of request: Request) -> [String] {
+    static func tokens(of request: Request) -> [String] {
         let texts = request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)]
         var found: [String] = []
         for text in texts {
@@ -117,7 +120,9 @@ extension HurlPart {
         }
         let asserts = asserts
         if !asserts.isEmpty { lines += ["[Asserts]"] + asserts }
-        return lines.joined(separator: "\n") + "\n"
+        let text = lines.joined(separator: "\n") + "\n"
+        if values.needsLost(text) { throw Self.needsLost }
+        return text
     }
 
     /// Printable, and nothing in it is taken for a variable.
