@@ -117,7 +117,8 @@ class Tab:
         """Waits until an expression holds, and gives its value."""
         last = time.monotonic() + seconds
         while time.monotonic() < last:
-            if value := self.run(script):
+            # While a page is loading there is no body to look at.
+            if value := self.run(f"(() => {{ try {{ return {script.rstrip(';')} }} catch {{ return null }} }})()"):
                 return value
             time.sleep(0.05)
         raise AssertionError(f"{script} did not come true; the page says: {self.text()[:2000]}")

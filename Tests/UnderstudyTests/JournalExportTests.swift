@@ -104,8 +104,6 @@ struct JournalExportTests {
         #expect(first.hasPassed)
         let text = try await world.control(.get, "journal?format=hurl").text
         let result = try await run(text, in: try await World(at: nil))
-        let count = world.sandbox.journal.count
-        #expect(result.cases.count >= count / 2, "most calls are there\n\(text)")
         #expect(result.hasPassed, "\(result.lines.joined(separator: "\n"))\n\(text)")
     }
 

@@ -21,11 +21,14 @@ struct CapturedValues {
 
     /// The values that the answers of these entries gave and later ones repeat.
     init(of entries: [JournalEntry]) {
+        // What a client said first, no answer gave it.
+        var said: Set<String> = []
         for (index, entry) in entries.enumerated() {
-            for word in Self.words(of: entry.request) { note(word, usedBy: index) }
+            let words = Self.words(of: entry.request)
+            for word in words { note(word, usedBy: index) }
+            said.formUnion(words)
             guard entry.record.intervention == nil, let body = try? JSON.parse(entry.response.body) else { continue }
-            let own = Set(Self.words(of: entry.request))
-            collect(body, "$", index, own)
+            collect(body, "$", index, said)
         }
     }
 
@@ -39,23 +42,24 @@ struct CapturedValues {
     /// ours: a shorter text stands in requests by chance too often, and so many are remembered at most.
     private static let (shortest, most) = (6, 20_000)
 
-    private mutating func collect(_ value: JSON, _ path: String, _ index: Int, _ own: Set<String>) {
+    private mutating func collect(_ value: JSON, _ path: String, _ index: Int, _ said: Set<String>) {
         if let object = value.object {
             for member in object where member.name.allSatisfy({ $0.isLetter || $0.isNumber || $0 == "_" }) {
-                collect(member.value, "\(path).\(member.name)", index, own)
+                collect(member.value, "\(path).\(member.name)", index, said)
             }
         } else if let array = value.array {
-            for (position, element) in array.enumerated() { collect(element, "\(path)[\(position)]", index, own) }
+            for (position, element) in array.enumerated() { collect(element, "\(path)[\(position)]", index, said) }
         } else if let text = value.string, text.utf8.count >= Self.shortest, origins.count < Self.most,
-            text.unicodeScalars.allSatisfy(Self.isInWord), !own.contains(text), origins[text] == nil
+            text.unicodeScalars.allSatisfy(Self.isInWord), !said.contains(text), origins[text] == nil
         {
             origins[text] = Origin(entry: index, path: path)
         }
     }
 
-    /// The answer of that entry will not be there.
-    mutating func forget(givenBy index: Int) {
+    /// The call of that entry will not be there, nor what it gives and the tokens that were named for it.
+    mutating func forget(givenBy index: Int, tokens: [String]) {
         lost.formUnion((captures[index] ?? []).map(\.name))
+        for token in tokens { names[token] = nil }
     }
 
     /// Whether the text needs what the answer to a call gave that is left out.

@@ -22,15 +22,21 @@ struct HurlExport {
         var values = CapturedValues(of: entries)
         var parts = [preparation]
         var moment: Moment?
+        // The vendors whose records are not as they were, since a call that changed them is left out.
+        var strange: Set<String?> = []
         for (index, entry) in entries.enumerated() {
             var part = HurlPart(entry, masked: MaskedExchange(entry, by: call.sandbox.redactor))
             do throws(HurlOmission) {
+                if strange.contains(entry.record.vendor) {
+                    throw HurlOmission(why: "which may need a call that is left out")
+                }
                 let calls = try part.prepare(&values, index, of: call)
                 if moment != entry.moment { parts.append(Self.clock(entry.moment)) }
                 moment = entry.moment
                 parts += calls + [try part.text(values, index)]
             } catch {
-                values.forget(givenBy: index)
+                values.forget(givenBy: index, tokens: part.named)
+                if entry.changesSomething { strange.insert(entry.record.vendor) }
                 parts.append("# left out: \(part.title), \(error.why)\n")
             }
         }
@@ -72,6 +78,13 @@ struct HurlExport {
             }
         }
         return ["profile": .string(settings.profile.rawValue), "switches": .object(switches)]
+    }
+}
+
+extension JournalEntry {
+    /// Whether the call may have changed what the vendor remembers.
+    fileprivate var changesSomething: Bool {
+        request.method != .get && request.method != .head && (200..<300).contains(response.status.code)
     }
 }
 

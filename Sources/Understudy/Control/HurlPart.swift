@@ -9,6 +9,8 @@ struct HurlPart {
     private let masked: MaskedExchange
     /// The compact tokens of the request as they came.
     private let tokens: [String]
+    /// Those of them for which it has a call that makes them.
+    private(set) var named: [String] = []
 
     init(_ entry: JournalEntry, masked: MaskedExchange) {
         self.entry = entry
@@ -36,7 +38,9 @@ struct HurlPart {
     ) throws(HurlOmission) -> [String] {
         if entry.record.intervention != nil { throw HurlOmission(why: "which a fault or a scenario answered") }
         if entry.request.fields[.upgrade] != nil { throw HurlOmission(why: "which opened a socket") }
-        if entry.omitsBodies { throw HurlOmission(why: "whose content was too long to be kept") }
+        if entry.omitsBodies || entry.request.bodyExceedsLimit {
+            throw HurlOmission(why: "whose content was too long to be kept")
+        }
         var calls: [String] = []
         for token in tokens where !values.knows(token) {
             guard let id = entry.record.vendor, let vendor = call.emulator.vendor(id),
@@ -44,6 +48,7 @@ struct HurlPart {
                     for: token, of: call.emulator.mounting.vendor(vendor), in: call.sandbox.cell(vendor),
                     at: entry.moment)
             else { throw HurlOmission(why: "whose token cannot be made again") }
+            named.append(token)
             calls.append(values.replaced(Self.minting(recipe, values.name(token: token))))
         }
         if calls.contains(where: values.needsLost) { throw Self.needsLost }
