@@ -46,7 +46,9 @@ let mounting: [Target] = [
     .target(
         name: "Understudy",
         dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Fixtures", httpTypes, logging]
-            + vendors.map { .target(name: $0) }),
+            + vendors.map { .target(name: $0) },
+        // Part of the program, so that the page is wherever the program is.
+        resources: [.embedInCode("Page/Files")]),
     .target(
         name: "UnderstudyTesting",
         dependencies: ["JSON", "Wire", "HTTPEngine", "Emulation", "Understudy", httpTypes]),

@@ -16,7 +16,18 @@ public struct Pipeline: RequestHandler {
     /// The longest content in bytes where a route says nothing else.
     public static let standardBodyLimit = RouteListing.standardBodyLimit
 
+    /// What a listener answers.
+    public enum Role: Sendable, Hashable {
+        /// Vendors' calls and control calls.
+        case everything
+        /// Vendors' calls alone; control calls have a listener of their own.
+        case vendors
+        /// Control calls alone; the vendors are at that port.
+        case control(vendorPort: Int)
+    }
+
     let emulator: Emulator
+    private let role: Role
     private let guide: RouteGuide
     private let control: ControlAPI
     /// By vendor and route.
@@ -26,11 +37,16 @@ public struct Pipeline: RequestHandler {
     /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
     private let secrets: Set<String>
 
-    /// A pipeline in front of an emulator.
-    public init(_ emulator: Emulator) {
+    /// A pipeline in front of an emulator, for a listener of that role.
+    public init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
+        self.role = role
         guide = RouteGuide(emulator.routes)
-        control = ControlAPI(emulator)
+        if case .control(let port) = role {
+            control = ControlAPI(emulator, vendorPort: port)
+        } else {
+            control = ControlAPI(emulator)
+        }
         secrets = emulator.vendors.reduce(into: []) { $0.formUnion($1.secrets) }
         bodyLimits = emulator.vendors.map { vendor in
             vendor.routes.map { $0.bodyLimit ?? vendor.identity.bodyLimit ?? Self.standardBodyLimit }
@@ -76,6 +92,7 @@ public struct Pipeline: RequestHandler {
     }
 
     private func answer(_ request: Request, at destination: consuming Destination, _ watch: Stopwatch) -> Answer {
+        if role != .everything, let misplaced = misplaced(request, at: destination) { return misplaced }
         switch consume destination {
         case .control(let selection, let match):
             let name = selection?.name ?? SandboxName.standard
@@ -88,6 +105,25 @@ public struct Pipeline: RequestHandler {
         }
     }
 
+    /// The answer to a call that this listener does not take; it is in no journal.
+    private func misplaced(_ request: Request, at destination: borrowing Destination) -> Answer? {
+        let isControl =
+            switch destination {
+            case .control: true
+            case .vendor: false
+            case .nowhere: ControlAPI.owns(request)
+            }
+        guard isControl != (role != .vendors) else { return nil }
+        let problem =
+            isControl
+            ? ControlProblem(.notFound, "no-control-here", "Control calls go to the port that --control-port names.")
+            : ControlProblem(
+                .notFound, "no-vendor-here", "This port takes control calls; the vendors are at another one.")
+        var response = problem.response
+        response.closeToPages()
+        return .ready(response)
+    }
+
     /// Logs what the engine refused before there was a request.
     public func noted(_ note: EngineNote) {
         emulator.logger?.notice("\(note)")
@@ -95,6 +131,8 @@ public struct Pipeline: RequestHandler {
 
     /// Takes the server's connections into the metrics.
     public func willServe(_ occupancy: ServerOccupancy) {
+        // The connections that count are those of the vendors' clients.
+        if case .control = role { return }
         emulator.metrics.observe(occupancy)
     }
 

@@ -42,18 +42,24 @@ struct HealthcheckCommand: ParsableCommand {
     }
 
     /// This machine's server: its port file if present, otherwise the configured address.
-    private static func localServer(_ sources: OptionSources) throws -> String {
+    static func localServer(_ sources: OptionSources) throws -> String {
         let host =
             try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
         let address = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
         // A server that has not begun yet has written nothing, and one without the option never does.
         if let path = try sources.text("port-file", flag: nil),
-            let lines = try? Files.content(of: path),
-            let words = String(decoding: lines, as: UTF8.self).split(separator: "\n").first?.split(separator: " "),
-            words.count == 2
+            let text = try? Files.content(of: path),
+            let words = line(in: String(decoding: text, as: UTF8.self))?.split(separator: " "), words.count == 2
         {
-            return "\(words[0])://\(address):\(words[1])"
+            return "\(words[0] == "control" ? "http" : words[0])://\(address):\(words[1])"
         }
-        return "http://\(address):\(try sources.text("port", flag: nil) ?? "8080")"
+        let port = try sources.text("control-port", flag: nil) ?? sources.text("port", flag: nil) ?? "8080"
+        return "http://\(address):\(port)"
+    }
+
+    /// The line of a port file that says where control calls go: the one named so, else the first.
+    private static func line(in text: String) -> Substring? {
+        let lines = text.split(separator: "\n")
+        return lines.first { $0.hasPrefix("control ") } ?? lines.first
     }
 }

@@ -62,7 +62,7 @@ class Description:
         if "content" not in response:
             assert not answer.content
             return
-        (media_type,) = response["content"]
-        assert re.split(r"\s*;\s*", answer.headers["content-type"])[0] == media_type
+        media_type = re.split(r"\s*;\s*", answer.headers["content-type"])[0]
+        assert media_type in response["content"]
         value = json.loads(answer.content) if media_type == "application/json" else answer.text
         self.check(self.pointer(*parts, "content", media_type, "schema"), value)

@@ -15,10 +15,14 @@ CALLS = {
     "journal.list": [
         ({}, "", None, 200), ({}, "?status=404&vendor=rezolve&since=0&after=0&unmatched=true", None, 200),
         ({}, "?wait=1ms&count=99", None, 200), ({}, "?status=x", None, 400), ({}, "?wait=2", None, 400),
+        ({}, "?format=brief&last=2&refused=false&since=5m&status=4xx&route=rua.*", None, 200), ({}, "?format=har", None, 200),
+        ({}, "?format=hurl", None, 200), ({}, "?format=xml", None, 400), ({}, "?route=none.*", None, 400),
+        ({}, "?refused=1", None, 400), ({}, "?since=-5m", None, 400), ({}, "?last=-1", None, 400),
     ],
     "journal.get": [
         ({"id": "1"}, "", None, 200), ({"id": "3"}, "", None, 200), ({"id": "4"}, "", None, 200),
-        ({"id": "99"}, "", None, 404),
+        ({"id": "99"}, "", None, 404), ({"id": "1"}, "?format=brief", None, 200), ({"id": "1"}, "?format=har", None, 200),
+        ({"id": "1"}, "?format=hurl", None, 200), ({"id": "1"}, "?format=x", None, 400),
     ],
     "journal.verify": [
         ({}, "", {"exactly": 2, "where": {"route": "rua.guest", "method": "POST"}}, 200),
@@ -63,7 +67,9 @@ CALLS = {
         ({}, "", {"route": "rua.guest", "fail": "none"}, 400), ({}, "", {"fail": "token-expired"}, 400),
     ],
     "faults.clear": [({}, "", None, 204), ({}, "?x=1", None, 400)],
-    "scenarios.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "vendors.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
+    "vendors.sample": [({"vendor": "rezolve"}, "", None, 200), ({"vendor": "nobody"}, "", None, 404)],
+    "scenarios.list": [({}, "?rules=true", None, 200), ({}, "?rules=1", None, 400), ({}, "", None, 200), ({}, "?x=1", None, 400)],
     "scenarios.set": [
         ({}, "", {"scenarios": []}, 200), ({}, "", "SCENARIO", 200), ({}, "", {"scenario": "none"}, 400)],
     "scenarios.clear": [({}, "", None, 204), ({}, "?x=1", None, 400)],

@@ -56,6 +56,9 @@ struct JournalControlTests {
             ("?failure=route-not-found", [3]), ("?since=1800000010", [2, 3, 4]),
             ("?since=2027-01-15T08:00:20Z", [3, 4]), ("?since=2027-01-15T09:00:20%2B01:00", [3, 4]), ("?after=3", [4]),
             ("?route=rua.guest&status=500", [2]), ("?status=200&failure=route-not-found", []),
+            ("?status=4xx", [3, 4]), ("?status=5XX", [2]), ("?refused=true", [2, 3]), ("?refused=false", [1, 4]),
+            ("?route=rua.*", [1, 2]), ("?route=*&refused=true", [2]), ("?last=2", [3, 4]), ("?last=0", []),
+            ("?status=4xx&last=1", [4]), ("?since=10s", [3, 4]), ("?since=1h&refused=true", [2, 3]),
         ])
     func filters(_ query: String, _ expected: [Int]) async throws {
         #expect(try await ids(filled(), query) == expected)

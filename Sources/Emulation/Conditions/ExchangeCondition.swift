@@ -42,6 +42,9 @@ public struct ExchangeCondition: Sendable {
 
     private let parts: [Part]
 
+    /// What the parts are about, such as `header x-device`.
+    var names: [String] { parts.map(\.name) }
+
     /// A condition that every exchange meets.
     public init() {
         parts = []

@@ -1,15 +1,16 @@
 import JSON
 
 /// A text in which `*` stands for any characters and `?` for one.
-struct Wildcard: Sendable {
+public struct Wildcard: Sendable {
     private let pattern: [Unicode.Scalar]
 
-    init(_ text: String) {
+    /// The pattern that a text is.
+    public init(_ text: String) {
         pattern = Array(text.unicodeScalars)
     }
 
     /// Whether the whole text fits.
-    func matches(_ text: String) -> Bool {
+    public func matches(_ text: String) -> Bool {
         var budget = WorkBudget(steps: .max)
         return matches(text, within: &budget)
     }

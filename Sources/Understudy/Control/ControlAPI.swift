@@ -11,11 +11,14 @@ struct ControlAPI: Sendable {
     private var access: ControlAccess { emulator.controlAccess }
     let operations: [ControlOperation]
     private let table: RouteTable?
+    /// The port at which the vendors are, where the control API has a port of its own.
+    private let vendorPort: Int?
     /// The methods of the paths without parameters.
     private let literals: [String: [HTTPRequest.Method]]
 
-    init(_ emulator: Emulator) {
+    init(_ emulator: Emulator, vendorPort: Int? = nil) {
         self.emulator = emulator
+        self.vendorPort = vendorPort
         operations = Self.allOperations
         literals = Dictionary(
             grouping: operations.filter { $0.pathParameters.isEmpty }.map(\.endpoint), by: \.pattern
@@ -29,10 +32,11 @@ struct ControlAPI: Sendable {
         ])
     }
 
-    /// Whether a request is for the control API.
+    /// Whether a request is for the control API, or a browser's for the page.
     static func owns(_ request: Request) -> Bool {
         request.targetBegins(with: "/_understudy/")
             || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
+            || Page.isFrontDoor(request)
     }
 
     /// The operation that a request means.
@@ -55,7 +59,8 @@ struct ControlAPI: Sendable {
             ) { (call) throws(ControlProblem) in
                 .ready(call.emulator.reloads.health { call.emulator.sandboxes.standard.redactor })
             }
-        ] + documentOperations + metricsOperations + journalOperations + verifyOperations + clockOperations
+        ] + documentOperations + vendorOperations + metricsOperations + journalOperations + verifyOperations
+        + clockOperations
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
 
@@ -65,6 +70,11 @@ struct ControlAPI: Sendable {
             try access.check(request)
         } catch {
             return counted(ExchangeLabel.none, .ready(error.response), in: sandbox)
+        }
+        if var page = Page.response(to: request) {
+            emulator.metrics.countControlCall(ExchangeLabel.none, status: page.status.code)
+            page.closeToPages()
+            return .ready(page)
         }
         switch match {
         case .route(_, let index, let parameters):
@@ -115,7 +125,7 @@ struct ControlAPI: Sendable {
             // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.
             if !operation.isOpen { sandbox.existing?.touch() }
             let call = try ControlCall(
-                request, at: operation, parameters, in: sandbox, of: emulator, with: operations)
+                request, at: operation, parameters, in: sandbox, of: emulator, with: operations, vendorPort: vendorPort)
             let answer = try operation.handler(call)
             // Kept from here on and not from where the work begins: until then it could grow old.
             guard case .deferred(let work) = answer, let pinned = sandbox.existing else { return answer }

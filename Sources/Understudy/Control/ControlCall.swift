@@ -11,6 +11,8 @@ struct ControlCall {
     let emulator: Emulator
     /// Every call that there is.
     let operations: [ControlOperation]
+    /// The port at which the vendors are; `nil` when it is that of the call.
+    let vendorPort: Int?
     /// The parameters of the query, each at most once and among those that the operation declares.
     let query: Fields<ControlFields>
 
@@ -19,13 +21,14 @@ struct ControlCall {
     /// - Throws: a problem when the query has a parameter that the operation does not declare, or one twice.
     init(
         _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
-        in selected: SelectedSandbox, of emulator: Emulator, with operations: [ControlOperation]
+        in selected: SelectedSandbox, of emulator: Emulator, with operations: [ControlOperation], vendorPort: Int?
     ) throws(ControlProblem) {
         self.request = request
         self.parameters = parameters
         self.selected = selected
         self.emulator = emulator
         self.operations = operations
+        self.vendorPort = vendorPort
         query = try Self.query(of: request, operation.query)
     }
 

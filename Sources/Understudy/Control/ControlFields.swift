@@ -22,3 +22,15 @@ enum ControlFields: FieldDialect {
         }
     }
 }
+
+extension FieldReader {
+    /// A number from 0 in a query.
+    mutating func count(_ name: String) -> Int? {
+        value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
+    }
+
+    /// A yes or no in a query.
+    mutating func flag(_ name: String) -> Bool? {
+        value(name, expecting: "true or false") { Bool($0.string ?? "") }
+    }
+}

@@ -45,6 +45,8 @@ struct ControlOperation: Sendable {
         /// The JSON Schema of the content; `nil` when it has none.
         let schema: JSON?
         let mediaType: String
+        /// Whether it can also be text, as the query of the call has it.
+        var isAlsoText = false
 
         init(_ status: HTTPResponse.Status, _ about: String, _ schema: JSON?, mediaType: String = "application/json") {
             self.status = status
@@ -56,6 +58,13 @@ struct ControlOperation: Sendable {
         /// 200 with JSON of that schema.
         static func json(_ about: String, _ schema: NamedSchema) -> Outcome {
             Outcome(.ok, about, schema.reference)
+        }
+
+        /// 200 with JSON of that schema, or text where the query asks for a form that is text.
+        static func forms(_ about: String, _ schema: NamedSchema) -> Outcome {
+            var outcome = json(about, schema)
+            outcome.isAlsoText = true
+            return outcome
         }
 
         /// 204 and nothing else.
@@ -103,10 +112,13 @@ struct ControlOperation: Sendable {
         self.handler = handler
     }
 
-    /// Whether there is nothing to hide in what it gives: a token that was ordered, the description, which nobody else has a
+    /// Whether there is nothing to hide in what it gives: a token that was ordered, the descriptions, which nobody else has a
     /// part in, and what was masked when it was made.
     var givesCleanAnswers: Bool {
-        ["tokens.mint", "openapi", "health", "journal.list", "journal.get", "journal.verify"].contains(id)
+        [
+            "tokens.mint", "openapi", "health", "journal.list", "journal.get", "journal.verify", "vendors.list",
+            "vendors.sample",
+        ].contains(id)
     }
 
     /// Whether it never asks for the control token, so that a container's probe needs no secret.

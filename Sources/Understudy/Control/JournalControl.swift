@@ -7,27 +7,38 @@ extension ControlAPI {
     static let journalOperations: [ControlOperation] = [
         ControlOperation(
             "journal.list", .get, "/journal", "The exchanges that a filter admits, the oldest first.",
-            query: filterParameters + [waitParameter, countParameter], gives: .json("The entries.", .journal),
-            handler: listJournal),
+            query: filterParameters + [formatParameter, waitParameter, countParameter],
+            gives: .forms("The entries.", .journalForms), handler: listJournal),
         ControlOperation(
             "journal.clear", .delete, "/journal", "Forgets all exchanges.", gives: .done, handler: clearJournal),
         ControlOperation(
             "journal.get", .get, "/journal/{id}", "One exchange.",
             in: [.init("id", "The entry's number.", Schema.integer("A number from 1.", from: 1, to: .max))],
-            gives: .json("The entry.", .journalEntry), handler: readJournalEntry),
+            query: [formatParameter], gives: .forms("The entry.", .journalEntryForms), handler: readJournalEntry),
     ]
 
     private static let filterParameters: [ControlOperation.Parameter] = [
         .init("vendor", "Only entries of the vendor of that id."),
-        .init("route", "Only entries at the route of that id."),
-        .init("status", "Only entries with that status code.", Schema.integer("A status code.", from: 0, to: .max)),
+        .init("route", "Only entries at the route of that id, or at those that fit a pattern with *."),
+        .init(
+            "status", "Only entries with that status code, or with one of that class, such as 4xx.",
+            Schema.string("A status code or a class of them.", pattern: "^([0-9]+|[1-5][xX][xX])$")),
         .init("failure", "Only entries with the failure of that name."),
-        .init("since", "Only entries from that moment on, by the sandbox's clock.", NamedSchema.moment.reference),
+        .init(
+            "since", "Only entries from that moment on, or of that time before now, by the sandbox's clock.",
+            Schema.either("A moment or a duration.", NamedSchema.moment.reference, NamedSchema.duration.reference)),
         .init("after", "Only entries behind that number.", Schema.integer("A number.", from: 0, to: .max)),
         .init(
             "unmatched", "Only entries that found no route, which name the nearest ones; or only the others.",
             Schema.word("True or false.", ["true", "false"])),
+        .init(
+            "refused", "Only entries with a failure; or only the others.",
+            Schema.word("True or false.", ["true", "false"])),
+        .init("last", "Only so many of the newest entries.", Schema.integer("A number.", from: 0, to: .max)),
     ]
+    private static let formatParameter = ControlOperation.Parameter(
+        "format", "In what form: all of it, what a list needs, HTTP Archive 1.2, or contract cases that can be run.",
+        Schema.word("A form; json.", JournalQuery.Form.allCases.map(\.rawValue)))
     static let waitParameter = ControlOperation.Parameter(
         "wait", "How long to wait until what is asked for is there, at most 60s.", NamedSchema.wait.reference)
     private static let countParameter = ControlOperation.Parameter(
@@ -37,29 +48,19 @@ extension ControlAPI {
     private static let longestWait = Duration.seconds(60)
 
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let filter = try filter(call)
+        let query = try JournalQuery(call)
         let count = try call.query.read { $0.count("count") } ?? 1
         // Not on the loop: a journal may hold some megabytes.
         let wait = try wait(call) ?? .zero
-        return .deferred { list(await call.sandbox.journal.entries(filter, atLeast: count, within: wait), call) }
-    }
-
-    private static func filter(_ call: ControlCall) throws(ControlProblem) -> JournalFilter {
-        let filter = try call.query.read { query in
-            var filter = JournalFilter()
-            filter.vendor = query.optionalText("vendor")
-            filter.route = query.optionalText("route")
-            filter.failure = query.optionalText("failure")
-            filter.status = query.count("status")
-            filter.after = query.count("after")
-            filter.since = query.value("since", expecting: "Unix seconds or an RFC 3339 time") {
-                Moment(text: $0.string ?? "")
+        return .deferred {
+            let journal = call.sandbox.journal
+            let entries = await journal.first(within: wait) {
+                query.entries(in: journal)
+            } where: {
+                $0.count >= count
             }
-            filter.isUnmatched = query.value("unmatched", expecting: "true or false") { Bool($0.string ?? "") }
-            return filter
+            return await call.emulator.readings.run { list(query.newest(of: entries), query.form, call) }
         }
-        try checkNames(filter, call)
-        return filter
     }
 
     /// How long the call may wait; `nil` when it does not ask for that.
@@ -85,21 +86,39 @@ extension ControlAPI {
         }
     }
 
-    private static func list(_ entries: [JournalEntry], _ call: ControlCall) -> Response {
+    private static func list(_ entries: [JournalEntry], _ form: JournalQuery.Form, _ call: ControlCall) -> Response {
         let redactor = call.sandbox.redactor
-        return .json([
-            "sandbox": .string(call.sandboxName),
-            "entries": .array(entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }),
-        ])
+        switch form {
+        case .json:
+            return .json([
+                "sandbox": .string(call.sandboxName),
+                "entries": .array(entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }),
+            ])
+        case .brief:
+            return .json([
+                "sandbox": .string(call.sandboxName), "newest": JSON(call.sandbox.journal.entries().last?.id ?? 0),
+                "entries": .array(entries.map { $0.brief(redactor, call.emulator.routes) }),
+            ])
+        case .har:
+            let shown = entries.map { MaskedExchange($0, by: redactor).json(routes: call.emulator.routes) }
+            return .json(HARExport(shown).json)
+        case .hurl: return .text(HurlExport(entries, call).text)
+        }
     }
 
     @Sendable static func readJournalEntry(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let id = call.parameters["id"]
+        let form = try JournalQuery.form(call)
         guard let entry = call.existingSandbox.flatMap({ sandbox in Int(id).flatMap(sandbox.journal.entry) }) else {
             throw ControlProblem(.notFound, "no-such-entry", "Sandbox \(call.sandboxName) has no journal entry \(id).")
         }
-        let masked = MaskedExchange(entry, by: call.sandbox.redactor)
-        return .ready(.json(masked.json(routes: call.emulator.routes)))
+        switch form {
+        case .json:
+            return .ready(.json(MaskedExchange(entry, by: call.sandbox.redactor).json(routes: call.emulator.routes)))
+        case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
+        // Not on the loop: a token may be made again in twenty ways.
+        case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], form, call) } }
+        }
     }
 
     @Sendable static func clearJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
@@ -108,9 +127,19 @@ extension ControlAPI {
     }
 }
 
-extension FieldReader {
-    /// A number from 0 in the query.
-    fileprivate mutating func count(_ name: String) -> Int? {
-        value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
+extension JournalEntry {
+    /// What a list needs to show of the entry.
+    fileprivate func brief(_ redactor: Redactor, _ routes: RouteTable) -> JSON {
+        let masked = MaskedExchange(self, by: redactor)
+        var json: JSONObject = [
+            "id": JSON(id), "at": .string(moment.rfc3339), "vendor": JSON(record.vendor), "route": JSON(record.route),
+            "status": JSON(response.status.code), "failure": JSON(record.failure), "reason": JSON(masked.reason),
+            "method": .string(request.method.rawValue), "target": .string(masked.target),
+        ]
+        json["intervention"] = masked.intervention.map(JSON.string)
+        if record.route == nil, response.status.code >= 400 {
+            json["nearest_routes"] = .array(routes.nearest(to: request.method, request.path).map(JSON.string))
+        }
+        return .object(json)
     }
 }

@@ -7,7 +7,7 @@ extension ControlAPI {
     static let scenarioOperations: [ControlOperation] = [
         ControlOperation(
             "scenarios.list", .get, "/scenarios", "The scenarios there are, and those that are active.",
-            gives: .json("The scenarios.", .scenarios), handler: listScenarios),
+            query: [rulesParameter], gives: .json("The scenarios.", .scenarios), handler: listScenarios),
         ControlOperation(
             "scenarios.set", .put, "/scenarios", "Replaces the active scenarios; each starts anew.",
             content: .required(NamedSchema.scenarioContent), gives: .json("The scenarios.", .scenarios),
@@ -17,12 +17,19 @@ extension ControlAPI {
             handler: clearScenarios),
     ]
 
+    private static let rulesParameter = ControlOperation.Parameter(
+        "rules", "Whether each scenario is given with its rules; false.",
+        Schema.word("True or false.", ["true", "false"]))
+
     @Sendable static func listScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
+        let hasRules = try call.query.read { $0.flag("rules") } ?? false
         let available = call.emulator.scenarios.map { scenario -> JSON in
-            [
+            var json: JSONObject = [
                 "scenario": .string(scenario.name), "vendor": .string(scenario.vendor),
                 "about": .string(scenario.about), "states": .array(scenario.stateNames.map(JSON.string)),
             ]
+            if hasRules { json["rules"] = .array(scenario.rules) }
+            return .object(json)
         }
         return .ready(
             .json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))

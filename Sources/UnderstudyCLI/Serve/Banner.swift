@@ -7,6 +7,8 @@ import Understudy
 struct Banner {
     let emulator: Emulator
     let addresses: [BoundAddress]
+    /// Where control calls go, when they have a listener of their own.
+    let control: BoundAddress?
     /// The local CA's certificate, if it issued the server's.
     let authorityPath: String?
     /// Whether the control API requires a token.
@@ -14,6 +16,8 @@ struct Banner {
 
     /// The URL for clients on this machine.
     private var base: String? { addresses.first { !$0.isSecure }.map(url(of:)) }
+
+    private var controlBase: String? { control.map(url(of:)) }
 
     private func url(of address: BoundAddress) -> String {
         let isWildcard = address.host == "0.0.0.0" || address.host == "::"
@@ -37,7 +41,8 @@ struct Banner {
         }
         if let base {
             let token = asksForToken ? " -H 'authorization: Bearer CONTROL_TOKEN'" : ""
-            Output.line("Why was a request refused? curl -s\(token) \(base)/_understudy/journal")
+            Output.line("Why was a request refused? curl -s\(token) \(controlBase ?? base)/_understudy/journal")
+            Output.line("Or look in a browser: \(controlBase ?? base)/_understudy/")
         }
         if addresses.contains(where: { $0.host == "0.0.0.0" || $0.host == "::" }) {
             Output.line("It listens at every address of this machine; its keys and passwords are public.")

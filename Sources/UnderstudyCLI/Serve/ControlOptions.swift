@@ -6,6 +6,9 @@ struct ControlOptions: ParsableArguments {
     @Option(help: "The bearer token that the control API asks for (none).")
     var controlToken: String?
 
+    @Option(help: "A port of its own for the control API and the page (the port of the vendors); 0 picks a free one.")
+    var controlPort: String?
+
     @Option(
         help: ArgumentHelp(
             "A host name under which control calls are answered, such as one that a proxy keeps; may be repeated.",
@@ -15,6 +18,16 @@ struct ControlOptions: ParsableArguments {
     /// The required token; `nil` for none.
     func token(_ sources: OptionSources) throws -> String? {
         try sources.text("control-token", flag: controlToken)
+    }
+
+    /// The listener for control calls alone, beside those of the vendors; `nil` when they share theirs.
+    func listener(host: String, _ sources: OptionSources) throws -> ServerConfiguration.Listener? {
+        let port = try sources.value(
+            "control-port", flag: controlPort, default: Int?.none, expected: "a port (0–65535)"
+        ) {
+            Int($0).flatMap { (0...65535).contains($0) ? .some($0) : nil }
+        }
+        return port.map { ServerConfiguration.Listener(host: host, port: $0) }
     }
 
     /// The host names besides those that every server has.

@@ -72,24 +72,31 @@ struct ServeCommand: ParsableCommand {
         let files = try state.files(sources)
         let restored = try files.restore(emulator)
         try scenarios.activate(in: emulator, sources)
+        let controlListener = try control.listener(host: listener.host, sources)
         let server = try Misuse.rephrase { () throws(ServerError) in
             try Server(
                 ServerConfiguration(listeners: [listener] + [secure?.listener].compactMap(\.self)),
-                handler: Pipeline(emulator))
+                handler: Pipeline(emulator, as: controlListener == nil ? .everything : .vendors))
         }
+        let controlServer = try controlServer(controlListener, beside: server, emulator)
         Descriptors.raiseLimit()
         server.start()
+        controlServer?.start()
         if let watch { keepLooking(watch) }
         let portFile = try sources.text("port-file", flag: portFile)
-        if let portFile { try writePorts(server, to: portFile) }
+        if let portFile { try writePorts(server, controlServer, to: portFile) }
         let token = try control.token(sources)
         for line in restored { Output.line(line) }
         Banner(
-            emulator: emulator, addresses: server.addresses, authorityPath: secure?.authorityPath,
-            asksForToken: token != nil
+            emulator: emulator, addresses: server.addresses, control: controlServer?.addresses.first,
+            authorityPath: secure?.authorityPath, asksForToken: token != nil
         ).show()
-        if let warning = ControlOptions.warning(listeningAt: server.addresses, token: token) { warn(warning, logger) }
-        end(server, emulator, files, after: Signals.waitForTermination())
+        if let warning = ControlOptions.warning(
+            listeningAt: (controlServer ?? server).addresses, token: token)
+        {
+            warn(warning, logger)
+        }
+        end([server, controlServer].compactMap(\.self), emulator, files, after: Signals.waitForTermination())
         // The file must not name a server that is gone. The race with a new server that has just replaced it is
         // accepted.
         if let portFile { unlink(portFile) }
@@ -112,7 +119,7 @@ struct ServeCommand: ParsableCommand {
 
     /// Stops the server, which finishes what is in flight.
     private func end(
-        _ server: Server, _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
+        _ servers: [Server], _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
     ) {
         if signal == .interrupt {
             Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
@@ -123,9 +130,25 @@ struct ServeCommand: ParsableCommand {
         // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
         OperatingSystem.startThread {
             while Signals.waitForTermination() == .hangUp {}
-            Task { await server.stop(within: .zero) }
+            for server in servers { Task { await server.stop(within: .zero) } }
         }
-        Waiting.until { await server.stop(within: .seconds(10)) }
+        Waiting.until {
+            await withTaskGroup { group in
+                for server in servers { group.addTask { await server.stop(within: .seconds(10)) } }
+            }
+        }
+    }
+
+    /// The listener of control calls, which few make, has a loop of its own.
+    private func controlServer(
+        _ listener: ServerConfiguration.Listener?, beside server: Server, _ emulator: Emulator
+    ) throws -> Server? {
+        guard let listener, let port = server.addresses.first?.port else { return nil }
+        return try Misuse.rephrase { () throws(ServerError) in
+            try Server(
+                ServerConfiguration(listeners: [listener], loops: 1),
+                handler: Pipeline(emulator, as: .control(vendorPort: port)))
+        }
     }
 
     /// Logs a warning in the log's format.
@@ -161,8 +184,10 @@ struct ServeCommand: ParsableCommand {
         return ServerConfiguration.Listener(host: host, port: port)
     }
 
-    private func writePorts(_ server: Server, to path: String) throws {
-        let lines = server.addresses.map { "\($0.scheme) \($0.port)\n" }.joined()
+    private func writePorts(_ server: Server, _ control: Server?, to path: String) throws {
+        let named =
+            server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
+        let lines = named.map { "\($0.0) \($0.1)\n" }.joined()
         do {
             // Whoever waits for the file must find it complete.
             try Files.put(Array(lines.utf8), at: path)

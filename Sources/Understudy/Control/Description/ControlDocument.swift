@@ -137,7 +137,9 @@ extension ControlDocument {
         for outcome in operation.outcomes {
             var response: JSONObject = ["description": .string(outcome.about)]
             if let schema = outcome.schema {
-                response["content"] = .object([outcome.mediaType: ["schema": schema]])
+                var content: JSONObject = [outcome.mediaType: ["schema": schema]]
+                if outcome.isAlsoText { content["text/plain"] = ["schema": ["type": "string"]] }
+                response["content"] = .object(content)
             }
             responses[String(outcome.status.code)] = .object(response)
         }

@@ -2,7 +2,11 @@ import JSON
 
 // The journal and the findings in it.
 extension NamedSchema {
-    static let journals = [finding, recordedRequest, recordedFrame, recordedSocket, journalEntry, journal]
+    static let journals = [
+        finding, recordedRequest, recordedFrame, recordedSocket, journalEntry, journal, briefEntry, briefJournal,
+        archive,
+        journalForms, journalEntryForms,
+    ]
 
     static let finding = NamedSchema(
         "Finding",
@@ -122,4 +126,50 @@ extension NamedSchema {
                 "sandbox": Schema.string("The sandbox."),
                 "entries": Schema.list("The entries, the oldest first.", of: journalEntry.reference),
             ]))
+
+    static let briefEntry = NamedSchema(
+        "BriefEntry",
+        Schema.answer(
+            "What a list shows of an exchange; the members mean what they mean in the whole entry.",
+            optional: ["intervention", "nearest_routes"],
+            [
+                "id": Schema.integer("The entry's number in its sandbox.", from: 1),
+                "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
+                "vendor": Schema.nullable(Schema.string("The vendor's id.")),
+                "route": Schema.nullable(Schema.string("The route's id.")),
+                "status": status,
+                "failure": Schema.nullable(Schema.string("The failure's name.")),
+                "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
+                "method": Schema.string("The method."),
+                "target": Schema.string("Path and query, tokens masked, without the sandbox's prefix."),
+                "intervention": Schema.string("The fault or scenario that replaced the answer."),
+                "nearest_routes": nearestRoutes,
+            ]))
+
+    static let briefJournal = NamedSchema(
+        "BriefJournal",
+        Schema.answer(
+            "Entries of a sandbox's journal, in brief.",
+            [
+                "sandbox": Schema.string("The sandbox."),
+                "newest": Schema.integer(
+                    "The number of the newest entry, whatever the filter; 0 without any.", from: 0),
+                "entries": Schema.list("The entries, the oldest first.", of: briefEntry.reference),
+            ]))
+
+    static let archive = NamedSchema(
+        "HTTPArchive",
+        Schema.answer(
+            "Exchanges as HTTP Archive 1.2.", ["log": Schema.object("Its version, who made it, and the exchanges.")]))
+
+    static let journalForms = NamedSchema(
+        "JournalForms",
+        Schema.either(
+            "Entries, in the form that was asked for.", journal.reference, briefJournal.reference, archive.reference))
+
+    static let journalEntryForms = NamedSchema(
+        "JournalEntryForms",
+        Schema.either(
+            "An entry, in the form that was asked for.", journalEntry.reference, briefEntry.reference, archive.reference
+        ))
 }

@@ -20,7 +20,8 @@ struct NamedSchema: Sendable {
 
     /// All of them; what a call refers to must be among them, as a test shows.
     static let all =
-        [problem, health, description] + times + journals + settingsSchemas + conditionSchemas + faultSchemas
+        [problem, health, description, vendors, sample] + times + journals + settingsSchemas + conditionSchemas
+        + faultSchemas
         + scenarioSchemas + verifySchemas + tokenSchemas + keySchemas + sandboxes
 }
 

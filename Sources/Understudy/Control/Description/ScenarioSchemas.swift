@@ -23,13 +23,26 @@ extension NamedSchema {
                 "available": Schema.list(
                     "All of them.",
                     of: Schema.answer(
-                        "A scenario.",
+                        "A scenario.", optional: ["rules"],
                         [
                             "scenario": Schema.string("Its name."), "vendor": Schema.string("The vendor's id."),
                             "about": Schema.string("What it shows."),
                             "states": Schema.list("Its states, the first one first.", of: ["type": "string"]),
+                            "rules": Schema.list(
+                                "The rules of its states, where they were asked for.", of: scenarioRule),
                         ])),
             ]))
+
+    private static let scenarioRule = Schema.answer(
+        "A rule, in words.",
+        [
+            "state": Schema.string("The state it belongs to."),
+            "routes": Schema.list("The ids of the routes that it is for.", of: ["type": "string"]),
+            "calls": Schema.string("Which of the calls there, such as “call 3”."),
+            "when": Schema.nullable(Schema.string("What else is asked of the call; null for nothing.")),
+            "effect": Schema.string("What it does; empty when calls pass."),
+            "go": Schema.nullable(Schema.string("The state that comes next; null to stay.")),
+        ])
 
     static let scenarioOrder = NamedSchema(
         "ScenarioOrder",

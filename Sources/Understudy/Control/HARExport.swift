@@ -1,0 +1,90 @@
+import Emulation
+import JSON
+import Wire
+
+/// Exchanges as HTTP Archive 1.2, which browsers' tools, Charles and Proxyman open.
+///
+/// It is made of what the journal shows, so that no secret is in it either.
+struct HARExport {
+    private let entries: [JSON]
+
+    /// The archive of entries as the journal shows them.
+    init(_ entries: [JSON]) {
+        self.entries = entries
+    }
+
+    /// The archive.
+    var json: JSON {
+        [
+            "log": [
+                "version": "1.2", "creator": ["name": "Understudy", "version": .string(Emulator.version)],
+                "entries": .array(entries.map(Self.exchange)),
+            ]
+        ]
+    }
+
+    /// Nobody measured how long anything took, which is 0 and not -1: the time of the whole must be a sum.
+    private static func exchange(_ entry: JSON) -> JSON {
+        let comment = ["route", "failure", "reason", "intervention"].compactMap { entry[$0]?.string }
+        return [
+            "startedDateTime": entry["at"] ?? .null, "time": 0, "request": request(entry["request"] ?? [:]),
+            "response": response(entry["response"] ?? [:]), "cache": [:],
+            "timings": ["send": 0, "wait": 0, "receive": 0], "comment": .string(comment.joined(separator: ": ")),
+        ]
+    }
+
+    private static func request(_ request: JSON) -> JSON {
+        let target = request["target"]?.string ?? ""
+        let query = target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
+        let text = text(request["body"])
+        var json: JSONObject = [
+            "method": request["method"] ?? .null,
+            "url": .string("http://\(field("host", of: request) ?? "127.0.0.1")\(target)"), "httpVersion": "HTTP/1.1",
+            "cookies": [], "headers": headers(of: request),
+            "queryString": .array(query.split(separator: "&").map(parameter)), "headersSize": -1,
+            "bodySize": JSON(text?.utf8.count ?? 0),
+        ]
+        if let text {
+            json["postData"] = [
+                "mimeType": .string(field("content-type", of: request) ?? ""), "text": .string(text),
+            ]
+        }
+        return .object(json)
+    }
+
+    private static func parameter(_ text: Substring) -> JSON {
+        let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map {
+            JSON.string(String(PercentEncoding.decode($0) ?? $0))
+        }
+        return ["name": parts[0], "value": parts.count > 1 ? parts[1] : ""]
+    }
+
+    private static func response(_ response: JSON) -> JSON {
+        let text = text(response["body"]) ?? ""
+        return [
+            "status": response["status"] ?? .null, "statusText": "", "httpVersion": "HTTP/1.1", "cookies": [],
+            "headers": headers(of: response),
+            "content": [
+                "size": JSON(text.utf8.count), "mimeType": .string(field("content-type", of: response) ?? ""),
+                "text": .string(text),
+            ],
+            "redirectURL": .string(field("location", of: response) ?? ""), "headersSize": -1,
+            "bodySize": JSON(text.utf8.count),
+        ]
+    }
+
+    private static func headers(of message: JSON) -> JSON {
+        .array(
+            (message["headers"]?.array ?? []).map { ["name": $0[0] ?? .null, "value": $0[1] ?? .null] })
+    }
+
+    private static func field(_ name: String, of message: JSON) -> String? {
+        message["headers"]?.array?.first { $0[0]?.string?.lowercased() == name }?[1]?.string
+    }
+
+    /// A content as text; `nil` when there is none.
+    private static func text(_ body: JSON?) -> String? {
+        guard let body, !body.isNull else { return nil }
+        return body.string ?? body.text
+    }
+}

@@ -1,0 +1,96 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// A sandbox's calls as contract cases that pass when they are run again, from a fresh sandbox on.
+///
+/// What the journal masks is not in it. A token is made again, with the defect it had; what an earlier answer gave is taken
+/// from the answer to the same call; a call that holds another secret is left out, and a comment says so.
+struct HurlExport {
+    private let entries: [JournalEntry]
+    private let call: ControlCall
+
+    /// The cases of these entries.
+    init(_ entries: [JournalEntry], _ call: ControlCall) {
+        self.entries = entries
+        self.call = call
+    }
+
+    /// The file.
+    var text: String {
+        var values = CapturedValues(of: entries)
+        var parts = [preparation]
+        var moment: Moment?
+        // The vendors whose records are not as they were, since a call that changed them is left out.
+        var strange: Set<String?> = []
+        for (index, entry) in entries.enumerated() {
+            var part = HurlPart(entry, masked: MaskedExchange(entry, by: call.sandbox.redactor))
+            do throws(HurlOmission) {
+                if strange.contains(entry.record.vendor) {
+                    throw HurlOmission(why: "which may need a call that is left out")
+                }
+                let calls = try part.prepare(&values, index, of: call)
+                if moment != entry.moment { parts.append(Self.clock(entry.moment)) }
+                moment = entry.moment
+                parts += calls + [try part.text(values, index)]
+            } catch {
+                values.forget(givenBy: index, tokens: part.named)
+                if entry.changesSomething { strange.insert(entry.record.vendor) }
+                parts.append("# left out: \(part.title), \(error.why)\n")
+            }
+        }
+        return parts.joined(separator: "\n")
+    }
+
+    private static func clock(_ moment: Moment) -> String {
+        """
+        PUT {{base}}/_understudy/clock
+        {"now":"\(moment.rfc3339)","freeze":true}
+        HTTP 200
+
+        """
+    }
+
+    private var preparation: String {
+        """
+        # Calls from the journal of sandbox \(call.sandboxName). They begin in a fresh sandbox: what changed users before the
+        # first of them, and faults and scenarios, are not repeated.
+        POST {{base}}/_understudy/reset
+        HTTP 204
+
+        PUT {{base}}/_understudy/settings
+        \(settings.text)
+        HTTP 200
+
+        """
+    }
+
+    /// The profile, and the switches that are not as it has them.
+    private var settings: JSON {
+        let settings = call.sandbox.settings
+        var switches = JSONObject()
+        for vendor in call.emulator.vendors {
+            let id = vendor.identity.id
+            let values = settings.values(vendor: id, vendor.switchDeclarations)
+            for each in vendor.switchDeclarations where values[each.name] != each.value(in: settings.profile) {
+                switches.append("\(id).\(each.name)", .string(values[each.name]))
+            }
+        }
+        return ["profile": .string(settings.profile.rawValue), "switches": .object(switches)]
+    }
+}
+
+extension JournalEntry {
+    /// Whether the call may have changed what the vendor remembers.
+    fileprivate var changesSomething: Bool {
+        request.method != .get && request.method != .head && (200..<300).contains(response.status.code)
+    }
+}
+
+/// Why a call cannot be a case.
+struct HurlOmission: Error, CustomStringConvertible {
+    let why: String
+
+    var description: String { why }
+}

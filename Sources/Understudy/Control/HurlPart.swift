@@ -1,0 +1,165 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// One exported call: the calls that prepare it, and itself with what is expected of its answer.
+struct HurlPart {
+    private let entry: JournalEntry
+    private let masked: MaskedExchange
+    /// The compact tokens of the request as they came.
+    private let tokens: [String]
+    /// Those of them for which it has a call that makes them.
+    private(set) var named: [String] = []
+
+    init(_ entry: JournalEntry, masked: MaskedExchange) {
+        self.entry = entry
+        self.masked = masked
+        tokens = Self.tokens(of: entry.request)
+    }
+
+    /// What people call it.
+    var title: String {
+        let words = [entry.record.route ?? masked.path, entry.record.failure].compactMap(\.self)
+        return "entry \(entry.id), \(words.joined(separator: ", "))"
+    }
+
+    /// The fields that belong to a connection, a client's library or the sandbox.
+    private static let left: Set<String> = [
+        "host", "content-length", "connection", "accept-encoding", "user-agent", "transfer-encoding", "expect",
+        "x-understudy-sandbox", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "keep-alive",
+    ]
+
+    /// The calls that make the tokens it needs.
+    ///
+    /// - Throws: why it cannot be repeated.
+    mutating func prepare(
+        _ values: inout CapturedValues, _ index: Int, of call: ControlCall
+    ) throws(HurlOmission) -> [String] {
+        if entry.record.intervention != nil { throw HurlOmission(why: "which a fault or a scenario answered") }
+        if entry.request.fields[.upgrade] != nil { throw HurlOmission(why: "which opened a socket") }
+        if entry.omitsBodies || entry.request.bodyExceedsLimit {
+            throw HurlOmission(why: "whose content was too long to be kept")
+        }
+        var calls: [String] = []
+        for token in tokens where !values.knows(token) {
+            guard let id = entry.record.vendor, let vendor = call.emulator.vendor(id),
+                let recipe = TokenRecipe(
+                    for: token, of: call.emulator.vendors[vendor], in: call.sandbox.cell(vendor),
+                    at: entry.moment)
+            else { throw HurlOmission(why: "whose token cannot be made again") }
+            named.append(token)
+            calls.append(values.replaced(Self.minting(recipe, values.name(token: token))))
+        }
+        if calls.contains(where: values.needsLost) { throw Self.needsLost }
+        try checkSecrets()
+        return calls
+    }
+
+    private static let needsLost = HurlOmission(why: "which needs what a call gave that is left out")
+
+    private static func minting(_ recipe: TokenRecipe, _ name: String) -> String {
+        """
+        POST {{base}}/_understudy/tokens/\(recipe.vendor)/\(recipe.kind)
+        \(JSON.object(recipe.members).text)
+        HTTP 200
+        [Captures]
+        \(name): jsonpath "$.token"
+
+        """
+    }
+
+    /// Refuses a call with a secret besides its tokens.
+    private func checkSecrets() throws(HurlOmission) {
+        let body = (try? JSON.parse(entry.request.body))?.text ?? String(decoding: entry.request.body, as: UTF8.self)
+        let shownBody = masked.requestBody.isNull ? "" : masked.requestBody.string ?? masked.requestBody.text
+        var pairs = [(entry.request.target, masked.target), (body, shownBody)]
+        pairs += zip(entry.request.fields, masked.requestFields).map { ($0.value, $1.value) }
+        for (sent, shown) in pairs where unmasked(shown) != sent && unmasked(shown) != JSON.string(sent).text {
+            throw HurlOmission(why: "which holds a secret that the journal masks")
+        }
+    }
+
+    /// The text with the tokens as they came.
+    private func unmasked(_ text: String) -> String {
+        tokens.reduce(text) { text, token in
+            let signature = token.split(separator: ".", omittingEmptySubsequences: false).last ?? ""
+            return text.replacing(token.dropLast(signature.count) + "***", with: token)
+        }
+    }
+
+    static func tokens(of request: Request) -> [String] {
+        let texts = request.fields.map(\.value) + [request.target, String(decoding: request.body, as: UTF8.self)]
+        var found: [String] = []
+        for text in texts {
+            for match in text.matches(of: /eyJ[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*\.[A-Za-z0-9_-]*/) {
+                let token = String(match.output)
+                if !found.contains(token) { found.append(token) }
+            }
+        }
+        return found
+    }
+}
+
+// MARK: - The case
+
+extension HurlPart {
+    /// The case.
+    ///
+    /// - Throws: why it cannot be written.
+    func text(_ values: CapturedValues, _ index: Int) throws(HurlOmission) -> String {
+        let target = entry.request.target
+        guard target.hasPrefix("/"), Self.isPlain(target), !target.contains("#") else {
+            throw HurlOmission(why: "whose target cannot be written")
+        }
+        var lines = ["# \(title)", "\(entry.request.method.rawValue) {{base}}\(values.replaced(target))"]
+        for (name, value) in entry.request.fields where !Self.left.contains(name.lowercased()) {
+            guard Self.isPlain(value) else { throw HurlOmission(why: "whose fields cannot be written") }
+            lines.append("\(name): \(values.replaced(Self.escaped(value)))")
+        }
+        if !entry.request.body.isEmpty { lines.append(try body(values)) }
+        lines.append("HTTP \(entry.response.status.code)")
+        if let captures = values.captures[index] {
+            lines.append("[Captures]")
+            lines += captures.map { "\($0.name): jsonpath \"\($0.path)\"" }
+        }
+        let asserts = asserts
+        if !asserts.isEmpty { lines += ["[Asserts]"] + asserts }
+        let text = lines.joined(separator: "\n") + "\n"
+        if values.needsLost(text) { throw Self.needsLost }
+        return text
+    }
+
+    /// Printable, and nothing in it is taken for a variable.
+    private static func isPlain(_ text: String) -> Bool {
+        text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value < 0x7F } && !text.contains("{{")
+    }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("#", with: "\\#")
+    }
+
+    private func body(_ values: CapturedValues) throws(HurlOmission) -> String {
+        let bytes = entry.request.body
+        if let json = try? JSON.parse(bytes), json.object != nil || json.array != nil {
+            let text = String(decoding: bytes, as: UTF8.self)
+            guard !text.contains("{{") else { throw HurlOmission(why: "whose content cannot be written") }
+            return values.replaced(text)
+        }
+        let text = String(decoding: bytes, as: UTF8.self)
+        let replaced = values.replaced(text)
+        if replaced != text, Self.isPlain(text), !text.contains("`"), !text.contains("\\") { return "`\(replaced)`" }
+        return "hex,\(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined());"
+    }
+
+    /// What must be so again: the words of a refusal, but no numbers, ids and times in them.
+    private var asserts: [String] {
+        guard entry.record.failure != nil, let body = (try? JSON.parse(entry.response.body))?.object else { return [] }
+        return body.compactMap { member in
+            guard let text = member.value.string, member.name.allSatisfy({ $0.isLetter || $0 == "_" }),
+                !text.contains("{{"), text.filter(\.isNumber).count < 4
+            else { return nil }
+            return "jsonpath \"$.\(member.name)\" == \(JSON.string(text).text)"
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Emulation
+import JSON
+import Tokens
+
+/// How a token like one that came can be made: by what control call, and what to tell it.
+struct TokenRecipe {
+    /// The vendor's id.
+    let vendor: String
+    /// The kind's name.
+    let kind: String
+    /// What the call is told.
+    let members: JSONObject
+
+    /// The recipe of a token that the vendor would judge as it judged this one; `nil` when none is found.
+    ///
+    /// Its signature is secret, so every defect is tried until one is refused for the same reasons.
+    init?(for token: String, of vendor: any MountedVendor, in cell: any StateCell, at moment: Moment) {
+        let wanted = cell.explain(token, knowing: [:], at: moment)
+        guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
+        let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
+        guard let claims = read.claims, var header = read.header else { return nil }
+        header = JSONObject(header.filter { $0.name != "alg" }.map { ($0.name, $0.value) })
+        let usual: JSONObject = ["header": .object(header), "claims": .object(claims)]
+        let account = Self.account(wanted.account, for: kind)
+        for defect in [nil] + Self.defects(of: kind, cell, moment, lacking: claims).map(Optional.some) {
+            var members = account.reduce(into: usual) { $0[$1.name] = $1.value }
+            members["defect"] = defect.map(JSON.string)
+            let order = MintOrder(kind: kind.name, members: members)
+            guard let minted = try? cell.mint(order, at: moment) else { continue }
+            let verdict = cell.explain(minted.token, knowing: [:], at: moment)
+            guard verdict.failure == wanted.failure, Self.failed(verdict) == Self.failed(wanted) else { continue }
+            self.vendor = vendor.identity.id
+            self.kind = kind.name
+            self.members = members
+            return
+        }
+        return nil
+    }
+
+    private static func failed(_ verdict: TokenExplanation) -> [String] {
+        verdict.findings.filter { $0.outcome == .failed }.map(\.check)
+    }
+
+    /// Whose key fits, as the order for a token names it: “project a, key b” are its members `project` and `key`.
+    private static func account(_ account: String?, for kind: TokenKind) -> JSONObject {
+        let words = account?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
+        return JSONObject(
+            zip(words, words.dropFirst()).filter { name, _ in kind.members.contains { $0.name == name } }.map {
+                ($0, .string($1))
+            })
+    }
+
+    /// All defects of the kind; of missing claims those that the token lacks.
+    private static func defects(
+        of kind: TokenKind, _ cell: any StateCell, _ moment: Moment, lacking claims: JSONObject
+    ) -> [String] {
+        let good = try? cell.mint(MintOrder(kind: kind.name), at: moment)
+        let usual = good?.json["claims"]?.object ?? [:]
+        let missing = usual.map(\.name).filter { claims[$0] == nil }.map { "missing-\($0)" }
+        return missing + (Defect.names + kind.defects).filter { !$0.hasSuffix("CLAIM") }
+    }
+}

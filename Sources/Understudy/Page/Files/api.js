@@ -1,0 +1,97 @@
+// The way to the control API, which is all that this page uses.
+
+const KEY = 'understudy-control-token';
+const ROOT = '/_understudy/';
+
+/** Why a call was refused, in the API's words. */
+export class Problem extends Error {
+  constructor(status, code, message) {
+    super(message);
+    Object.assign(this, { status, code });
+  }
+}
+
+/** Where the page stands: its sandbox, and whether the server is there. */
+export const place = { sandbox: 'default', isOnline: true, port: null };
+
+/** A host such as shop.localhost selects its sandbox; then no field may name another. */
+export const hostSandbox = location.hostname.endsWith('.localhost') ? location.hostname.slice(0, -10) : null;
+const path = location.pathname.match(/^\/~([a-z0-9-]+)\//);
+export const firstSandbox = hostSandbox ?? path?.[1] ?? 'default';
+
+/** Where an app reaches the sandbox. */
+export function address() {
+  // A control port of its own is not where the vendors are.
+  const origin = place.port ? `http://${location.hostname}:${place.port}` : location.origin;
+  return hostSandbox || place.sandbox === 'default' ? origin : `${origin}/~${place.sandbox}`;
+}
+
+export function headers(extra) {
+  const all = { ...extra };
+  if (!hostSandbox) all['X-Understudy-Sandbox'] = place.sandbox;
+  return all;
+}
+
+let asks = null;
+let ask = async () => null;
+/** Who asks for the control token when the API does. */
+export function askWith(act) { ask = act; }
+
+function setOnline(isOnline) {
+  if (place.isOnline === isOnline) return;
+  place.isOnline = isOnline;
+  document.dispatchEvent(new Event('connection'));
+}
+
+/** Makes a call; gives its JSON, or text where it is none. */
+export async function call(method, what, content, signal) {
+  for (;;) {
+    const response = await send(method, what, content, signal);
+    if (response.status === 401) {
+      asks ??= ask().finally(() => { asks = null; });
+      const token = await asks;
+      if (!token) throw new Problem(401, 'control-token-wrong', 'The control API asks for its bearer token.');
+      sessionStorage.setItem(KEY, token);
+      continue;
+    }
+    const text = await response.text();
+    const isJSON = (response.headers.get('content-type') ?? '').includes('json');
+    const value = isJSON && text ? JSON.parse(text) : text;
+    if (!response.ok && response.status !== 409) {
+      throw new Problem(response.status, value?.error?.code, value?.error?.message ?? `The answer is ${response.status}.`);
+    }
+    return value;
+  }
+}
+
+async function send(method, what, content, signal) {
+  const token = sessionStorage.getItem(KEY);
+  const fields = headers(token ? { Authorization: `Bearer ${token}` } : {});
+  if (content !== undefined) fields['Content-Type'] = 'application/json';
+  try {
+    const response = await fetch(ROOT + what, {
+      method, headers: fields, signal, cache: 'no-store', body: content === undefined ? undefined : JSON.stringify(content),
+    });
+    setOnline(true);
+    return response;
+  } catch (problem) {
+    if (problem.name === 'AbortError') throw problem;
+    setOnline(false);
+    throw new Problem(0, 'gone', 'The server does not answer. This page keeps what it has and tries again.');
+  }
+}
+
+export const get = (what, signal) => call('GET', what, undefined, signal);
+
+let known = null;
+/** The vendors with routes, failures and switches, read once. */
+export function vendors() {
+  known ??= get('vendors').then(({ vendors, port }) => { place.port = port; return vendors; }).catch(problem => { known = null; throw problem; });
+  return known;
+}
+
+/** A query of what is set. */
+export function query(values) {
+  const set = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '');
+  return set.length ? '?' + new URLSearchParams(set) : '';
+}

@@ -1,0 +1,68 @@
+// An entry as something to run: a curl line, a contract case, an expectation in Swift.
+
+import { get, call, address } from './api.js';
+import { tokens, decode } from './words.js';
+
+const HOP = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'upgrade-insecure-requests', 'transfer-encoding',
+  'x-understudy-sandbox', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'accept-language', 'cache-control', 'pragma', 'referer', 'origin'];
+
+const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
+
+function bodyText(body) {
+  if (body === null) return null;
+  return typeof body === 'string' ? body : JSON.stringify(body);
+}
+
+/** The kind of token that a vendor takes one for, and what minting one like it needs. */
+export async function recipe(token, vendor) {
+  if (!vendor) return null;
+  const { verdicts } = await call('POST', 'tokens/explain', { token, vendor });
+  const kind = verdicts[0]?.kind;
+  if (!kind) return null;
+  const { kinds } = await get('tokens');
+  const known = kinds.find(each => each.vendor === vendor && each.kind === kind);
+  if (!known) return null;
+  // What the token says of itself is kept, but for its times: those begin now.
+  const claims = { ...decode(token.split('.')[1] ?? '') };
+  for (const name of ['exp', 'iat', 'nbf', 'jti', 'nonce']) delete claims[name];
+  return { vendor, kind, content: { claims } };
+}
+
+/** A token like the one that came, freshly made and right. */
+async function minted(token, vendor) {
+  const order = await recipe(token, vendor);
+  if (!order) return null;
+  return (await call('POST', `tokens/${order.vendor}/${order.kind}`, order.content)).token;
+}
+
+async function replacements(entry) {
+  const pairs = [];
+  for (const token of tokens(entry.request)) {
+    const fresh = await minted(token, entry.vendor);
+    if (fresh) pairs.push([token, fresh]);
+  }
+  return text => pairs.reduce((all, [old, fresh]) => all.replaceAll(old, fresh), text);
+}
+
+export async function asCurl(entry) {
+  const replace = await replacements(entry);
+  const lines = [`curl -i -X ${entry.request.method} ${quoted(address() + replace(entry.request.target))}`];
+  for (const [name, value] of fields(entry)) lines.push(`-H ${quoted(`${name}: ${replace(value)}`)}`);
+  const body = bodyText(entry.request.body);
+  if (body !== null) lines.push(`-d ${quoted(replace(body))}`);
+  return lines.join(' \\\n  ');
+}
+
+const fields = entry => entry.request.headers.filter(([name]) => !HOP.includes(name.toLowerCase()));
+
+/** The call as a contract case; the control API writes it, as it does for the whole journal. */
+export async function asHurl(entry) {
+  return get(`journal/${entry.id}?format=hurl`);
+}
+
+/** The same expectation for a test with UnderstudyTesting. */
+export function asSwift(entry) {
+  const where = [['vendor', entry.vendor], ['route', entry.route], ['failure', entry.failure], ['status', entry.status]]
+    .filter(([, value]) => value !== null).map(([name, value]) => `"${name}": ${JSON.stringify(value)}`);
+  return `await server.expectCalls(.atLeast(1), where: [${where.join(', ')}])`;
+}

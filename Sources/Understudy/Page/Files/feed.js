@@ -1,0 +1,71 @@
+// The journal as it grows: brief entries, the oldest first, asked for by the long poll.
+
+import { get, query, place } from './api.js';
+
+const MOST = 10000;
+/** The parameters that the API knows; `text` is the page's own. */
+export const FILTERS = ['vendor', 'route', 'status', 'failure', 'refused', 'unmatched', 'since', 'last'];
+
+/** Entries that a filter admits, followed for as long as somebody listens. */
+export class Feed {
+  constructor(filter, onChange) {
+    Object.assign(this, { filter, onChange, rows: [], last: 0, problem: null, isFirst: true });
+    this.sandbox = place.sandbox;
+    this.controller = new AbortController();
+    this.follow();
+  }
+
+  stop() { this.controller.abort(); }
+
+  async follow() {
+    const { signal } = this.controller;
+    while (!signal.aborted) {
+      try {
+        await visible(signal);
+        await this.read(signal);
+        this.problem = null;
+        // At most five polls a second, however many entries come.
+        await pause(200, signal);
+      } catch (problem) {
+        if (signal.aborted) return;
+        this.problem = problem;
+        this.onChange(this);
+        if (problem.status === 400) return;
+        await pause(1000, signal);
+      }
+    }
+  }
+
+  async read(signal) {
+    const { last, ...rest } = this.filter;
+    const wait = this.isFirst ? {} : { wait: '20s', count: 1 };
+    const given = this.isFirst ? { last: last ?? MOST } : {};
+    const answer = await get('journal' + query({ ...rest, format: 'brief', after: this.last, ...given, ...wait }), signal);
+    if (answer.newest < this.last) this.restart();
+    for (const entry of answer.entries) if (entry.id > this.last) this.rows.push(entry);
+    if (this.rows.length > MOST) this.rows.splice(0, this.rows.length - MOST);
+    this.last = Math.max(this.last, this.rows.at(-1)?.id ?? 0, this.isFirst ? answer.newest : 0);
+    const isNews = answer.entries.length || this.isFirst || this.problem;
+    this.isFirst = false;
+    if (isNews) this.onChange(this);
+  }
+
+  /** The journal was cleared or its sandbox reset: numbers may begin again. */
+  restart() {
+    this.rows = [];
+    this.last = 0;
+    this.onChange(this);
+  }
+}
+
+/** A page that nobody sees asks for nothing: a browser has six connections to a server, for all its pages together. */
+const visible = signal => new Promise(resolve => {
+  if (!document.hidden) return resolve();
+  document.addEventListener('visibilitychange', resolve, { once: true, signal });
+  signal.addEventListener('abort', resolve, { once: true });
+});
+
+const pause = (milliseconds, signal) => new Promise(resolve => {
+  const timer = setTimeout(resolve, milliseconds);
+  signal?.addEventListener('abort', () => { clearTimeout(timer); resolve(); }, { once: true });
+});

@@ -1,0 +1,51 @@
+// Keys: what issuers publish, how often it was fetched, and the drills.
+
+import { h, put, button, fold, outcome, code, table } from './dom.js';
+import { get, call } from './api.js';
+import { relative, absolute } from './words.js';
+
+export const title = 'Keys';
+
+const DRILLS = {
+  overlap: 'a second key is published beside the first', retire: 'the older key is published no more', replace: 'another key takes the place of the first at once',
+  'same-kid': 'another key takes its place under the same id', break: 'the keys can no longer be fetched', repair: 'the keys can be fetched again',
+};
+
+export function view(app) {
+  const said = outcome();
+  const list = h('div');
+  const node = h('div.page', h('h1', 'Keys'), said.element, list);
+  let timer = null;
+  let drawn = '';
+
+  async function read() {
+    const value = await get('keys');
+    const text = JSON.stringify(value);
+    if (text === drawn) return;
+    drawn = text;
+    put(list,
+      h('h2', 'Issuers'), value.issuers.length ? value.issuers.map(issuer) : h('p.empty', 'No issuer publishes keys.'),
+      h('h2', 'Fetched keys'), value.fetched.length ? table('Fetched keys', ['Vendor', 'Issuer', 'From', 'Keys', 'Fetches', 'Fetched', 'Kept until', 'Problem'], value.fetched.map(each => [
+        each.vendor, each.issuer, h('code', each.url), each.kids.map(kid => kid ?? 'without id').join(', '), each.fetches, moment(each.fetched_at), moment(each.expires_at), each.problem ?? '–'])) : h('p.empty', 'No keys were fetched yet; a call with a token of such an issuer has them fetched.'),
+      h('h2', 'Shared secrets'), table('Shared secrets', ['Vendor', 'Owner', 'Algorithm', 'Bytes'], value.secrets.map(each => [each.vendor, each.owner, each.algorithm, each.bytes])));
+  }
+
+  const moment = seconds => seconds === null ? '–' : h('span', { title: absolute(seconds) }, relative(seconds, app.now()));
+
+  function issuer(each) {
+    const name = `${each.vendor} ${each.issuer}`;
+    const drill = what => said.run(async () => {
+      await call('POST', `keys/${each.vendor}/${encodeURIComponent(each.issuer)}/${what}`);
+      said.say(`${name}: ${DRILLS[what]}.`);
+      await read();
+    });
+    return h(`section.panel${each.broken ? '.intervened' : ''}`, { 'aria-label': name },
+      h('h3', name, h('span.note', ` ${each.algorithm}, fetched ${each.fetches} ${each.fetches === 1 ? 'time' : 'times'}${each.broken ? '; ! broken: nobody can fetch them' : ''}`)),
+      h('ul', each.keys.map(key => h('li', `${key.role}: `, h('code', key.kid ?? 'without id'), fold('Public key', () => code(key.jwk))))),
+      h('div.tools', Object.keys(DRILLS).map(what => button(what, () => drill(what), { title: DRILLS[what], 'aria-label': `${what} ${name}` }))));
+  }
+
+  const follow = () => { read().catch(said.fail).finally(() => { timer = setTimeout(follow, 2000); }); };
+  let isStarted = false;
+  return { node, update() { if (!isStarted) { isStarted = true; follow(); } }, close: () => clearTimeout(timer) };
+}

@@ -1,0 +1,63 @@
+// Each vendor's API: where it is known from, how it can fail, and a sample call of every route.
+
+import { h, put, select, outcome, table, fold } from './dom.js';
+import { vendors } from './api.js';
+import { source } from './checks.js';
+import { sampleForm } from './sample.js';
+
+export const title = 'Routes';
+
+export function view(app) {
+  const said = outcome();
+  const list = h('div');
+  const trial = h('div');
+  const search = h('input', { type: 'search', placeholder: 'Filter  /', 'aria-label': 'Free text', oninput: () => app.change({ text: search.value || null }, true) });
+  const only = h('span');
+  const node = h('div.page', h('h1', 'Routes'), h('div.filters', search, only), said.element, trial, list);
+  let all = [];
+  let tried = '';
+
+  function draw(params) {
+    const words = (params.get('text') ?? '').toLowerCase();
+    const fits = each => JSON.stringify(Object.values(each)).toLowerCase().includes(words);
+    if (document.activeElement !== search) search.value = params.get('text') ?? '';
+    put(only, select([['', 'all vendors'], ...all.map(each => [each.id, each.title])], params.get('vendor') ?? '', value => app.change({ vendor: value || null }), { 'aria-label': 'Vendor' }));
+    put(list, all.filter(each => !params.get('vendor') || each.id === params.get('vendor')).map(vendor => {
+      const [routes, failures] = [vendor.routes.filter(fits), vendor.failures.filter(fits)];
+      if (!routes.length && !failures.length) return null;
+      return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title),
+        routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.map(route => [
+          h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code', `${route.method} ${route.path}`), route.evidence, source(route.source),
+          h('a', { href: app.link({ try: `${vendor.id} ${route.route} ${route.method} ${route.path}` }) }, 'Try it')])) : null,
+        failures.length ? fold(`${failures.length} failures`, () => table(`Failures of ${vendor.title}`, ['Failure', 'Status', 'When', 'Evidence', 'Source'], failures.map(each => [
+          h('a', { href: app.link({ vendor: vendor.id, failure: each.failure, text: null }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source)])), Boolean(words)) : null);
+    }));
+  }
+
+  async function attempt(params) {
+    const key = params.get('try') ?? '';
+    if (key === tried) return;
+    tried = key;
+    put(trial);
+    const [id, name, method, ...path] = key.split(' ');
+    const vendor = all.find(each => each.id === id);
+    const route = vendor?.routes.find(each => each.route === name && each.method === method && each.path === path.join(' '));
+    if (route) await said.run(async () => { put(trial, await sampleForm(vendor, route, app)); trial.scrollIntoView({ block: 'nearest' }); });
+  }
+
+  async function update(params) {
+    await said.run(async () => {
+      all = await vendors();
+      draw(params);
+      await attempt(params);
+    });
+  }
+
+  function key(event) {
+    if (event.key !== '/') return false;
+    search.focus();
+    return true;
+  }
+
+  return { node, update, key };
+}

@@ -1,0 +1,68 @@
+// All sandboxes, and what can be done with each.
+
+import { h, put, button, field, table, outcome, copier } from './dom.js';
+import { get, call, place } from './api.js';
+import { span, timeOfDay } from './words.js';
+
+export const title = 'Sandboxes';
+
+export function view(app) {
+  const list = h('div');
+  const said = outcome();
+  const name = h('input', { placeholder: 'shop-42', pattern: '[a-z0-9\\-]{1,63}', required: true, 'aria-label': 'Name' });
+  const life = h('input', { placeholder: '10m; empty: none', 'aria-label': 'Time to live' });
+  const node = h('div.page', h('h1', 'Sandboxes'),
+    h('p', 'Every test can have its own users, clock, settings, faults and journal. A sandbox comes into being when it is first named, or here:'),
+    h('form.inline', { 'aria-label': 'New sandbox', onsubmit: create }, field('Name', name), field('Goes once unused for', life), h('button', { type: 'submit' }, 'Create')),
+    said.element, list);
+  let timer = null;
+
+  async function create(event) {
+    event.preventDefault();
+    await said.run(async () => {
+      const made = await call('PUT', `sandboxes/${encodeURIComponent(name.value.trim())}`, { ttl: life.value.trim() || null });
+      said.say(`Sandbox ${made.name} is there.`);
+      await read();
+    });
+  }
+
+  async function read() {
+    const { sandboxes } = await get('sandboxes');
+    app.sandboxes(sandboxes.map(each => each.name));
+    put(list, table('Sandboxes', ['Name', 'Age', 'Unused for', 'Calls', 'Journal', 'Sockets', 'Clock', 'Seed', ''], sandboxes.map(row)));
+  }
+
+  function row(each) {
+    const isDefault = each.name === 'default';
+    const base = isDefault ? location.origin : `${location.origin}/~${each.name}`;
+    return [h('a', { href: app.link({ sandbox: each.name, entry: null }, 'journal'), 'aria-current': each.name === place.sandbox ? 'true' : null }, each.name),
+      span(each.age_seconds), span(each.idle_seconds) + (each.expires_in_seconds === null ? '' : `, goes in ${span(each.expires_in_seconds)}`),
+      each.exchanges, `${each.journal_entries} entries, ${Math.ceil(each.journal_bytes / 1024)} kB`, each.sockets,
+      `${timeOfDay(each.now)} ${each.clock}`, each.seed ?? '–',
+      h('span.tools', copier('Copy address', () => base, { 'aria-label': `Copy address of ${each.name}` }),
+        button('Reset', () => lose(each, 'Reset'), { 'aria-label': `Reset ${each.name}`, title: 'Users, clock, settings, scenarios, faults and journal begin anew.' }),
+        isDefault ? null : button('Delete', () => lose(each, 'Delete'), { 'aria-label': `Delete ${each.name}`, title: 'The sandbox goes with all it holds.' }))];
+  }
+
+  /** What is lost can be kept for as long as the line above stands. */
+  function lose(each, what) {
+    const lost = `${each.journal_entries} journal entries, its users’ changes, clock, settings, scenarios and faults`;
+    app.later(`${what} ${each.name}: ${lost} go.`, async () => {
+      if (what === 'Delete') {
+        await call('DELETE', `sandboxes/${each.name}`);
+        if (place.sandbox === each.name) app.change({ sandbox: 'default', entry: null });
+      } else {
+        await app.within(each.name, () => call('POST', 'reset'));
+      }
+      await read();
+    });
+  }
+
+  const follow = () => { read().catch(said.fail).finally(() => { timer = setTimeout(follow, 2000); }); };
+  let isStarted = false;
+  return {
+    node,
+    update() { if (!isStarted) { isStarted = true; follow(); } },
+    close: () => clearTimeout(timer),
+  };
+}

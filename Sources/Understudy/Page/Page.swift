@@ -1,0 +1,98 @@
+import HTTPTypes
+import Wire
+
+/// The page by which people look at the server in a browser: `/_understudy/` and the files that it is made of.
+///
+/// They are part of the program, so that no disk is asked, and hold nothing of any sandbox: what the page shows it asks the
+/// control API for, like everybody else. The rules of ``ControlAccess`` are its rules as well.
+enum Page {
+    /// Whether a browser asks at the front door, where no vendor has anything; asked of every request, so the length decides.
+    static func isFrontDoor(_ request: Request) -> Bool {
+        request.target.utf8.count == 1 && request.target == "/" && isForBrowser(request)
+    }
+
+    /// The page or a file of it; `nil` when the request is for neither.
+    static func response(to request: Request) -> Response? {
+        guard request.method == .get || request.method == .head else { return nil }
+        let path = request.path
+        switch path {
+        case ControlOperation.prefix, "/":
+            guard isForBrowser(request) else { return nil }
+            // Relative, so that the prefix that selects a sandbox stays before it.
+            return Response(status: .seeOther, fields: [.location: "_understudy/"])
+        case ControlOperation.prefix + "/":
+            guard isForBrowser(request) else { return nil }
+            return PageFile.all["index.html"]?.response(to: request)
+        default:
+            let folder = ControlOperation.prefix + "/page/"
+            guard path.hasPrefix(folder) else { return nil }
+            return PageFile.all[String(path.dropFirst(folder.count))]?.response(to: request)
+        }
+    }
+
+    private static func isForBrowser(_ request: Request) -> Bool {
+        (request.method == .get || request.method == .head)
+            && request.fields.values(of: .accept).contains { $0.contains("text/html") }
+    }
+}
+
+/// A file of the page, with what goes before it on the wire.
+struct PageFile: Sendable {
+    let bytes: [UInt8]
+    private let fields: HTTPFields
+    private let tag: String
+
+    private init(_ name: String, _ bytes: [UInt8]) {
+        self.bytes = bytes
+        tag = Self.tag(of: bytes)
+        let ending = name.split(separator: ".").last ?? ""
+        fields = [
+            .contentType: Self.types[String(ending)] ?? "application/octet-stream", .contentSecurityPolicy: Self.policy,
+            // A new release is seen at once; what is unchanged is not sent again.
+            .cacheControl: "no-cache", .eTag: tag, .init("Referrer-Policy") ?? .eTag: "no-referrer",
+        ]
+    }
+
+    /// The file, or 304 to whoever has it.
+    func response(to request: Request) -> Response {
+        guard request.fields[.ifNoneMatch] != tag else { return Response(status: .notModified, fields: fields) }
+        return Response(status: .ok, fields: fields, body: bytes)
+    }
+
+    private static let types = [
+        "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
+        "svg": "image/svg+xml",
+    ]
+
+    /// Nothing from elsewhere, no script in markup, no markup from texts, and no page around it.
+    static let policy = """
+        default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
+        form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'
+        """
+
+    /// After FNV-1a: it tells versions apart and protects nothing.
+    private static func tag(of bytes: [UInt8]) -> String {
+        let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
+        return "\"\(String(hash, radix: 16))\""
+    }
+
+    /// All of them by name, made when the first is asked for.
+    static let all: [String: PageFile] = {
+        let files: [(String, [UInt8])] = [
+            ("index.html", PackageResources.index_html), ("style.css", PackageResources.style_css),
+            ("icon.svg", PackageResources.icon_svg), ("api.js", PackageResources.api_js),
+            ("app.js", PackageResources.app_js), ("checks.js", PackageResources.checks_js),
+            ("compare.js", PackageResources.compare_js), ("copies.js", PackageResources.copies_js),
+            ("dom.js", PackageResources.dom_js), ("entry.js", PackageResources.entry_js),
+            ("faults.js", PackageResources.faults_js), ("feed.js", PackageResources.feed_js),
+            ("journal.js", PackageResources.journal_js), ("keys.js", PackageResources.keys_js),
+            ("routes.js", PackageResources.routes_js), ("rows.js", PackageResources.rows_js),
+            ("sample.js", PackageResources.sample_js), ("sandboxes.js", PackageResources.sandboxes_js),
+            ("scenarios.js", PackageResources.scenarios_js), ("settings.js", PackageResources.settings_js),
+            ("socket.js", PackageResources.socket_js), ("state.js", PackageResources.state_js),
+            ("token.js", PackageResources.token_js), ("tokens.js", PackageResources.tokens_js),
+            ("words.js", PackageResources.words_js),
+        ]
+        return Dictionary(files.map { ($0.0, PageFile($0.0, $0.1)) }, uniquingKeysWith: { first, _ in first })
+    }()
+}

@@ -1,0 +1,99 @@
+import ArgumentParser
+import Emulation
+import JSON
+import Wire
+
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
+/// `understudy journal`
+struct JournalCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "journal", abstract: "Shows what a running server was asked, and why it refused.",
+        discussion: """
+            Example: understudy journal --refused --follow
+            Example: understudy journal 12
+
+            A line an entry: number, time by the sandbox's clock, status, vendor, route, and the reason.
+            Exit codes: 0 done, 1 the server does not answer or has no such entry, 2 misuse.
+            """)
+
+    @Argument(help: "The number of an entry, which is then shown with all its checks.")
+    var id: Int?
+
+    @Flag(help: "Go on with what comes, until Control-C.")
+    var follow = false
+
+    @Flag(help: "Only refused calls.")
+    var refused = false
+
+    @Option(help: "Only calls of this vendor.", completion: .remote("health", "id"))
+    var vendor: String?
+
+    @Option(
+        help: "Only calls at this route, or at those that fit a pattern with *.",
+        completion: .remote("vendors", "route"))
+    var route: String?
+
+    @Option(help: "Only this status, or a class such as 4xx.")
+    var status: String?
+
+    @Option(help: "Only what came since a time, or so long ago, such as 5m.")
+    var since: String?
+
+    @Option(help: "Only so many of the newest entries (20, with --follow 10).")
+    var last: Int?
+
+    @Flag(help: "Write JSON: an entry a line.")
+    var json = false
+
+    @OptionGroup var server: RunningServer
+
+    func run() throws {
+        if let id {
+            let entry = try server.call(.get, "journal/\(id)")
+            return json ? Output.json(entry) : EntryText(entry, isColoured: Self.isTerminal).show()
+        }
+        var after = try show(query(last: last ?? (follow ? 10 : 20)))
+        while follow {
+            after = try max(after, show(query() + ["after=\(after)", "wait=20s"], since: after))
+        }
+    }
+
+    private func query(last: Int? = nil) -> [String] {
+        let values = [
+            ("vendor", vendor), ("route", route), ("status", status), ("since", since),
+            ("refused", refused ? "true" : nil), ("last", last.map(String.init)),
+        ]
+        return values.compactMap { name, value in value.map { "\(name)=\(Self.encoded($0))" } }
+    }
+
+    private static func encoded(_ text: String) -> String {
+        text.utf8.reduce(into: "") { result, byte in
+            let isPlain = UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+            result +=
+                isPlain || "-._*:".utf8.contains(byte) || (0x41...0x5A) ~= byte
+                ? String(UnicodeScalar(byte)) : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+        }
+    }
+
+    /// Writes the entries that a query gives, and returns the number of the newest.
+    private func show(_ query: [String], since after: Int = 0) throws -> Int {
+        let form = json ? "json" : "brief"
+        let path = "journal?" + (query + ["format=\(form)"]).joined(separator: "&")
+        let answer = try server.call(.get, path, within: .seconds(60))
+        let entries = answer["entries"]?.array ?? []
+        for entry in entries {
+            if json { Output.line(entry.text) } else { Output.line(EntryText(entry, isColoured: Self.isTerminal).line) }
+        }
+        return max(after, entries.last?["id"]?.int ?? after)
+    }
+
+    /// Whether a person reads along, who may like colours.
+    private static var isTerminal: Bool {
+        isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
+    }
+}

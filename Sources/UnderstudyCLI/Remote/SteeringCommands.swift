@@ -1,0 +1,139 @@
+import ArgumentParser
+import Emulation
+import JSON
+
+/// `understudy clock`
+struct ClockCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "clock", abstract: "Shows or moves the clock of a sandbox of a running server.",
+        discussion: """
+            Example: understudy clock --advance 31m
+            Example: understudy clock --now 2027-01-15T08:00:00Z --freeze
+            """)
+
+    @Option(help: "The moment to show: Unix seconds or RFC 3339.")
+    var now: String?
+
+    @Option(help: "How far to move it, such as 31m or -1h.")
+    var advance: String?
+
+    @Flag(help: "Stop it.")
+    var freeze = false
+
+    @Flag(help: "Let it go on.")
+    var resume = false
+
+    @Flag(help: "Back to the machine's time.")
+    var machine = false
+
+    @OptionGroup var server: RunningServer
+
+    func validate() throws {
+        if freeze, resume { throw ValidationError("--freeze and --resume exclude each other.") }
+        if machine, now != nil || advance != nil || freeze || resume {
+            throw ValidationError("--machine takes every change back and goes with no other.")
+        }
+    }
+
+    func run() throws {
+        var change = JSONObject()
+        change["now"] = now.map(JSON.string)
+        change["advance"] = advance.map(JSON.string)
+        if freeze || resume { change["freeze"] = .bool(freeze) }
+        let clock =
+            machine
+            ? try server.call(.delete, "clock")
+            : change.isEmpty ? try server.call(.get, "clock") : try server.call(.put, "clock", .object(change))
+        let kind = clock["frozen"] == true ? "frozen" : clock["machine_time"] == true ? "machine time" : "moved"
+        Output.line("\(clock["now"]?.string ?? "") \(kind)")
+    }
+}
+
+/// `understudy sandbox`
+struct SandboxCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "sandbox", abstract: "Lists, makes, resets and deletes sandboxes of a running server.",
+        discussion: """
+            Example: understudy sandbox
+            Example: understudy sandbox shop-42 --ttl 10m
+            Example: understudy sandbox shop-42 --reset
+            """)
+
+    @Argument(help: "A sandbox; left out, all are listed.", completion: .remote("sandboxes", "name"))
+    var name: String?
+
+    @Option(help: "How long it may lie unused before it goes, such as 10m.")
+    var ttl: String?
+
+    @Flag(help: "Make it as it was at first: users, clock, settings, scenarios, faults, journal.")
+    var reset = false
+
+    @Flag(help: "Forget it with all it holds.")
+    var delete = false
+
+    @OptionGroup var server: RunningServer
+
+    func validate() throws {
+        if name == nil, ttl != nil || reset || delete { throw ValidationError("name the sandbox.") }
+        if reset, delete { throw ValidationError("--reset and --delete exclude each other.") }
+    }
+
+    func run() throws {
+        guard let name else { return try list() }
+        if delete { _ = try server.call(.delete, "sandboxes/\(name)") }
+        if reset {
+            var own = server
+            own.sandbox = name
+            _ = try own.call(.post, "reset")
+        }
+        if !reset, !delete { _ = try server.call(.put, "sandboxes/\(name)", ["ttl": JSON(ttl)]) }
+        try list()
+    }
+
+    private func list() throws {
+        let all = try server.call(.get, "sandboxes")["sandboxes"]?.array ?? []
+        let names = ["name", "age_seconds", "idle_seconds", "exchanges", "journal_entries", "sockets", "clock", "now"]
+        Output.table(
+            [["NAME", "AGE", "UNUSED", "CALLS", "JOURNAL", "SOCKETS", "CLOCK", "NOW"]]
+                + all.map { sandbox in names.map { sandbox[$0].map { $0.string ?? $0.text } ?? "" } })
+    }
+}
+
+/// `understudy scenario`
+struct ScenarioCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "scenario", abstract: "Shows, starts and ends scenarios in a sandbox of a running server.",
+        discussion: """
+            Example: understudy scenario rezolve-token-expires-mid-session
+            Example: understudy scenario --end
+            """)
+
+    @Argument(
+        help: "The scenarios to start, the first goes first; they replace those that are active.",
+        completion: .remote("scenarios", "scenario"))
+    var names: [String] = []
+
+    @Flag(help: "End all.")
+    var end = false
+
+    @OptionGroup var server: RunningServer
+
+    func validate() throws {
+        if end, !names.isEmpty { throw ValidationError("--end ends all and takes no name.") }
+    }
+
+    func run() throws {
+        if end { _ = try server.call(.delete, "scenarios") }
+        let answer =
+            names.isEmpty
+            ? try server.call(.get, "scenarios")
+            : try server.call(.put, "scenarios", ["scenarios": .array(names.map(JSON.string))])
+        let active = answer["active"]?.array ?? []
+        Output.table(
+            [["SCENARIO", "STATE", "ABOUT"]]
+                + (answer["available"]?.array ?? []).map { scenario in
+                    let state = active.first { $0["scenario"] == scenario["scenario"] }?["state"]?.string
+                    return [scenario["scenario"]?.string ?? "", state ?? "-", scenario["about"]?.string ?? ""]
+                })
+    }
+}

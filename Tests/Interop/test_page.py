@@ -1,0 +1,675 @@
+"""The page in a browser, read as a person reads it: by role and name."""
+
+import concurrent.futures
+import json
+import threading
+import time
+from urllib.parse import quote
+
+import pytest
+import requests
+from browser import NoBrowser
+from devtools import Browser
+from payloads import PAYLOADS
+from world import ADA, API_KEY, DEVICE, PARTNER, Sandbox, Server
+
+BOOK = f"/api/v1/partner/{PARTNER}/customer/{ADA}/addressbook"
+VIEWS = ["journal", "tokens", "sandboxes", "settings", "scenarios", "faults", "keys", "state", "routes"]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    try:
+        browser = Browser()
+    except NoBrowser as problem:
+        pytest.fail(str(problem), pytrace=False)
+    yield browser
+    browser.close()
+
+
+class Visit:
+    """A sandbox, and the page opened on it."""
+
+    def __init__(self, browser, server, name: str, **options):
+        self.browser, self.options = browser, options
+        self.sandbox = Sandbox(server, name)
+        self.tabs = []
+
+    def open(self, view: str = "journal", query: str = "", **options):
+        address = f"{self.sandbox.url}/_understudy/#/{view}{'?' + query if query else ''}"
+        tab = self.browser.open(address, **{**self.options, **options})
+        self.tabs.append(tab)
+        tab.until("document.querySelector('main')?.childElementCount > 0")
+        return tab
+
+    def close(self):
+        for tab in self.tabs:
+            tab.run("1")
+            tab.close()
+        complaints = [each for tab in self.tabs for each in tab.complaints]
+        assert complaints == [], "the page, or its Content-Security-Policy, complained"
+        elsewhere = {url for tab in self.tabs for url in tab.requested if not url.startswith((self.sandbox.server.url, "about:", "devtools:"))}
+        assert elsewhere == set(), "the page asked for something elsewhere"
+        assert [each for tab in self.tabs for each in tab.dialogs] == []
+
+
+@pytest.fixture
+def visit(browser, server, request):
+    name = request.node.name.replace("_", "-").split("[")[0].removeprefix("test-")[:50].strip("-")
+    visit = Visit(browser, server, name)
+    yield visit
+    visit.close()
+
+
+def call(sandbox, defect=None, **headers):
+    token = sandbox.mint(**({"defect": defect} if defect else {}))
+    return requests.get(sandbox.url + BOOK, headers={
+        "x-rezolve-partner-apikey": API_KEY, "x-rezolve-device-id": DEVICE, "authorization": f"Bearer {token}", **headers})
+
+
+# --- What is served
+
+def files(server):
+    page = requests.get(f"{server.url}/_understudy/", headers={"accept": "text/html"})
+    names = ["api.js", "app.js", "checks.js", "compare.js", "copies.js", "dom.js", "entry.js", "faults.js", "feed.js", "icon.svg", "journal.js", "keys.js",
+             "routes.js", "rows.js", "sample.js", "sandboxes.js", "scenarios.js", "settings.js", "socket.js", "state.js", "style.css", "token.js", "tokens.js", "words.js"]
+    return [page, *(requests.get(f"{server.url}/_understudy/page/{name}") for name in names)]
+
+
+def test_the_page_is_small_and_strict(server):
+    answers = files(server)
+    assert [answer.status_code for answer in answers] == [200] * len(answers)
+    assert sum(len(answer.content) for answer in answers) <= 120_000
+    for answer in answers:
+        assert "default-src 'none'" in answer.headers["content-security-policy"]
+        assert "unsafe" not in answer.headers["content-security-policy"]
+        assert answer.headers["x-content-type-options"] == "nosniff" and answer.headers["referrer-policy"] == "no-referrer"
+        again = requests.get(answer.url, headers={"accept": "text/html", "if-none-match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+        text = answer.text
+        assert "http://" not in text.replace("http://www.w3.org/2000/svg", "").replace("`http://${location.hostname}:${place.port}`", "")
+        assert "innerHTML" not in text and "eval(" not in text
+
+
+def test_a_file_of_the_page_has_under_250_lines(server):
+    for answer in files(server):
+        assert answer.text.count("\n") < 250, answer.url
+
+
+def test_the_front_door_leads_browsers_to_the_page_and_nobody_else(server):
+    to = requests.get(f"{server.url}/", headers={"accept": "text/html,*/*;q=0.8"}, allow_redirects=False)
+    assert to.status_code == 303 and to.headers["location"] == "_understudy/"
+    assert requests.get(f"{server.url}/~door/", headers={"accept": "text/html"}).url == f"{server.url}/~door/_understudy/"
+    assert requests.get(f"{server.url}/").status_code == 404
+    names = {each["name"] for each in requests.get(f"{server.url}/_understudy/sandboxes").json()["sandboxes"]}
+    assert "door" not in names, "looking at the page makes no sandbox"
+
+
+@pytest.mark.parametrize("headers", [{"host": "evil.example"}, {"sec-fetch-site": "cross-site"}, {"origin": "http://evil.example"}])
+def test_the_page_makes_no_exception_from_the_rules_of_control_calls(server, headers):
+    for path in ["/", "/_understudy/", "/_understudy/page/app.js"]:
+        answer = requests.get(server.url + path, headers={"accept": "text/html", **headers})
+        assert answer.status_code == 403 and "error" in answer.json()
+
+
+# --- The journal
+
+def test_the_journal_follows_and_filters_and_can_be_linked(visit):
+    tab = visit.open()
+    tab.see("No calls yet")
+    call(visit.sandbox)
+    call(visit.sandbox, "expired")
+    requests.get(f"{visit.sandbox.url}/api/api/v1/nothing")
+    tab.see("token expired", "addressbook.list", "did you mean")
+    tab.click("checkbox", "Refused")
+    tab.until("document.querySelectorAll('[role=row] a').length === 1")
+    assert "refused=true" in tab.run("location.hash")
+    linked = visit.open(query="refused=true&vendor=rezolve&route=addressbook.*&status=4xx&since=5m")
+    linked.see("token expired")
+    assert linked.run("document.querySelectorAll('[role=row] a').length") == 1
+    tab.click("checkbox", "Refused")
+    tab.type("searchbox", "Free text", "did nothing")
+    tab.see("No entry fits these filters")
+    tab.click("button", "Clear the filters")
+    tab.until("document.querySelectorAll('[role=row] a').length === 3")
+    tab.click("link", "Unmatched")
+    tab.until("document.querySelectorAll('[role=row] a').length === 1")
+    tab.run("history.back()")
+    tab.until("document.querySelectorAll('[role=row] a').length === 3")
+    tab.choose("Status", "2xx")
+    tab.until("document.querySelectorAll('[role=row] a').length === 1")
+
+
+def test_a_wrong_filter_is_refused_in_the_apis_words(visit):
+    tab = visit.open(query="route=addresbook.list")
+    tab.see("no route is called addresbook.list")
+
+
+def test_pause_keeps_what_comes_above_a_line(visit):
+    tab = visit.open()
+    call(visit.sandbox)
+    tab.see("addressbook.list")
+    tab.click("button", "Pause")
+    call(visit.sandbox, "expired")
+    tab.see("1 new")
+    assert "token expired" not in tab.text()
+    tab.click("button", "1 new")
+    tab.see("token expired")
+    tab.click("button", "Go on")
+
+
+def test_keys_lead_through_the_journal(visit):
+    for defect in (None, "expired", "alg-none"):
+        call(visit.sandbox, defect)
+    tab = visit.open()
+    tab.see("algorithm")
+    tab.press("j")
+    tab.press("j")
+    tab.press("k")
+    tab.press("j")
+    tab.press("Enter")
+    tab.find("article", "Entry 2")
+    tab.run("window.copy = null; document.addEventListener('copied', event => { window.copy = event.detail; }); document.activeElement.blur()")
+    tab.press("c")
+    assert "curl -i -X GET" in tab.until("window.copy")
+    tab.press("Escape")
+    tab.until("!location.hash.includes('entry')")
+    tab.press("?")
+    tab.find("dialog", "Keys")
+    tab.click("button", "Close")
+    tab.until("!document.querySelector('dialog')")
+    tab.press("/")
+    tab.until("document.activeElement.getAttribute('aria-label') === 'Free text'")
+
+
+REFUSALS = [
+    # what is wrong with the token, other fields, and a word of the cause
+    ("expired", {}, "token expired"), ("not-yet-valid", {}, "not valid until"), ("alg-none", {}, "none"), ("wrong-secret", {}, "signature"),
+    ("wrong-alg", {}, "algorithm"), ("tampered-payload", {}, "signature"), ("bad-signature", {}, "signature"), ("truncated-signature", {}, "signature"),
+    ("padded-base64", {}, "base64"), ("two-parts", {}, "parts"), ("four-parts", {}, "parts"), ("string-exp", {}, "exp"),
+    ("missing-exp", {}, "exp"), ("missing-device_id", {}, "device_id"), ("other-user", {}, "entity"), ("alg-hs256", {}, "algorithm"),
+    ("secret-base64-decoded", {}, "signature"), (None, {"x-rezolve-device-id": "another"}, "device"),
+    (None, {"x-rezolve-partner-apikey": "nobody"}, "api key"), (None, {"authorization": "nothing"}, "token"),
+]
+
+
+@pytest.mark.parametrize(("defect", "headers", "cause"), REFUSALS, ids=[f"{d or next(iter(h))}" for d, h, _ in REFUSALS])
+def test_from_a_refused_call_to_its_cause_in_two_clicks(browser, server, defect, headers, cause):
+    visit = Visit(browser, server, f"cause-{[each[:2] for each in REFUSALS].index((defect, headers))}")
+    answer = call(visit.sandbox, defect, **headers)
+    assert answer.status_code in (401, 403)
+    tab = visit.open()
+    name = tab.until("document.querySelector('[role=row] a')?.textContent")
+    assert cause in name, "the cause stands in the list already"
+    tab.click("link", name)
+    tab.find("article", "Entry 1")
+    tab.see("Why:", "The app sees", "It is not told")
+    why = tab.run("document.querySelector('.why').innerText")
+    assert cause in why
+    entry = visit.sandbox.last_entry()
+    failed = next(each for each in entry["findings"] if each["outcome"] == "failed")
+    rows = tab.nodes("rowheader", failed["check"].replace("-", " "))
+    assert rows, "the check that failed stands in the table without another click"
+    assert str(entry["status"]) in tab.run("document.querySelector('.contrast').innerText")
+    visit.close()
+
+
+def test_an_entry_shows_its_proof_and_can_be_copied(visit):
+    call(visit.sandbox)
+    call(visit.sandbox, "expired")
+    tab = visit.open(query="entry=2")
+    tab.find("article", "Entry 2")
+    tab.see("token-expired", "Your token has expired", "JWT page, HTTP Error Responses, 401", "failed: expiry")
+    assert "passed" in tab.text()
+    for fold in ("Show 26 passed checks", "Request", "Answer"):
+        tab.run(f"[...document.querySelectorAll('summary')].find(each => each.textContent === {json.dumps(fold)}).click()")
+    tab.see("x-rezolve-device-id", "path partner")
+    line = tab.copied("button", "Copy as curl")
+    headers = dict(part.split(": ", 1) for part in [each.split("'")[1] for each in line.split("\\\n")[1:]])
+    assert "***" not in line
+    assert requests.get(line.split("'")[1], headers=headers).status_code == 200, "the fresh token is right"
+    hurl = tab.copied("button", "Copy as Hurl case")
+    assert "HTTP 401" in hurl and "/tokens/rezolve/login" in hurl
+    swift = tab.copied("button", "Copy as Swift expectation")
+    assert swift == 'await server.expectCalls(.atLeast(1), where: ["vendor": "rezolve", "route": "addressbook.list", "failure": "token-expired", "status": 401])'
+    link = tab.copied("button", "Copy link")
+    assert "entry=2" in link
+    other = visit.browser.open(link)
+    other.find("article", "Entry 2")
+    other.close()
+    tab.type("spinbutton", "Entry to compare with", "1")
+    tab.click("button", "Compare")
+    tab.find("article", "Entries 2 and 1")
+    tab.see("check expiry", "token-expired")
+    assert tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
+
+
+def test_an_intervention_and_a_socket_are_shown(visit):
+    visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fail": "token-expired"})
+    call(visit.sandbox)
+    tab = visit.open(query="entry=1")
+    tab.see("Intervention", "armed fault")
+    tab.click("link", "See the faults")
+    tab.see("No fault is armed")
+
+
+def test_frames_of_a_socket_are_a_timeline(visit):
+    frames = [{"from": "client", "at": "2027-01-15T08:00:00.000Z", "message": {"a": 1}, "findings": []},
+              {"from": "server", "at": "2027-01-15T08:00:01.000Z", "message": "b", "findings": []}]
+    tab = visit.open()
+    tab.run(f"""import('./page/socket.js').then(({{socketView}}) => document.querySelector('main').replaceChildren(socketView({{
+        received: 2, sent: 1, closed: {{code: 1001, reason: 'away', at: '2027-01-15T08:00:02.000Z'}}, findings: [], frames: {json.dumps(frames)}}})))""")
+    tab.see("1 older messages", "from the client", "from the server", "Closed with 1001 away")
+
+
+# --- Tokens
+
+def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
+    tab = visit.open("tokens")
+    token = visit.sandbox.mint(defect="expired")
+    tab.type("textbox", "Token", f"Bearer {token}")
+    tab.find("region", "rezolve refuses it")
+    tab.see("rezolve refuses it: token-expired", "ims refuses it", "bloomreach refuses it", "comapi refuses it", "exp")
+    assert tab.nodes("rowheader", "expiry")
+    kept = tab.run("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
+    assert token[:40] not in kept
+    tab.choose("Kind", "1")
+    tab.click("button", "Mint it right")
+    tab.find("region", "rezolve accepts it")
+    tab.choose("Defect", "wrong-secret")
+    tab.click("button", "Mint it with this defect")
+    tab.find("region", "rezolve refuses it")
+    tab.see("Minted with defect wrong-secret")
+    tab.choose("Defect", "missing-CLAIM")
+    tab.type("textbox", "Claim that is missing", "device_id")
+    tab.click("button", "Mint it with this defect")
+    tab.see("Minted with defect missing-device_id")
+    assert len(tab.copied("button", "Copy token").split(".")) == 3
+    tab.click("button", "Clear")
+    tab.until("!document.querySelector('.verdicts').childElementCount")
+    assert visit.sandbox.control("GET", "journal")["entries"] == []
+
+
+# --- Sandboxes and their clock
+
+def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
+    name = "made-by-page"
+    tab = visit.open("sandboxes")
+    tab.type("textbox", "Name", name)
+    tab.type("textbox", "Time to live", "10m")
+    tab.click("button", "Create")
+    tab.see(f"Sandbox {name} is there.", "goes in")
+    tab.click("button", f"Delete {name}")
+    tab.see("It happens in 5 s.")
+    tab.click("button", "Undo")
+    assert not tab.nodes("button", "Undo")
+    tab.click("button", f"Delete {name}")
+    tab.click("button", "Now")
+    tab.until(f"!document.querySelector('table').innerText.includes({json.dumps(name)})")
+    call(visit.sandbox)
+    tab.click("button", f"Reset {visit.sandbox.url.rsplit('~')[-1]}")
+    tab.click("button", "Now")
+    tab.until("!document.querySelector('.pending')")
+    assert visit.sandbox.control("GET", "journal")["entries"] == []
+    tab.type("textbox", "Time to live", "soon")
+    tab.type("textbox", "Name", "other")
+    tab.click("button", "Create")
+    tab.see("ttl is \"soon\"")
+
+
+def test_the_clock_is_moved_frozen_and_let_go(visit):
+    tab = visit.open()
+    tab.until("document.querySelector('.clock').textContent.length > 10")
+    tab.click("button", "Freeze the clock")
+    tab.see("frozen")
+    before = visit.sandbox.control("GET", "clock")["unix"]
+    tab.click("button", "+1 m")
+    tab.click("button", "+31 m")
+    tab.until("!document.querySelector('.bad')")
+    last = time.monotonic() + 10
+    while visit.sandbox.control("GET", "clock")["unix"] != before + 32 * 60:
+        assert time.monotonic() < last
+        time.sleep(0.05)
+    tab.click("button", "Let the clock go on")
+    tab.see("moved")
+    tab.click("button", "now")
+    tab.until("!document.querySelector('.clock').textContent.includes('moved')")
+    assert visit.sandbox.control("GET", "clock")["machine_time"]
+
+
+def test_the_sandbox_is_chosen_on_top(visit):
+    call(visit.sandbox)
+    name = visit.sandbox.url.rsplit("~")[-1]
+    tab = visit.open()
+    tab.see("addressbook.list")
+    tab.until("document.querySelector('header select').options.length > 1")
+    tab.choose("Sandbox", "default")
+    tab.until("location.hash.includes('sandbox=default')")
+    tab.run("history.back()")
+    tab.until(f"document.querySelector('header select').value === {json.dumps(name)}")
+    tab.see("addressbook.list")
+
+
+# --- Settings, scenarios, faults, keys, state, routes
+
+def test_settings_and_switches(visit):
+    tab = visit.open("settings")
+    tab.see("device-check", "whether the device header must equal the claim device_id", "JWT page")
+    tab.choose("rezolve.device-check", "off")
+    tab.see("Changed; the next call sees it.")
+    assert visit.sandbox.control("GET", "settings")["switches"]["rezolve.device-check"] == "off"
+    tab.click("button", "rezolve.device-check back to the profile")
+    tab.until("document.querySelector('[aria-label=\"rezolve.device-check\"]').value === 'enforce'")
+    tab.type("textbox", "rezolve.max-lifetime-seconds", "soon")
+    tab.see("✕")
+    tab.choose("Profile*", "observed")
+    tab.until("document.querySelector('[aria-label=\"rezolve.device-check\"]').value === 'off'")
+    assert visit.sandbox.control("GET", "settings")["profile"] == "observed"
+    tab.type("searchbox", "Free text", "comapi")
+    tab.until("!document.querySelector('[aria-label=\"rezolve.device-check\"]')")
+
+
+def test_a_scenario_is_drawn_and_its_state_lit(visit):
+    name = "rezolve-token-expires-mid-session"
+    tab = visit.open("scenarios")
+    tab.find("image", f"{name}: 2 states, fresh to expired, expired to fresh")
+    tab.click("button", f"Activate {name}")
+    tab.find("image", f"{name}: 2 states, fresh to expired, expired to fresh; now fresh")
+    tab.see("in state fresh", "0 such calls so far")
+    for _ in range(3):
+        call(visit.sandbox)
+    tab.find("image", f"{name}: 2 states, fresh to expired, expired to fresh; now expired")
+    assert "expired" in tab.run("document.querySelector('.current').textContent")
+    tab.click("button", f"Start {name} anew")
+    tab.see("in state fresh")
+    tab.click("button", f"End {name}")
+    tab.until("!document.querySelector('.current')")
+    assert visit.sandbox.control("GET", "scenarios")["active"] == []
+
+
+def test_a_fault_is_armed_by_the_form(visit):
+    tab = visit.open("faults")
+    tab.see("No fault is armed")
+    tab.type("combobox", "Route", "addressbook.list")
+    tab.choose("Answer with failure", "token-expired")
+    tab.choose("Which calls", "call")
+    tab.type("spinbutton", "Number", "2")
+    tab.click("button", "Arm")
+    tab.see("Armed.")
+    assert [call(visit.sandbox).status_code for _ in range(3)] == [200, 401, 200]
+    tab.see("No fault is armed")
+    tab.choose("Which calls", "")
+    tab.type("textbox", "How often", "always")
+    tab.click("button", "Arm")
+    tab.find("button", "Disarm fault 1")
+    tab.click("button", "Disarm all")
+    tab.click("button", "Undo")
+    tab.find("button", "Disarm fault 1")
+    assert len(visit.sandbox.control("GET", "faults")["faults"]) == 1
+    tab.click("button", "Disarm fault 1")
+    tab.see("No fault is armed")
+    tab.type("combobox", "Route", "nothing")
+    tab.click("button", "Arm")
+    tab.see("nothing")
+    tab.until("!!document.querySelector('.bad')")
+
+
+def test_keys_and_their_drills(visit):
+    tab = visit.open("keys")
+    tab.find("region", "ims rotating")
+    tab.see("fetched 0 times", "Shared secrets")
+    tab.click("button", "break ims rotating")
+    tab.see("ims rotating: the keys can no longer be fetched.", "nobody can fetch them")
+    tab.click("button", "repair ims rotating")
+    tab.until("!document.body.innerText.includes('nobody can fetch them')")
+    issuers = {each["issuer"]: each for each in visit.sandbox.control("GET", "keys")["issuers"]}
+    assert not issuers["rotating"]["broken"]
+
+
+def test_state_and_its_actions(visit):
+    tab = visit.open("state")
+    tab.see("customers: 2 records")
+    tab.run("[...document.querySelectorAll('summary')].find(each => each.textContent.startsWith('customers')).click()")
+    tab.see("0: entity123")
+    tab.call(tab.nodes("textbox", "entity (needed)*")[0], "function() { this.value = 'entity456'; }")
+    tab.click("button", "Do remove-customer")
+    tab.see("remove-customer happened.", "customers: 1 record")
+    tab.click("button", "Undo")
+    tab.see("customers: 2 records")
+    assert len(visit.sandbox.control("GET", "state/rezolve")["customers"]) == 2
+    tab.choose("Vendor", "comapi")
+    tab.see("What comapi remembers")
+
+
+def test_a_sample_call_of_a_route_leads_to_its_entry(visit):
+    tab = visit.open("routes", query="vendor=rezolve")
+    tab.see("addressbook.list", "documented", "failures")
+    tab.type("searchbox", "Free text", "addressbook.list")
+    tab.until("document.querySelectorAll('tbody tr').length === 1")
+    tab.click("link", "Try it")
+    tab.find("form", "Try addressbook.list")
+    tab.click("button", "Send")
+    tab.see("Answered 200.")
+    tab.click("link", "Open its entry")
+    tab.find("article", "Entry 1")
+    assert visit.sandbox.last_entry()["status"] == 200
+
+
+# --- What must not happen
+
+def test_no_text_becomes_markup(visit):
+    sandbox = visit.sandbox
+
+    def send(payload):
+        name = quote(payload, safe="")
+        text = payload.encode("ascii", "ignore").decode().replace("\n", " ")[:900]
+        token = sandbox.mint(claims={"partner_entity_id": payload, "x": payload, payload[:50]: "x"})
+        requests.post(f"{sandbox.url}{BOOK}/{name[:500]}?a={name[:500]}", json={payload: payload}, headers={
+            "x-rezolve-partner-apikey": text or "x", "x-rezolve-device-id": text, "x-hostile": text, "authorization": f"Bearer {token}"})
+        return sandbox.last_entry()["id"]
+
+    ids = [send(payload) for payload in PAYLOADS]
+    tab = visit.open()
+    tab.until("document.querySelectorAll('[role=row] a').length > 5")
+    tab.run("window.found = []; new MutationObserver(all => all.forEach(each => each.addedNodes.forEach(node => { if (node.querySelectorAll) for (const bad of [node, ...node.querySelectorAll('*')]) if (['SCRIPT', 'IFRAME', 'IMG', 'OBJECT', 'EMBED', 'BASE', 'META', 'LINK', 'VIDEO', 'AUDIO', 'STYLE', 'B', 'I', 'MARQUEE', 'MATH'].includes(bad.tagName.toUpperCase()) || [...bad.attributes].some(({name, value}) => /^on/.test(name) || (name === 'href' && /^(javascript|data|vbscript):/i.test(value)))) window.found.push(bad.outerHTML); }))).observe(document, {subtree: true, childList: true}); 1")
+    for number in ids:
+        tab.run(f"location.hash = '#/journal?entry={number}'")
+        tab.until(f"!!document.querySelector('[aria-label=\"Entry {number}\"]')")
+        tab.run("for (const each of document.querySelectorAll('.entry summary')) if (!each.parentElement.open) each.click()")
+    assert tab.run("document.querySelector('.entry').innerText").count("x-hostile") == 1
+    for payload in PAYLOADS[::8]:
+        tab.run(f"location.hash = '#/journal?text=' + encodeURIComponent({json.dumps(payload)}) + '&failure=' + encodeURIComponent({json.dumps(payload[:100])})")
+        tab.run("new Promise(done => setTimeout(done, 60))")
+        tab.run(f"location.hash = '#/routes?text=' + encodeURIComponent({json.dumps(payload)}) + '&try=' + encodeURIComponent({json.dumps(payload)})")
+        tab.run("new Promise(done => setTimeout(done, 60))")
+    tab.run("location.hash = '#/tokens'")
+    for payload in PAYLOADS[::4]:
+        token = sandbox.mint(claims={"partner_entity_id": payload, payload[:50]: payload})
+        tab.type("textbox", "Token", token)
+        tab.see("partner_entity_id")
+        tab.type("textbox", "Token", payload)
+    sandbox.control("POST", "state/rezolve/register-customer", {"partner_entity_id": PAYLOADS[0], "email": PAYLOADS[1]})
+    tab.run("location.hash = '#/state'")
+    tab.see("customers: 3 records")
+    tab.run("for (let turn = 0; turn < 3; turn++) for (const each of document.querySelectorAll('main details:not([open]) > summary')) each.click()")
+    for view in VIEWS:
+        tab.run(f"location.hash = '#/{view}?sandbox=' + encodeURIComponent({json.dumps(PAYLOADS[0])})")
+        tab.run("new Promise(done => setTimeout(done, 100))")
+    assert tab.run("window.found") == []
+    assert tab.run("window.hit") is None and tab.run("document.title").endswith("Understudy")
+
+
+def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
+    sandbox = visit.sandbox
+    call(sandbox, "expired")
+    tab = visit.open(query="entry=1")
+    tab.find("article", "Entry 1")
+    tab.run("window.kept = document.querySelector('.entry'); document.querySelector('.detail').scrollTop = 40")
+    scrolled = tab.run("document.querySelector('.detail').scrollTop")
+    row = tab.run("document.querySelector('.row.chosen').getBoundingClientRect().top")
+    done, sent = threading.Event(), []
+
+    def flood():
+        session = requests.Session()
+        while not done.is_set():
+            session.get(sandbox.url + BOOK)
+            sent.append(1)
+
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:
+        flooding = [pool.submit(flood) for _ in range(4)]
+        began = time.monotonic()
+        try:
+            while time.monotonic() - began < 4:
+                assert tab.run("window.kept === document.querySelector('.entry')"), "the entry was drawn anew"
+                assert tab.run("document.querySelector('.detail').scrollTop") == scrolled
+                assert tab.run("document.querySelector('.row.chosen').getBoundingClientRect().top") == row
+                # A page that cannot keep up would answer late.
+                late = tab.run("new Promise(done => { const began = performance.now(); setTimeout(() => done(performance.now() - began), 0); })")
+                assert late < 1000
+                time.sleep(0.2)
+            seconds = time.monotonic() - began
+        finally:
+            done.set()
+    for each in flooding:
+        each.result()
+    tab.see(" new")
+    assert len(sent) / seconds > 100, f"{len(sent) / seconds:.0f} calls a second"
+    print(f"{len(sent) / seconds:.0f} calls a second")
+
+
+def test_ten_thousand_entries_stay_smooth(visit):
+    tab = visit.open()
+    millis = tab.run("""import('./page/rows.js').then(({Rows}) => {
+        const rows = new Rows({open() {}, abouts: new Map()});
+        document.querySelector('main').replaceChildren(rows.element);
+        rows.element.style.height = '600px';
+        const all = Array.from({length: 10000}, (_, index) => ({id: index + 1, at: '2027-01-15T08:00:00.000Z', vendor: 'rezolve', route: 'addressbook.list',
+            status: 401, failure: 'token-expired', reason: 'expiry: found 1; expected later than 2', method: 'GET', target: '/x'}));
+        const began = performance.now();
+        rows.set(all);
+        for (let turn = 0; turn < 100; turn++) { rows.scroller.scrollTop = turn * 3000; rows.draw(); }
+        window.rowCount = document.querySelectorAll('.row').length;
+        return performance.now() - began;
+    })""")
+    assert tab.run("window.rowCount") < 100
+    assert millis < 3000, f"a hundred pages of the list took {millis:.0f} ms"
+
+
+def test_the_first_paint_comes_soon(visit):
+    tab = visit.open()
+    gap = tab.until("""(() => { const paint = performance.getEntriesByName('first-paint')[0], [navigation] = performance.getEntriesByType('navigation');
+        return paint ? Math.max(1, paint.startTime - navigation.responseEnd) : 0; })()""")
+    print(f"first paint {gap:.0f} ms after the answer")
+    # 100 ms on a machine of one's own; here others build beside it.
+    assert gap < 1000
+
+
+def test_the_page_comes_back_when_the_server_does(browser, tmp_path):
+    server = Server(tmp_path)
+    tab = browser.open(f"{server.url}/_understudy/")
+    tab.see("No calls yet", "live")
+    port = server.port
+    assert server.stop() == 0
+    tab.see("server gone; trying again", seconds=40)
+    again = Server(tmp_path, "--port", str(port))
+    try:
+        tab.see("● live", seconds=40)
+    finally:
+        tab.close()
+        assert again.stop() == 0
+
+
+def test_a_control_token_is_asked_for_once_and_kept_for_the_tab(browser, tmp_path):
+    server = Server(tmp_path, "--control-token", "steer")
+    try:
+        tab = browser.open(f"{server.url}/_understudy/")
+        tab.find("dialog", "Control token")
+        tab.type("textbox", "Control token", "steer")
+        tab.click("button", "Go on")
+        tab.see("No calls yet")
+        assert not tab.nodes("dialog", "Control token")
+        tab.run("location.reload()")
+        tab.see("No calls yet")
+        assert tab.run("Object.values(sessionStorage).includes('steer') && !Object.keys(localStorage).length")
+        tab.close()
+        other = browser.open(f"{server.url}/_understudy/")
+        other.find("dialog", "Control token")
+        other.close()
+    finally:
+        assert server.stop() == 0
+
+
+def test_a_control_port_has_the_page_and_the_control_api_alone(browser, tmp_path):
+    server = Server(tmp_path, "--control-port", "0")
+    try:
+        control = f"http://127.0.0.1:{server.ports['control']}"
+        assert requests.get(f"{control}/_understudy/health").status_code == 200
+        for path in ["/_understudy/health", "/_understudy/", "/~a/_understudy/journal"]:
+            answer = requests.get(server.url + path, headers={"accept": "text/html"})
+            assert (answer.status_code, answer.json()["error"]["code"]) == (404, "no-control-here")
+        assert requests.get(control + BOOK).json()["error"]["code"] == "no-vendor-here"
+        requests.get(server.url + BOOK)
+        tab = browser.open(f"{control}/")
+        tab.see("addressbook.list")
+        tab.run("location.hash = '#/journal?entry=1'")
+        tab.find("article", "Entry 1")
+        assert server.url in tab.copied("button", "Copy as curl"), "the vendors' address, not that of the page"
+        tab.close()
+    finally:
+        assert server.stop() == 0
+
+
+# --- Who reads it otherwise
+
+AUDIT = """(() => {
+    const problems = [];
+    const say = (what, element) => problems.push(`${what}: ${element.outerHTML.slice(0, 120)}`);
+    const seen = element => element.getClientRects().length && getComputedStyle(element).visibility !== 'hidden';
+    const parse = text => { const [r, g, b, a] = text.match(/[\\d.]+/g).map(Number); return [r, g, b, a ?? 1]; };
+    const light = ([r, g, b]) => { const [x, y, z] = [r, g, b].map(v => { v /= 255; return v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4; }); return 0.2126 * x + 0.7152 * y + 0.0722 * z; };
+    const ground = element => { for (let at = element; at; at = at.parentElement) { const colour = parse(getComputedStyle(at).backgroundColor); if (colour[3] > 0.99) return colour; } return matchMedia('(prefers-color-scheme: dark)').matches ? [0, 0, 0] : [255, 255, 255]; };
+    for (const element of document.querySelectorAll('body *')) {
+        if (!seen(element) || element.closest('svg')) continue;
+        const hasText = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+        if (hasText && !element.classList.contains('skip') && element.tagName !== 'OPTION') {
+            const [one, two] = [light(parse(getComputedStyle(element).color)), light(ground(element))].sort((a, b) => b - a);
+            const ratio = (one + 0.05) / (two + 0.05);
+            if (ratio < 4.5) say(`contrast ${ratio.toFixed(2)}`, element);
+        }
+        if (element.tagName === 'BUTTON' && !element.textContent.trim() && !element.getAttribute('aria-label')) say('button without name', element);
+        if (element.tagName === 'A' && element.hasAttribute('href') && !element.textContent.trim() && !element.getAttribute('aria-label')) say('link without name', element);
+        if (['INPUT', 'SELECT', 'TEXTAREA'].includes(element.tagName) && !element.labels?.length && !element.getAttribute('aria-label')) say('control without label', element);
+        if (element.id && document.querySelectorAll(`[id="${CSS.escape(element.id)}"]`).length > 1) say('id twice', element);
+        if (element.tabIndex > 0) say('tabindex over 0', element);
+        if (element.tagName === 'TH' && !element.scope) say('th without scope', element);
+        if (element.getAttribute('role') === 'row' && !element.closest('[role=table]')) say('row outside a table', element);
+        if (element.scrollWidth > element.clientWidth + 2 && getComputedStyle(element).overflowX === 'visible' && element === document.body) say('wider than the window', element);
+    }
+    if (document.documentElement.lang !== 'en') problems.push('no language');
+    if (document.querySelectorAll('main').length !== 1 || document.querySelectorAll('nav').length !== 1) problems.push('landmarks');
+    if (document.documentElement.scrollWidth > innerWidth) problems.push(`wider than the window by ${document.documentElement.scrollWidth - innerWidth}`);
+    return problems;
+})()"""
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (360, "light"), (360, "dark")])
+def test_every_view_has_names_contrast_and_room(browser, server, width, scheme):
+    visit = Visit(browser, server, f"audit-{width}-{scheme}", width=width, scheme=scheme)
+    call(visit.sandbox)
+    call(visit.sandbox, "expired")
+    requests.get(f"{visit.sandbox.url}/nothing")
+    visit.sandbox.control("PUT", "scenarios", {"scenario": "rezolve-token-expires-mid-session"})
+    visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fail": "token-expired", "times": "always"})
+    call(visit.sandbox)
+    tab = visit.open()
+    problems = {}
+    for view in [*VIEWS, "journal?entry=2", "journal?entry=4", "journal?entry=2&with=1", "routes?vendor=comapi"]:
+        tab.run(f"location.hash = '#/{view}'")
+        tab.run("new Promise(done => setTimeout(done, 700))")
+        if view == "tokens":
+            tab.type("textbox", "Token", visit.sandbox.mint(defect="expired"))
+            tab.find("region", "rezolve refuses it")
+        if found := tab.run(AUDIT):
+            problems[view] = found[:5]
+    assert problems == {}
+    visit.close()
