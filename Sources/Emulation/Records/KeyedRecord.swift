@@ -1,5 +1,5 @@
 /// A record of which a ``RecordTable`` has one for each key.
-package protocol KeyedRecord: Sendable {
+public protocol KeyedRecord: Sendable {
     associatedtype Key: Hashable & Sendable
     /// What else a record is found by; no two have the same.
     associatedtype Name: Hashable & Sendable = Never
@@ -29,19 +29,19 @@ package protocol KeyedRecord: Sendable {
 }
 
 extension KeyedRecord where Name == Never {
-    @inlinable package var names: [Never] { [] }
+    @inlinable public var names: [Never] { [] }
 }
 
 extension KeyedRecord where Group == Never {
-    @inlinable package var group: Never? { nil }
+    @inlinable public var group: Never? { nil }
 }
 
 extension KeyedRecord {
-    @inlinable package var memory: Int { 0 }
-    @inlinable package var secretText: String? { nil }
-    package static var keyOrder: ((Key, Key) -> Bool)? { nil }
-    package mutating func keepSecrets(of known: Self) {}
-    package func clash(over name: Name?) -> String { "another one is called \(key)" }
+    @inlinable public var memory: Int { 0 }
+    @inlinable public var secretText: String? { nil }
+    public static var keyOrder: ((Key, Key) -> Bool)? { nil }
+    public mutating func keepSecrets(of known: Self) {}
+    public func clash(over name: Name?) -> String { "another one is called \(key)" }
 }
 
 extension KeyedRecord where Self: CodedRecord {
@@ -53,7 +53,7 @@ extension KeyedRecord where Self: CodedRecord & Equatable {
 }
 
 /// How much of a table may be kept besides what the fixtures give, and what makes room.
-package struct RecordBound: Sendable {
+public struct RecordBound: Sendable {
     /// The most records.
     let count: Int
     /// The most bytes of all, those of the fixtures among them.
@@ -62,7 +62,7 @@ package struct RecordBound: Sendable {
     /// no more than have to.
     let share: Int?
 
-    package init(count: Int, bytes: Int = .max, share: Int? = 100) {
+    public init(count: Int, bytes: Int = .max, share: Int? = 100) {
         (self.count, self.bytes, self.share) = (count, bytes, share)
     }
 }

@@ -1,4 +1,4 @@
-package import JSON
+public import JSON
 
 extension RecordTable where Record: CodedRecord {
     /// What sets what of a record follows from elsewhere, before its own members are read.
@@ -106,7 +106,7 @@ extension RecordCoder {
 
 extension RecordTable where Key == ExactText {
     @inlinable
-    package subscript(text: String) -> Record? { self[ExactText(text)] }
+    public subscript(text: String) -> Record? { self[ExactText(text)] }
 
     package mutating func remove(_ text: String) { remove(ExactText(text)) }
 }

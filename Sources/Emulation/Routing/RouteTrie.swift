@@ -78,32 +78,32 @@ struct RouteTrie: Sendable {
         _ segments: ArraySlice<Substring>, from index: Int, _ method: HTTPRequest.Method,
         _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]
     ) -> End? {
-        let node = nodes[index]
-        if let end = findExactly(segments, at: node, method, &values, &others, &covers) { return end }
-        guard !node.covers.isEmpty else { return nil }
-        if let cover = node.covers.first(where: { $0.method == method }) {
+        if let end = findExactly(segments, at: index, method, &values, &others, &covers) { return end }
+        guard !nodes[index].covers.isEmpty else { return nil }
+        if let cover = nodes[index].covers.first(where: { $0.method == method }) {
             values.append(segments.joined(separator: "/"))
             return cover
         }
-        covers += node.covers.map(\.method)
+        covers += nodes[index].covers.map(\.method)
         return nil
     }
 
+    /// Nodes are read in place: a copy of one would retain all that it holds.
     private func findExactly(
-        _ segments: ArraySlice<Substring>, at node: Node, _ method: HTTPRequest.Method,
+        _ segments: ArraySlice<Substring>, at index: Int, _ method: HTTPRequest.Method,
         _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]
     ) -> End? {
         guard let segment = segments.first else {
-            if let end = node.ends.first(where: { $0.method == method }) { return end }
-            others += node.ends.map(\.method)
+            if let end = nodes[index].ends.first(where: { $0.method == method }) { return end }
+            others += nodes[index].ends.map(\.method)
             return nil
         }
-        if let literal = node.literals[segment],
+        if let literal = nodes[index].literals[segment],
             let end = find(segments.dropFirst(), from: literal, method, &values, &others, &covers)
         {
             return end
         }
-        guard let parameter = node.parameter, !segment.isEmpty else { return nil }
+        guard let parameter = nodes[index].parameter, !segment.isEmpty else { return nil }
         values.append(String(segment))
         if let end = find(segments.dropFirst(), from: parameter, method, &values, &others, &covers) { return end }
         values.removeLast()

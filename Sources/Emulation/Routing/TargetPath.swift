@@ -46,11 +46,13 @@ struct TargetPath {
 
     /// The segments as a vendor reads them.
     func segments(by rules: PathRules) -> [Substring] {
+        let repeated = self.segments.contains(where: \.isEmpty) ? rules.repeatedSlashes : nil
         var segments =
-            switch rules.repeatedSlashes {
+            switch repeated {
             case .collapse where rules.ignoresTrailingSlash: self.segments.filter { !$0.isEmpty }
             case .collapse: self.segments.dropLast().filter { !$0.isEmpty } + self.segments.suffix(1)
             case .collapseLeading: Array(self.segments.drop { $0.isEmpty })
+            case nil: self.segments
             }
         if rules.ignoresTrailingSlash, segments.last?.isEmpty == true { segments.removeLast() }
         rules.rewrite?(&segments)

@@ -7,7 +7,9 @@ public import Wire
 ///
 /// Several lines of the field count as one value with commas between them, as RFC 9110 section 5.3 has it, so none of
 /// several tokens is used: a server that took one of them would hide the mistake from whoever sends both.
-public struct BearerToken: Sendable {
+///
+/// An object, since rules hand it about.
+public final class BearerToken: Sendable {
     /// How the scheme may stand before the token.
     public enum Scheme: Sendable {
         /// Exactly once.
@@ -59,7 +61,8 @@ public struct BearerToken: Sendable {
 
     /// The judgement that a scheme stands there once; `nil` of nearly all. One that was sent twice fails, or passes with a
     /// remark.
-    fileprivate func oddity(toleratedBy tolerance: String?, _ finding: inout Finding?) -> Finding.Outcome? {
+    @usableFromInline
+    func oddity(toleratedBy tolerance: String?, _ finding: inout Finding?) -> Finding.Outcome? {
         guard let bytes, let field, !fields.isRepeated(.authorization) else { return nil }
         let rest = scheme == .once ? bytes : Self.behindScheme(field)
         guard let rest, Self.behindScheme(rest)?.isEmpty == false else { return nil }
@@ -115,6 +118,7 @@ extension TokenRule {
     /// The rule that a bearer token is there.
     ///
     /// - Parameter note: what to tell when none is.
+    @inlinable
     public static func bearerPresent(
         _ check: String, source: String, _ evidence: Evidence, orFail failure: Facts.Failure,
         note: @escaping @Sendable (Facts) -> String? = { _ in nil }
@@ -133,6 +137,7 @@ extension TokenRule {
     ///   - failure: that of a token that is none.
     ///   - tolerance: the switch and its value that let a scheme pass twice; `nil` where nothing does.
     ///   - prefix: with what the ids begin, for lists that have these rules more than once.
+    @inlinable
     public static func bearerOnce(
         orFail failure: Facts.Failure, toleratedBy tolerance: String? = nil, ids prefix: String = ""
     ) -> [TokenRule] {
@@ -151,7 +156,8 @@ extension TokenRule {
 
 extension BearerToken {
     /// The judgement that a token stands in one line; `nil` of one line and of none.
-    fileprivate func severalLines(_ finding: inout Finding?) -> Finding.Outcome? {
+    @usableFromInline
+    func severalLines(_ finding: inout Finding?) -> Finding.Outcome? {
         bytes == nil ? nil : Self.severalLines(in: fields, &finding)
     }
 }

@@ -56,7 +56,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     public mutating func judge<Facts>(
         _ facts: consuming Facts, by list: RuleList<Facts>
     ) where Facts.Failure == Failure {
-        let outcomes = list.outcomes(on: facts)
+        let outcomes = list.outcomes(on: &facts)
         if first == nil, let place = outcomes.firstFailure, let refusal = list.rules[place].refusal(facts) {
             (first, parameters) = (refusal.failure, refusal.parameters)
         }

@@ -30,8 +30,8 @@ public struct TokenChecker: Sendable {
         self.standardMargin = standardMargin
         rules = list.listing(of: vendor, about: name)
         check = { token, moment, margin in
-            let facts = facts(token, moment, margin)
-            let outcomes = list.outcomes(on: facts)
+            var facts = facts(token, moment, margin)
+            let outcomes = list.outcomes(on: &facts)
             let problems = list.refusals(on: facts, outcomes)
             return CheckerVerdict(
                 isUsable: problems.isEmpty, result: result(facts, problems),

@@ -28,9 +28,10 @@ extension RuleFacts {
 public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// Judges the facts; `nil` where the rule has nothing to do with them.
     ///
-    /// What was found is told only where there is a finding to tell it: `finding?.found = …` does nothing otherwise, not
+    /// The facts come in place, and no judgement changes them: they are wide, and a copy for each rule would cost more than
+    /// the rule. What was found is told only where there is a finding to tell it: `finding?.found = …` does nothing otherwise, not
     /// even work out what it would say.
-    public typealias Judgement = @Sendable (Facts, inout Finding?) -> Finding.Outcome?
+    public typealias Judgement = @Sendable (inout Facts, inout Finding?) -> Finding.Outcome?
 
     /// The stable name in the vendor's list; that of the check unless two rules share one.
     public let id: String
@@ -78,6 +79,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     }
 
     /// A rule that asks nothing but the token.
+    @inlinable
     public init(
         _ check: TokenCheck, id: String? = nil, _ evidence: Evidence = .documented,
         orFail failure: Facts.Failure? = nil
@@ -94,6 +96,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// The rules of a token's form.
     ///
     /// - Parameter stranger: what was sent in the place of a token, where it is known: that is told of the first fault.
+    @inlinable
     public static func structure(
         orFail failure: Facts.Failure, calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
     ) -> [TokenRule] {
@@ -111,25 +114,25 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     }
 
     /// The rule where facts want it; it has nothing to do with others.
-    public func when(_ applies: @escaping @Sendable (Facts) -> Bool) -> TokenRule {
+    @inlinable
+    public func when(_ applies: @escaping @Sendable (inout Facts) -> Bool) -> TokenRule {
         let judgement = judgement
         return TokenRule(
             check, id: id, expects: expected, source: source, evidence, orFail: failures, by: refusal
-        ) { applies($0) ? judgement($0, &$1) : nil }
+        ) { applies(&$0) ? judgement(&$0, &$1) : nil }
     }
 
     /// How the rule comes out; what was found is not even looked at.
-    @inlinable
     public func outcome(on facts: Facts) -> Finding.Outcome? {
-        var nothing: Finding?
-        return judgement(facts, &nothing)
+        var (facts, nothing): (Facts, Finding?) = (facts, nil)
+        return judgement(&facts, &nothing)
     }
 
     /// What the rule finds; `nil` where it has nothing to do with the facts.
     public func finding(on facts: Facts) -> Finding? {
         let blank = Finding(check, .notJudged, expected: expected, source: source)
-        var told: Finding? = blank
-        guard let outcome = judgement(facts, &told) else { return nil }
+        var (facts, told): (Facts, Finding?) = (facts, blank)
+        guard let outcome = judgement(&facts, &told) else { return nil }
         var finding = told ?? blank
         finding.outcome = outcome
         return finding
@@ -161,34 +164,51 @@ public struct RuleOutcomes: Sendable, Hashable {
     @inlinable public var firstFailure: Int? { failed == 0 ? nil : failed.trailingZeroBitCount }
 }
 
+/// Has rules judge facts; what is found is told to nobody.
+@usableFromInline
+typealias RuleWalk<Facts> = @Sendable (inout Facts, _ nothing: inout Finding?, inout RuleOutcomes) -> Void
+
 /// The rules of a vendor for one kind of caller, in the order of its checks.
 public struct RuleList<Facts: RuleFacts>: Sendable {
     /// The rules.
     public let rules: [TokenRule<Facts>]
-    /// Their judgements side by side: walking the rules themselves would copy a dozen references for each.
-    @usableFromInline let judgements: [TokenRule<Facts>.Judgement]
+    @usableFromInline let walk: RuleWalk<Facts>
 
     /// A list of these rules.
     public init(_ rules: [TokenRule<Facts>]) {
         precondition(rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
         self.rules = rules
-        judgements = rules.map(\.judgement)
+        walk = Self.walk(along: rules[...])
     }
 
     /// How each rule comes out.
     @inlinable
-    public func outcomes(on facts: Facts) -> RuleOutcomes {
-        var outcomes = RuleOutcomes()
+    public func outcomes(on facts: inout Facts) -> RuleOutcomes {
         // No judgement tells anything where there is nothing to tell it, so one serves all.
-        var nothing: Finding?
-        judgements.withUnsafeBufferPointer { judgements in
-            for place in judgements.indices {
-                guard let outcome = judgements[place](facts, &nothing) else { continue }
-                outcomes.told |= 1 << UInt64(place)
-                if outcome == .failed { outcomes.failed |= 1 << UInt64(place) }
-            }
-        }
+        var (outcomes, nothing): (RuleOutcomes, Finding?) = (RuleOutcomes(), nil)
+        walk(&facts, &nothing, &outcomes)
         return outcomes
+    }
+
+    /// Judgements in closures that hold them, since to call one out of an array means to retain and release it each time.
+    private static func walk(along rules: ArraySlice<TokenRule<Facts>>) -> RuleWalk<Facts> {
+        guard rules.count > 1 else { return step(rules) }
+        let middle = rules.startIndex + rules.count / 2
+        let (first, second) = (walk(along: rules[..<middle]), walk(along: rules[middle...]))
+        return {
+            first(&$0, &$1, &$2)
+            second(&$0, &$1, &$2)
+        }
+    }
+
+    private static func step(_ rules: ArraySlice<TokenRule<Facts>>) -> RuleWalk<Facts> {
+        guard let judgement = rules.first?.judgement else { return { _, _, _ in } }
+        let bit: UInt64 = 1 << UInt64(rules.startIndex)
+        return { facts, nothing, outcomes in
+            guard let outcome = judgement(&facts, &nothing) else { return }
+            outcomes.told |= bit
+            if outcome == .failed { outcomes.failed |= bit }
+        }
     }
 
     /// What the rules find that came out so.
