@@ -46,6 +46,22 @@ extension UnsafeBufferPointer<UInt8> {
     func hasSameBytes(as other: UnsafeBufferPointer<UInt8>) -> Bool {
         guard count == other.count else { return false }
         guard let first = baseAddress, let second = other.baseAddress else { return true }
-        return memcmp(first, second, count) == 0
+        // Names of members and fields are short, and then two words, which may overlap, cost less than a call.
+        return switch count {
+        case 8...16: Self.sameWords(UInt64.self, first, second, count)
+        case 4..<8: Self.sameWords(UInt32.self, first, second, count)
+        case 2..<4: Self.sameWords(UInt16.self, first, second, count)
+        default: memcmp(first, second, count) == 0
+        }
+    }
+
+    private static func sameWords<Word: FixedWidthInteger & BitwiseCopyable>(
+        _ word: Word.Type, _ first: UnsafePointer<UInt8>, _ second: UnsafePointer<UInt8>, _ count: Int
+    ) -> Bool {
+        let (first, second) = (UnsafeRawPointer(first), UnsafeRawPointer(second))
+        let last = count - MemoryLayout<Word>.size
+        return first.loadUnaligned(as: word) == second.loadUnaligned(as: word)
+            && first.loadUnaligned(fromByteOffset: last, as: word)
+                == second.loadUnaligned(fromByteOffset: last, as: word)
     }
 }

@@ -57,6 +57,14 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         _ facts: consuming Facts, by list: RuleList<Facts>
     ) where Facts.Failure == Failure {
         let outcomes = list.outcomes(on: &facts)
+        record(facts, outcomes, by: list)
+    }
+
+    /// Records how rules came out.
+    @inlinable
+    public mutating func record<Facts>(
+        _ facts: consuming Facts, _ outcomes: RuleOutcomes, by list: RuleList<Facts>
+    ) where Facts.Failure == Failure {
         if first == nil, let place = outcomes.firstFailure, let refusal = list.rules[place].refusal(facts) {
             (first, parameters) = (refusal.failure, refusal.parameters)
         }

@@ -46,6 +46,8 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     /// What a broken rule may lead to; none for rules that only remark on something.
     public let failures: [Facts.Failure]
     @usableFromInline let judgement: Judgement
+    /// The same of a rule that asks nothing but the token.
+    @usableFromInline let ownJudgement: TokenCheck.Judgement?
     /// Which of the failures, and the values of its body's parameters.
     @usableFromInline let refusal: @Sendable (Facts) -> Refusal<Facts.Failure>?
 
@@ -68,6 +70,16 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         _ evidence: Evidence = .documented, orFail failures: [Facts.Failure],
         by refusal: @escaping @Sendable (Facts) -> Refusal<Facts.Failure>?, judge judgement: @escaping Judgement
     ) {
+        self.init(
+            check, id: id, expects: expected, source: source, evidence, orFail: failures, by: refusal, nil, judgement)
+    }
+
+    @usableFromInline
+    init(
+        _ check: String, id: String?, expects expected: Fact, source: String?, _ evidence: Evidence,
+        orFail failures: [Facts.Failure], by refusal: @escaping @Sendable (Facts) -> Refusal<Facts.Failure>?,
+        _ ownJudgement: TokenCheck.Judgement?, _ judgement: @escaping Judgement
+    ) {
         self.id = id ?? check
         self.check = check
         self.expected = expected
@@ -75,6 +87,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         self.evidence = evidence
         self.failures = failures
         self.refusal = refusal
+        self.ownJudgement = ownJudgement
         self.judgement = judgement
     }
 
@@ -86,7 +99,8 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     ) {
         let judge = check.judge
         self.init(
-            check.name, id: id, expects: check.expected ?? .absent, source: check.source, evidence, orFail: failure
+            check.name, id: id, expects: check.expected ?? .absent, source: check.source, evidence,
+            orFail: failure.map { [$0] } ?? [], by: { _ in failure.map { Refusal($0) } }, judge
         ) { facts, finding in
             guard let token = facts.compact else { return nil }
             return judge(token, &finding)
@@ -101,10 +115,13 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         orFail failure: Facts.Failure, calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
     ) -> [TokenRule] {
         TokenCheck.structure.map { check in
-            TokenRule(check.name, expects: check.expected ?? .absent, source: check.source, orFail: failure) {
-                facts, finding in
+            let judge = check.judge
+            return TokenRule(
+                check.name, id: nil, expects: check.expected ?? .absent, source: check.source, .documented,
+                orFail: [failure], by: { _ in Refusal(failure) }, judge
+            ) { facts, finding in
                 guard let token = facts.compact else { return nil }
-                let outcome = check.judge(token, &finding)
+                let outcome = judge(token, &finding)
                 if outcome == .failed, finding != nil, check.name == token.firstFault, let note = stranger(facts) {
                     finding?.note = note
                 }
@@ -157,8 +174,15 @@ public struct RuleOutcomes: Sendable, Hashable {
     @usableFromInline var told: UInt64 = 0
     @usableFromInline var failed: UInt64 = 0
 
-    @usableFromInline
-    init() {}
+    /// Nothing was judged yet.
+    @inlinable
+    public init() {}
+
+    mutating func note(_ outcome: Finding.Outcome?, _ bit: UInt64) {
+        guard let outcome else { return }
+        told |= bit
+        if outcome == .failed { failed |= bit }
+    }
 
     /// The place of the first rule that is broken.
     @inlinable public var firstFailure: Int? { failed == 0 ? nil : failed.trailingZeroBitCount }
@@ -166,28 +190,50 @@ public struct RuleOutcomes: Sendable, Hashable {
 
 /// Has rules judge facts; what is found is told to nobody.
 @usableFromInline
-typealias RuleWalk<Facts> = @Sendable (inout Facts, _ nothing: inout Finding?, inout RuleOutcomes) -> Void
+typealias RuleWalk<Facts> =
+    @Sendable (
+        inout Facts, CompactToken?, _ nothing: inout Finding?, inout RuleOutcomes
+    ) -> Void
 
 /// The rules of a vendor for one kind of caller, in the order of its checks.
 public struct RuleList<Facts: RuleFacts>: Sendable {
     /// The rules.
     public let rules: [TokenRule<Facts>]
     @usableFromInline let walk: RuleWalk<Facts>
+    @usableFromInline let laterWalk: RuleWalk<Facts>
 
     /// A list of these rules.
-    public init(_ rules: [TokenRule<Facts>]) {
-        precondition(rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
-        self.rules = rules
-        walk = Self.walk(along: rules[...])
+    ///
+    /// - Parameter later: rules that look at facts which are found only after the others were judged.
+    public init(_ rules: [TokenRule<Facts>], later: [TokenRule<Facts>] = []) {
+        self.rules = rules + later
+        precondition(self.rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
+        walk = Self.walk(along: self.rules[..<rules.count])
+        laterWalk = Self.walk(along: self.rules[rules.count...])
     }
 
     /// How each rule comes out.
     @inlinable
     public func outcomes(on facts: inout Facts) -> RuleOutcomes {
-        // No judgement tells anything where there is nothing to tell it, so one serves all.
-        var (outcomes, nothing): (RuleOutcomes, Finding?) = (RuleOutcomes(), nil)
-        walk(&facts, &nothing, &outcomes)
+        var outcomes = RuleOutcomes()
+        judgeFirst(&facts, &outcomes)
+        judgeLater(&facts, &outcomes)
         return outcomes
+    }
+
+    /// How each rule comes out but for the later ones.
+    @inlinable
+    public func judgeFirst(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
+        // No judgement tells anything where there is nothing to tell it, so one serves all.
+        var nothing: Finding?
+        walk(&facts, facts.compact, &nothing, &outcomes)
+    }
+
+    /// How each of the later rules comes out.
+    @inlinable
+    public func judgeLater(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
+        var nothing: Finding?
+        laterWalk(&facts, facts.compact, &nothing, &outcomes)
     }
 
     /// Judgements in closures that hold them, since to call one out of an array means to retain and release it each time.
@@ -196,19 +242,20 @@ public struct RuleList<Facts: RuleFacts>: Sendable {
         let middle = rules.startIndex + rules.count / 2
         let (first, second) = (walk(along: rules[..<middle]), walk(along: rules[middle...]))
         return {
-            first(&$0, &$1, &$2)
-            second(&$0, &$1, &$2)
+            first(&$0, $1, &$2, &$3)
+            second(&$0, $1, &$2, &$3)
         }
     }
 
     private static func step(_ rules: ArraySlice<TokenRule<Facts>>) -> RuleWalk<Facts> {
-        guard let judgement = rules.first?.judgement else { return { _, _, _ in } }
-        let bit: UInt64 = 1 << UInt64(rules.startIndex)
-        return { facts, nothing, outcomes in
-            guard let outcome = judgement(&facts, &nothing) else { return }
-            outcomes.told |= bit
-            if outcome == .failed { outcomes.failed |= bit }
+        guard let rule = rules.first else { return { _, _, _, _ in } }
+        let (judgement, bit) = (rule.judgement, 1 << UInt64(rules.startIndex) as UInt64)
+        if let judge = rule.ownJudgement {
+            return { _, token, nothing, outcomes in
+                if let token { outcomes.note(judge(token, &nothing), bit) }
+            }
         }
+        return { facts, _, nothing, outcomes in outcomes.note(judgement(&facts, &nothing), bit) }
     }
 
     /// What the rules find that came out so.

@@ -24,7 +24,14 @@ public struct TimeRules: Sendable, Hashable {
 
 extension CompactToken {
     /// A claim that should be Unix seconds, classified.
-    public func date(_ name: String) -> NumericDate { name == "exp" ? expiryDate : NumericDate(claims?[name]) }
+    public func date(_ name: String) -> NumericDate {
+        switch name {
+        case "exp": expiryDate
+        case "nbf": notBeforeDate
+        case "iat": issuedAtDate
+        default: NumericDate(claims?[name])
+        }
+    }
 
     /// `expiry`: the time is before `exp` plus leeway.
     ///

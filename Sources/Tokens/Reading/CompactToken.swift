@@ -42,8 +42,8 @@ public final class CompactToken: Sendable {
     let headerPart: ObjectPart?
     let payloadPart: ObjectPart?
     let signaturePart: EncodedPart?
-    /// The claim `exp`, which several rules use.
-    let expiryDate: NumericDate
+    /// The claims `exp`, `nbf` and `iat`, which several rules use.
+    let (expiryDate, notBeforeDate, issuedAtDate): (NumericDate, NumericDate, NumericDate)
     private let signedCount: Int
 
     /// Reads a token; surrounding whitespace is part of it and a fault.
@@ -61,7 +61,9 @@ public final class CompactToken: Sendable {
         headerPart = partCount > 0 ? RecentHeaders.shared.header(bytes[parts.header], depth: limits.depth) : nil
         payloadPart = parts.payload.map { ObjectPart(bytes[$0], depth: limits.depth) }
         signaturePart = parts.signature.map { EncodedPart(bytes[$0]) }
-        expiryDate = NumericDate(payloadPart?.object?["exp"])
+        let claims = payloadPart?.object
+        (expiryDate, notBeforeDate) = (NumericDate(claims?["exp"]), NumericDate(claims?["nbf"]))
+        issuedAtDate = NumericDate(claims?["iat"])
         signedCount = parts.payload?.upperBound ?? 0
     }
 

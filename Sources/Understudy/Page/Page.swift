@@ -11,6 +11,9 @@ enum Page {
         request.target.utf8.count == 1 && request.target == "/" && isForBrowser(request)
     }
 
+    private static let root = ControlOperation.prefix + "/"
+    private static let folder = ControlOperation.prefix + "/page/"
+
     /// The page or a file of it; `nil` when the request is for neither.
     static func response(to request: Request) -> Response? {
         guard request.method == .get || request.method == .head else { return nil }
@@ -20,11 +23,10 @@ enum Page {
             guard isForBrowser(request) else { return nil }
             // Relative, so that the prefix that selects a sandbox stays before it.
             return Response(status: .seeOther, fields: [.location: "_understudy/"])
-        case ControlOperation.prefix + "/":
+        case root:
             guard isForBrowser(request) else { return nil }
             return PageFile.all["index.html"]?.response(to: request)
         default:
-            let folder = ControlOperation.prefix + "/page/"
             guard path.hasPrefix(folder) else { return nil }
             return PageFile.all[String(path.dropFirst(folder.count))]?.response(to: request)
         }

@@ -16,6 +16,9 @@ extension IMS {
         ].flatMap { $1.listing(of: identity.id, about: $0) }
     }
 
+    /// What a request presents, in the order of the checks: form and issuer, and once the keys are found, the rest.
+    static let tokenRules = RuleList(formRules.rules, later: claimRules.rules)
+
     /// All that a token tells before a key is looked for.
     static let formRules = RuleList(
         [.bearerPresent("token-present", source: "ours", .ours, orFail: .tokenMissing)]
@@ -243,8 +246,8 @@ extension IMS {
             }
         ) { facts, finding in
             guard let token = facts.token else { return nil }
-            if isOptional, token.beginning == nil || token.compact.claims?[name] == nil { return nil }
             let date = token.compact.date(name)
+            if isOptional, token.beginning == nil || date.form == .absent { return nil }
             if date.size == .negative, date.isNumber {
                 finding?.found = token.compact.claims?[name].map(Fact.json)
                 finding?.note = "A moment in Unix seconds is not negative."

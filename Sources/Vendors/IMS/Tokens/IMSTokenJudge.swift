@@ -41,14 +41,17 @@ final class IMSTokenJudge: Sendable {
         (facts.token, facts.bearer) = (token, bearer)
         facts.issuer = token?.issuer.flatMap(issuers.issuer)
         facts.isSignedBySecret = token.map { isSignedBySecret($0, facts.issuer) } ?? false
-        findings.judge(facts, by: IMS.formRules)
-        // No later rule looks at the request, and facts are copied less dearly without it.
-        facts.bearer = nil
-        guard let token else { return facts }
-        facts.isRefused = findings.failure != nil
+        var outcomes = RuleOutcomes()
+        IMS.tokenRules.judgeFirst(&facts, &outcomes)
+        guard let token else {
+            findings.record(facts, outcomes, by: IMS.tokenRules)
+            return facts
+        }
+        facts.isRefused = findings.failure != nil || outcomes.firstFailure != nil
         switch keys(of: facts.issuer, for: token, isRefused: facts.isRefused) {
         case .order(let order):
             facts.order = order
+            findings.record(facts, outcomes, by: IMS.tokenRules)
             return facts
         case .known(let keys): facts.keys = keys
         }
@@ -60,7 +63,8 @@ final class IMSTokenJudge: Sendable {
             // done.
             if outcome == .failed, !facts.isRefused { facts.otherSigner = signer(of: token, besides: facts.issuer) }
         }
-        findings.judge(facts, by: IMS.claimRules)
+        IMS.tokenRules.judgeLater(&facts, &outcomes)
+        findings.record(facts, outcomes, by: IMS.tokenRules)
         return facts
     }
 

@@ -35,8 +35,6 @@ extension Rezolve {
             take(token: arrival, .lenient, &facts)
             findings.judge(facts, by: Self.sessionRules)
         }
-        // No later rule looks at the request, and facts are copied less dearly without it.
-        facts.bearer = nil
         return facts
     }
 
