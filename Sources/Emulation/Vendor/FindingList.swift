@@ -38,7 +38,7 @@ public struct FindingList: Sendable {
                 switch entry {
                 case .one(let finding): finding.outcome == .failed ? finding : nil
                 case .several(let findings): findings.first { $0.outcome == .failed }
-                case .unread(let unread): unread.broken.first
+                case .unread(let unread): unread.explained.first { $0.outcome == .failed }
                 }
             if let failed { return failed }
         }

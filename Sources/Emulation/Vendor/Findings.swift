@@ -51,7 +51,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
 
     /// Walks a list of rules and records how each came out.
     ///
-    /// Findings are made when somebody reads them, but for those of broken rules: what explains these is not kept.
+    /// Findings are made when somebody reads them, but for those that tell why a call is refused: what explains them is not kept.
     @inlinable
     public mutating func judge<Facts>(
         _ facts: consuming Facts, by list: RuleList<Facts>

@@ -173,6 +173,10 @@ public struct RuleOutcomes: Sendable, Hashable {
 
     @usableFromInline var told: UInt64 = 0
     @usableFromInline var failed: UInt64 = 0
+    @usableFromInline var noted: UInt64 = 0
+
+    /// Those whose findings are made at once: of a refused call the broken ones and the remarks, which may tell why.
+    @usableFromInline var explained: UInt64 { failed == 0 ? 0 : failed | noted }
 
     /// Nothing was judged yet.
     @inlinable
@@ -181,7 +185,11 @@ public struct RuleOutcomes: Sendable, Hashable {
     mutating func note(_ outcome: Finding.Outcome?, _ bit: UInt64) {
         guard let outcome else { return }
         told |= bit
-        if outcome == .failed { failed |= bit }
+        switch outcome {
+        case .failed: failed |= bit
+        case .noted: noted |= bit
+        case .passed, .notJudged: break
+        }
     }
 
     /// The place of the first rule that is broken.
@@ -196,7 +204,9 @@ typealias RuleWalk<Facts> =
     ) -> Void
 
 /// The rules of a vendor for one kind of caller, in the order of its checks.
-public struct RuleList<Facts: RuleFacts>: Sendable {
+///
+/// An object, since each exchange keeps it until somebody reads what its rules found.
+public final class RuleList<Facts: RuleFacts>: Sendable {
     /// The rules.
     public let rules: [TokenRule<Facts>]
     @usableFromInline let walk: RuleWalk<Facts>
@@ -260,26 +270,27 @@ public struct RuleList<Facts: RuleFacts>: Sendable {
 
     /// What the rules find that came out so.
     ///
-    /// - Parameter broken: what the broken ones found, where that has been told already.
+    /// - Parameter explained: what those found that was made at once.
     @usableFromInline
-    func findings(on facts: Facts, _ outcomes: RuleOutcomes, broken: [Finding] = []) -> [Finding] {
-        var broken = broken[...]
+    func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding] = []) -> [Finding] {
+        var explained = explained[...]
         return rules.indices.compactMap { place in
-            guard outcomes.told & 1 << UInt64(place) != 0 else { return nil }
-            let isBroken = outcomes.failed & 1 << UInt64(place) != 0
-            return isBroken ? broken.popFirst() ?? rules[place].finding(on: facts) : rules[place].finding(on: facts)
+            let bit: UInt64 = 1 << UInt64(place)
+            guard outcomes.told & bit != 0 else { return nil }
+            return outcomes.explained & bit != 0
+                ? explained.popFirst() ?? rules[place].finding(on: facts) : rules[place].finding(on: facts)
         }
     }
 
-    /// What the broken rules found.
+    /// What those rules found whose findings are made at once.
     @usableFromInline
-    func broken(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
-        var (left, broken): (UInt64, [Finding]) = (outcomes.failed, [])
+    func explained(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
+        var (left, explained): (UInt64, [Finding]) = (outcomes.explained, [])
         while left != 0 {
-            if let finding = rules[left.trailingZeroBitCount].finding(on: facts) { broken.append(finding) }
+            if let finding = rules[left.trailingZeroBitCount].finding(on: facts) { explained.append(finding) }
             left &= left - 1
         }
-        return broken
+        return explained
     }
 
     /// What the rules find.
@@ -329,33 +340,33 @@ public struct RuleListing: Sendable, Hashable {
 protocol UnreadFindings: AnyObject, Sendable {
     /// What each rule found; always the same.
     var findings: [Finding] { get }
-    /// What the broken ones found, which has been told at once.
-    var broken: [Finding] { get }
+    /// Those that were made at once, among them all that failed.
+    var explained: [Finding] { get }
     /// An estimate of the memory that is kept for them, in bytes.
     var byteCount: Int { get }
 }
 
-/// Rules with the facts that they judged, whose findings are made when somebody reads them, but for those of broken ones: what
-/// explains these is not kept.
+/// Rules with the facts that they judged, whose findings are made when somebody reads them, but for those of a refused call
+/// that what is not kept may explain.
 @usableFromInline
 final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
     @usableFromInline let list: RuleList<Facts>
     @usableFromInline let facts: Facts
     @usableFromInline let outcomes: RuleOutcomes
-    @usableFromInline let broken: [Finding]
+    @usableFromInline let explained: [Finding]
 
     @inlinable
     init(_ list: RuleList<Facts>, _ facts: consuming Facts, _ outcomes: RuleOutcomes) {
-        broken = outcomes.failed == 0 ? [] : list.broken(on: facts, outcomes)
+        explained = outcomes.failed == 0 ? [] : list.explained(on: facts, outcomes)
         facts.dropExplanations()
         (self.list, self.facts, self.outcomes) = (list, facts, outcomes)
     }
 
-    @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes, broken: broken) }
+    @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes, explained: explained) }
 
     /// The token is kept as it came and once more decoded.
     @usableFromInline var byteCount: Int {
-        MemoryLayout<Facts>.size + 128 + MemoryLayout<Finding>.stride * broken.capacity
+        MemoryLayout<Facts>.size + 128 + MemoryLayout<Finding>.stride * explained.capacity
             + (facts.compact.map { 512 + 2 * $0.bytes.count } ?? 0)
     }
 }

@@ -75,7 +75,7 @@ final class Rezolve: Vendor, MintsTokens {
             handler: forCustomer(readPublicKey)),
         Route(
             "profile.get", .get(customer + "/profile"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(readProfile)),
+            handler: forCustomer(reading: readProfile)),
         Route(
             "profile.update", .put(customer + "/profile"), access: .customer, evidence: .observed, source: "QA tests",
             handler: forCustomer(updateProfile)),
@@ -84,14 +84,14 @@ final class Rezolve: Vendor, MintsTokens {
     private static let bookRoutes: [Route<Rezolve>] = [
         Route(
             "phonebook.list", .get(customer + "/phonebook"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(RezolvePhone.list)),
+            handler: forCustomer(reading: RezolvePhone.list)),
         Route(
             "phonebook.create", .post(customer + "/phonebook"), access: .customer, evidence: .observed,
             source: "QA tests",
             handler: forCustomer(RezolvePhone.create)),
         Route(
             "phonebook.get", .get(customer + "/phonebook/{id}"), access: .customer, evidence: .ours, source: "ours",
-            handler: forCustomer(RezolvePhone.read)),
+            handler: forCustomer(reading: RezolvePhone.read)),
         Route(
             "phonebook.update", .put(customer + "/phonebook/{id}"), access: .customer, evidence: .observed,
             source: "QA tests", handler: forCustomer(RezolvePhone.update)),
@@ -100,13 +100,13 @@ final class Rezolve: Vendor, MintsTokens {
             source: "QA tests", handler: forCustomer(RezolvePhone.delete)),
         Route(
             "addressbook.list", .get(customer + "/addressbook"), access: .customer, evidence: .observed,
-            source: "QA tests; the call: JWT page", handler: forCustomer(RezolveAddress.list)),
+            source: "QA tests; the call: JWT page", handler: forCustomer(reading: RezolveAddress.list)),
         Route(
             "addressbook.create", .post(customer + "/addressbook"), access: .customer, evidence: .observed,
             source: "QA tests", handler: forCustomer(RezolveAddress.create)),
         Route(
             "addressbook.get", .get(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
-            source: "older docs: SDK call get", handler: forCustomer(RezolveAddress.read)),
+            source: "older docs: SDK call get", handler: forCustomer(reading: RezolveAddress.read)),
         Route(
             "addressbook.update", .put(customer + "/addressbook/{id}"), access: .customer, evidence: .inferred,
             source: "older docs: SDK call update", handler: forCustomer(RezolveAddress.update)),
@@ -118,13 +118,13 @@ final class Rezolve: Vendor, MintsTokens {
     private static let walletRoutes: [Route<Rezolve>] = [
         Route(
             "wallet.list", .get(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
-            handler: forCustomer(RezolveCard.list)),
+            handler: forCustomer(reading: RezolveCard.list)),
         Route(
             "wallet.create", .post(customer + "/wallet"), access: .customer, evidence: .observed, source: "QA tests",
             secrets: ["pan"], handler: forCustomer(RezolveCard.create)),
         Route(
             "wallet.get", .get(customer + "/wallet/{id}"), access: .customer, evidence: .inferred,
-            source: "older docs: SDK call get", handler: forCustomer(RezolveCard.read)),
+            source: "older docs: SDK call get", handler: forCustomer(reading: RezolveCard.read)),
         Route(
             "wallet.update", .put(customer + "/wallet/{id}"), access: .customer, evidence: .observed,
             source: "QA tests",

@@ -15,7 +15,7 @@ struct RezolveProfile: Sendable, Hashable {
 
 /// The profile. Source: observed, vendor QA tests; the members are the union of those and of the documented object.
 extension Rezolve {
-    static func readProfile(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
+    static func readProfile(_ call: RezolveCall, _ customer: RezolveCustomer) throws(Refused) -> Reply {
         .json(profileJSON(of: customer, dates: call.switches.profileDates))
     }
 

@@ -16,6 +16,19 @@ extension Rezolve {
         }
     }
 
+    /// A route's handler that only reads a customer, who is kept if it was adopted.
+    static func forCustomer(
+        reading handler: @escaping @Sendable (RezolveCall, RezolveCustomer) throws(Refused) -> Reply
+    ) -> Route<Rezolve>.Handler {
+        { (call, state) throws(Refused) in
+            if let known = state.customers[call.parameters["entity"]] { return try handler(call, known) }
+            let adopted = try owner(of: call, in: state)
+            let reply = try handler(call, adopted)
+            state.store(adopted)
+            return reply
+        }
+    }
+
     /// The customer of the path, whom authorization has found to be the token's own; a new one where it is adopted.
     private static func owner(of call: RezolveCall, in state: State) throws(Refused) -> RezolveCustomer {
         if let customer = state.customers[call.parameters["entity"]] { return customer }

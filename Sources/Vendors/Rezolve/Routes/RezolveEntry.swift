@@ -43,7 +43,7 @@ extension RezolveEntry {
 // MARK: - Calls
 
 extension RezolveEntry {
-    static func list(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func list(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply {
         .json(list(customer[keyPath: book].map(\.json)))
     }
 
@@ -58,7 +58,7 @@ extension RezolveEntry {
         return .json(entry.json, status: .created)
     }
 
-    static func read(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(RezolveRefusal) -> Reply {
+    static func read(_ call: RezolveCall, _ customer: RezolveCustomer) throws(RezolveRefusal) -> Reply {
         .json(customer[keyPath: book][try customer.place(of: Self.self, call.parameters["id"])].json)
     }
 
