@@ -112,10 +112,10 @@ struct FindingsTests {
 }
 
 @Suite("Tokens that came before")
-struct RecentTokensTests {
+struct RecentReadingsTests {
     @Test("are read twice and known from then on")
     func known() {
-        let recent = RecentTokens<Int>()
+        let recent = RecentReadings<Int>()
         var readings = 0
         func read(_ token: [UInt8]) -> Int {
             readings += 1
@@ -127,7 +127,7 @@ struct RecentTokensTests {
 
     @Test("are told apart byte for byte, also where the last bytes or the characters are the same")
     func collisions() {
-        let recent = RecentTokens<[UInt8]>()
+        let recent = RecentReadings<[UInt8]>()
         let texts = [
             "1.0123456789abcdef", "2.0123456789abcdef", "e\u{301}.0123456789abcdef", "\u{E9}.0123456789abcdef",
         ]

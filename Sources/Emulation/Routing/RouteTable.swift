@@ -53,6 +53,8 @@ public struct RouteTable: Sendable {
     private var literals: [[Literal]] = []
     private var prefixes: [(segments: [Substring], vendor: Int)] = []
     private var tries: [RouteTrie] = []
+    /// What paths led to, with the method by which they were asked: a client asks the same ones again and again.
+    private let recentMatches = RecentReadings<(method: HTTPRequest.Method, match: Match)>()
 
     /// A table of these vendors.
     ///
@@ -128,6 +130,11 @@ public struct RouteTable: Sendable {
         if let ending = ending(method, path) {
             return .route(vendor: ending.vendor, route: ending.route, PathParameters())
         }
+        let recent = recentMatches.reading(of: Array(path.utf8)[...]) { _ in (method, find(method, path)) }
+        return recent.method == method ? recent.match : find(method, path)
+    }
+
+    private func find(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         let path = TargetPath(path)
         guard let vendor = owner(of: path) else { return .unowned }
         // ours: no id of anybody holds a NUL, so nobody owns such a path.

@@ -30,7 +30,7 @@ final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
     let failures: FailureCatalog<BloomreachFailure>
     /// Made once: sandboxes share it until they change it.
     let initialState: BloomreachState
-    let recentTokens = RecentTokens<BloomreachToken>()
+    let recentTokens = RecentReadings<BloomreachToken>()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try BloomreachAccounts(fixtures)

@@ -20,7 +20,7 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
     typealias SocketLabel = ComapiSocket
 
     let accounts: ComapiAccounts
-    let recentTokens = RecentTokens<ComapiSessionToken>()
+    let recentTokens = RecentReadings<ComapiSessionToken>()
     let sessionKeys = ComapiSessionKeys()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {

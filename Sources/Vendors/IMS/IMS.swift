@@ -21,7 +21,7 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
     let accounts: IMSAccounts
     /// Made once: sandboxes share it until they change it.
     let initialState: IMSState
-    let recentTokens = RecentTokens<IMSToken>()
+    let recentTokens = RecentReadings<IMSToken>()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try IMSAccounts(fixtures)

@@ -20,7 +20,7 @@ final class Rezolve: Vendor, MintsTokens {
     let accounts: RezolveAccounts
     /// Made once: sandboxes share it until they change it.
     let initialState: RezolveState
-    let recentTokens = RecentTokens<RezolveToken>()
+    let recentTokens = RecentReadings<RezolveToken>()
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
         accounts = try RezolveAccounts(fixtures)

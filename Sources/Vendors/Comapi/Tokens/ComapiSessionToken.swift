@@ -92,7 +92,7 @@ extension TokenDraft {
 ///
 /// The secret comes from the fixtures, so a token outlives a restart, as clients that keep theirs expect.
 final class ComapiSessionKeys: Sendable {
-    private let known = RecentTokens<SigningKey>()
+    private let known = RecentReadings<SigningKey>()
     /// The sandboxes in which tokens were issued, the latest last.
     private let issuers = Mutex<[String]>([])
     /// ours: so many are tried to explain a token of another sandbox.
