@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import socket
 import threading
 import time
 from urllib.parse import quote
@@ -122,11 +123,11 @@ def test_the_journal_follows_and_filters_and_can_be_linked(visit):
     requests.get(f"{visit.sandbox.url}/api/api/v1/nothing")
     tab.see("token expired", "addressbook.list", "did you mean")
     tab.click("checkbox", "Refused")
+    tab.until("location.hash.includes('refused=true')")
     tab.until("document.querySelectorAll('[role=row] a').length === 1")
-    assert "refused=true" in tab.run("location.hash")
     linked = visit.open(query="refused=true&vendor=rezolve&route=addressbook.*&status=4xx&since=5m")
     linked.see("token expired")
-    assert linked.run("document.querySelectorAll('[role=row] a').length") == 1
+    linked.until("document.querySelectorAll('[role=row] a').length === 1")
     tab.click("checkbox", "Refused")
     tab.type("searchbox", "Free text", "did nothing")
     tab.see("No entry fits these filters")
@@ -208,8 +209,8 @@ def test_from_a_refused_call_to_its_cause_in_two_clicks(browser, server, defect,
     assert cause in why
     entry = visit.sandbox.last_entry()
     failed = next(each for each in entry["findings"] if each["outcome"] == "failed")
-    rows = tab.nodes("rowheader", failed["check"].replace("-", " "))
-    assert rows, "the check that failed stands in the table without another click"
+    # The check that failed stands in the table without another click.
+    tab.find("rowheader", failed["check"].replace("-", " "))
     assert str(entry["status"]) in tab.run("document.querySelector('.contrast').innerText")
     visit.close()
 
@@ -222,7 +223,7 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     tab.see("token-expired", "Your token has expired", "JWT page, HTTP Error Responses, 401", "failed: expiry")
     assert "passed" in tab.text()
     for fold in ("Show 26 passed checks", "Request", "Answer"):
-        tab.run(f"[...document.querySelectorAll('summary')].find(each => each.textContent === {json.dumps(fold)}).click()")
+        tab.unfold(fold)
     tab.see("x-rezolve-device-id", "path partner")
     line = tab.copied("button", "Copy as curl")
     headers = dict(part.split(": ", 1) for part in [each.split("'")[1] for each in line.split("\\\n")[1:]])
@@ -241,7 +242,7 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     tab.click("button", "Compare")
     tab.find("article", "Entries 2 and 1")
     tab.see("check expiry", "token-expired")
-    assert tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
+    assert 0 < tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
 
 
 def test_an_intervention_and_a_socket_are_shown(visit):
@@ -270,7 +271,7 @@ def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
     tab.type("textbox", "Token", f"Bearer {token}")
     tab.find("region", "rezolve refuses it")
     tab.see("rezolve refuses it: token-expired", "ims refuses it", "bloomreach refuses it", "comapi refuses it", "exp")
-    assert tab.nodes("rowheader", "expiry")
+    tab.find("rowheader", "expiry")
     kept = tab.run("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
     assert token[:40] not in kept
     tab.choose("Kind", "1")
@@ -302,7 +303,7 @@ def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
     tab.click("button", f"Delete {name}")
     tab.see("It happens in 5 s.")
     tab.click("button", "Undo")
-    assert not tab.nodes("button", "Undo")
+    tab.gone("button", "Undo")
     tab.click("button", f"Delete {name}")
     tab.click("button", "Now")
     tab.until(f"!document.querySelector('table').innerText.includes({json.dumps(name)})")
@@ -429,9 +430,9 @@ def test_keys_and_their_drills(visit):
 def test_state_and_its_actions(visit):
     tab = visit.open("state")
     tab.see("customers: 2 records")
-    tab.run("[...document.querySelectorAll('summary')].find(each => each.textContent.startsWith('customers')).click()")
+    tab.unfold("customers*")
     tab.see("0: entity123")
-    tab.call(tab.nodes("textbox", "entity (needed)*")[0], "function() { this.value = 'entity456'; }")
+    tab.type("textbox", "entity (needed)*", "entity456")
     tab.click("button", "Do remove-customer")
     tab.see("remove-customer happened.", "customers: 1 record")
     tab.click("button", "Undo")
@@ -472,11 +473,19 @@ def test_no_text_becomes_markup(visit):
     tab = visit.open()
     tab.until("document.querySelectorAll('[role=row] a').length > 5")
     tab.run("window.found = []; new MutationObserver(all => all.forEach(each => each.addedNodes.forEach(node => { if (node.querySelectorAll) for (const bad of [node, ...node.querySelectorAll('*')]) if (['SCRIPT', 'IFRAME', 'IMG', 'OBJECT', 'EMBED', 'BASE', 'META', 'LINK', 'VIDEO', 'AUDIO', 'STYLE', 'B', 'I', 'MARQUEE', 'MATH'].includes(bad.tagName.toUpperCase()) || [...bad.attributes].some(({name, value}) => /^on/.test(name) || (name === 'href' && /^(javascript|data|vbscript):/i.test(value)))) window.found.push(bad.outerHTML); }))).observe(document, {subtree: true, childList: true}); 1")
+    # Waited for in the page itself, which takes a tenth of the time.
+    tab.run("""window.come = async found => {
+        for (const end = performance.now() + 30000; performance.now() < end; await new Promise(done => setTimeout(done, 5))) if (found()) return;
+        throw new Error(`${found} did not come true`);
+    }; 1""")
     for number in ids:
-        tab.run(f"location.hash = '#/journal?entry={number}'")
-        tab.until(f"!!document.querySelector('[aria-label=\"Entry {number}\"]')")
-        tab.run("for (const each of document.querySelectorAll('.entry summary')) if (!each.parentElement.open) each.click()")
-    assert tab.run("document.querySelector('.entry').innerText").count("x-hostile") == 1
+        tab.run(f"""(async () => {{
+            location.hash = '#/journal?entry={number}';
+            await come(() => document.querySelector('[aria-label="Entry {number}"]'));
+            for (const each of document.querySelectorAll('.entry details:not([open]) > summary')) each.click();
+            await come(() => ![...document.querySelectorAll('.entry details')].some(each => !each.open || !each.lastElementChild.childElementCount));
+        }})()""")
+    tab.until("document.querySelector('.entry').innerText.split('x-hostile').length === 2")
     for payload in PAYLOADS[::8]:
         tab.run(f"location.hash = '#/journal?text=' + encodeURIComponent({json.dumps(payload)}) + '&failure=' + encodeURIComponent({json.dumps(payload[:100])})")
         tab.run("new Promise(done => setTimeout(done, 60))")
@@ -506,17 +515,25 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
     tab.find("article", "Entry 1")
     tab.run("window.kept = document.querySelector('.entry'); document.querySelector('.detail').scrollTop = 40")
     scrolled = tab.run("document.querySelector('.detail').scrollTop")
-    row = tab.run("document.querySelector('.row.chosen').getBoundingClientRect().top")
+    row = tab.until("document.querySelector('.row.chosen').getBoundingClientRect().top")
     done, sent = threading.Event(), []
 
     def flood():
-        session = requests.Session()
-        while not done.is_set():
-            session.get(sandbox.url + BOOK)
-            sent.append(1)
+        """500 calls a second, ten at once: a client that waits for each answer is too slow on a busy machine."""
+        path = f"/{sandbox.url.split('/', 3)[3]}{BOOK}"
+        calls = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode() * 10
+        with socket.create_connection(("127.0.0.1", sandbox.server.port)) as stream:
+            threading.Thread(target=lambda: all(iter(lambda: stream.recv(1 << 20), b"")), daemon=True).start()
+            began = time.monotonic()
+            while not done.is_set():
+                stream.sendall(calls)
+                sent.append(10)
+                time.sleep(max(0, began + sum(sent) / 500 - time.monotonic()))
+            stream.shutdown(socket.SHUT_WR)
 
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        flooding = [pool.submit(flood) for _ in range(4)]
+    first = sandbox.control("GET", "journal?format=brief&last=1")["newest"]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        flooding = pool.submit(flood)
         began = time.monotonic()
         try:
             while time.monotonic() - began < 4:
@@ -528,13 +545,13 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
                 assert late < 1000
                 time.sleep(0.2)
             seconds = time.monotonic() - began
+            came = sandbox.control("GET", "journal?format=brief&last=1")["newest"] - first
         finally:
             done.set()
-    for each in flooding:
-        each.result()
+    flooding.result()
     tab.see(" new")
-    assert len(sent) / seconds > 100, f"{len(sent) / seconds:.0f} calls a second"
-    print(f"{len(sent) / seconds:.0f} calls a second")
+    print(f"{came / seconds:.0f} calls a second")
+    assert came / seconds > 400, f"{came / seconds:.0f} calls a second"
 
 
 def test_ten_thousand_entries_stay_smooth(visit):
@@ -555,13 +572,16 @@ def test_ten_thousand_entries_stay_smooth(visit):
     assert millis < 3000, f"a hundred pages of the list took {millis:.0f} ms"
 
 
-def test_the_first_paint_comes_soon(visit):
+def test_the_first_paint_comes_within_100_ms_of_the_answer(visit):
     tab = visit.open()
-    gap = tab.until("""(() => { const paint = performance.getEntriesByName('first-paint')[0], [navigation] = performance.getEntriesByType('navigation');
-        return paint ? Math.max(1, paint.startTime - navigation.responseEnd) : 0; })()""")
-    print(f"first paint {gap:.0f} ms after the answer")
-    # 100 ms on a machine of one's own; here others build beside it.
-    assert gap < 1000
+    gaps = []
+    # The best of some, since the machine may have other work to do.
+    while min(gaps, default=100) >= 100 and len(gaps) < 20:
+        tab.reload()
+        gaps.append(tab.until("""(() => { const paint = performance.getEntriesByName('first-paint')[0], [navigation] = performance.getEntriesByType('navigation');
+            return paint ? Math.max(1, paint.startTime - navigation.responseEnd) : 0; })()"""))
+    print(f"first paint {min(gaps):.0f} ms after the answer")
+    assert min(gaps) < 100, gaps
 
 
 def test_the_page_comes_back_when_the_server_does(browser, tmp_path):
@@ -587,8 +607,8 @@ def test_a_control_token_is_asked_for_once_and_kept_for_the_tab(browser, tmp_pat
         tab.type("textbox", "Control token", "steer")
         tab.click("button", "Go on")
         tab.see("No calls yet")
-        assert not tab.nodes("dialog", "Control token")
-        tab.run("location.reload()")
+        tab.gone("dialog", "Control token")
+        tab.reload()
         tab.see("No calls yet")
         assert tab.run("Object.values(sessionStorage).includes('steer') && !Object.keys(localStorage).length")
         tab.close()
@@ -665,7 +685,8 @@ def test_every_view_has_names_contrast_and_room(browser, server, width, scheme):
     problems = {}
     for view in [*VIEWS, "journal?entry=2", "journal?entry=4", "journal?entry=2&with=1", "routes?vendor=comapi"]:
         tab.run(f"location.hash = '#/{view}'")
-        tab.run("new Promise(done => setTimeout(done, 700))")
+        tab.until(f"location.hash === '#/{view}'")
+        tab.settle()
         if view == "tokens":
             tab.type("textbox", "Token", visit.sandbox.mint(defect="expired"))
             tab.find("region", "rezolve refuses it")

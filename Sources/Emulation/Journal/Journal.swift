@@ -60,6 +60,7 @@ public final class Journal: Sendable {
             let dropped = push(entry, &state)
             return (state.lastID, Self.change(&state), dropped)
         }
+        entry.record.cause?.stands(at: id)
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }

@@ -24,7 +24,7 @@ function rows(findings, label) {
 function row(finding) {
   const [sign, word] = OUTCOMES[finding.outcome] ?? ['', finding.outcome];
   const has = name => Object.hasOwn(finding, name);
-  return h(`tr.${finding.outcome}`, { 'data-check': finding.check },
+  return h(`tr.${finding.outcome}`, { 'data-check': finding.check, tabindex: finding.outcome === 'failed' ? -1 : null },
     h('th', { scope: 'row' }, plain(finding.check)),
     h('td', h('span.sign', { 'aria-hidden': 'true' }, sign), ` ${word}`),
     h('td', has('expected') ? shown(finding.expected) : '', finding.note ? h('p.note', finding.note) : null),

@@ -79,10 +79,15 @@ export function fold(name, make, isOpen = false) {
 export const code = value => h('pre.code', { tabindex: 0 },
   typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
-/** What a view shows while there is nothing, with a line that makes it full. */
+/** What a view shows while there is nothing, with a line that makes it full, or the promise of one. */
 export function empty(text, line) {
-  return h('div.empty', h('p', text), line ? h('div.line', code(line), copier('Copy the line', () => line)) : null);
+  const place = h('div.line');
+  Promise.resolve(line).then(line => { if (line) put(place, code(line), copier('Copy the line', () => line)); }).catch(() => { /* The text says enough. */ });
+  return h('div.empty', h('p', text), place);
 }
+
+/** What a view shows when its filter leaves nothing. */
+export const unfit = (text, clear) => h('div.empty', h('p', text), button('Clear the filters', clear));
 
 /** A button that puts a text on the clipboard and says so. */
 export function copier(name, make, extra) {

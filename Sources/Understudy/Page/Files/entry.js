@@ -66,8 +66,16 @@ function contrast(entry, vendor, about) {
       failure ? h('p.note', `${failure.evidence}: ${failure.source}`) : null)
     : h('p', entry.intervention ?? (entry.reason || 'Nothing was kept back.'));
   return h('div.contrast',
-    h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body)),
+    h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body),
+      failure?.lookalikes.length ? fold(`One of ${failure.lookalikes.length + 1} reasons that ${vendor.title} does not tell apart`, () => alike(vendor, failure)) : null),
     h('section', { 'aria-label': 'It is not told' }, h('h3', 'It is not told'), hidden));
+}
+
+/** The failures that look the same on the wire, this one among them. */
+function alike(vendor, failure) {
+  const names = [failure.failure, ...failure.lookalikes];
+  return h('ul', vendor.failures.filter(each => names.includes(each.failure)).map(each => h('li',
+    each === failure ? h('strong', each.failure) : each.failure, `: ${each.about} `, h('small', `(${each.evidence})`))));
 }
 
 function folds(entry, app) {
@@ -77,7 +85,7 @@ function folds(entry, app) {
     found.map((token, index) => fold(found.length > 1 ? `Token ${index + 1}` : 'Token', () => h('div', tokenView(token, app.now(), entry.findings),
       h('p', h('a', { href: app.link({}, 'tokens') }, 'Mint one like it'), ' — the journal masks signatures, so this one cannot be used again.')), true)),
     fetches.length ? fold('Key fetches', () => checkTable(fetches, 'Key fetches'), true) : null,
-    entry.socket ? fold(`Socket: ${entry.socket.received} in, ${entry.socket.sent} out`, () => socketView(entry.socket), true) : null,
+    entry.socket ? fold(`Socket: ${entry.socket.received} in, ${entry.socket.sent} out`, () => socketView(entry.socket, app), true) : null,
     entry.parts ? fold(`Parts: ${entry.parts.refused} refused`, () => code(entry.parts)) : null,
     fold('Request', () => message(`${entry.request.method} ${entry.request.target}`, entry.request)),
     fold('Answer', () => message(String(entry.response.status), entry.response)));
