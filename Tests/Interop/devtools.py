@@ -168,14 +168,17 @@ class Tab:
             self.until(f"document.body.innerText.includes({json.dumps(word)})", seconds)
 
     def nodes(self, role: str | None = None, name: str | None = None) -> list[dict]:
-        """What a screen reader finds at this moment of that role whose name is, or with a star at its end begins with, that name."""
+        """What a screen reader finds at this moment of that role with that name, in which a star at an end stands for anything."""
         root = self.send("DOM.getDocument", depth=0)["root"]["nodeId"]
         query = {"nodeId": root, **({"role": role} if role else {})}
-        if name and not name.endswith("*"):
+        if name and "*" not in name[:1] + name[-1:]:
             query["accessibleName"] = name
         found = [node for node in self.send("Accessibility.queryAXTree", **query)["nodes"] if not node.get("ignored")]
+        names = [node.get("name", {}).get("value", "") for node in found]
         if name and name.endswith("*"):
-            found = [node for node in found if node.get("name", {}).get("value", "").startswith(name[:-1])]
+            found = [node for node, its in zip(found, names) if its.startswith(name[:-1])]
+        elif name and name.startswith("*"):
+            found = [node for node, its in zip(found, names) if its.endswith(name[1:])]
         return found
 
     def find(self, role: str, name: str, seconds: float = WAIT) -> dict:

@@ -3,6 +3,7 @@
 import concurrent.futures
 import json
 import socket
+import subprocess
 import threading
 import time
 from urllib.parse import quote
@@ -11,6 +12,7 @@ import pytest
 import requests
 from browser import NoBrowser
 from devtools import Browser
+from messaging import NEW_YEAR, TRIP, App
 from payloads import PAYLOADS
 from world import ADA, API_KEY, DEVICE, PARTNER, Sandbox, Server
 
@@ -222,6 +224,8 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     tab.find("article", "Entry 2")
     tab.see("token-expired", "Your token has expired", "JWT page, HTTP Error Responses, 401", "failed: expiry")
     assert "passed" in tab.text()
+    tab.click("button", "failed: expiry")
+    tab.until("document.activeElement.dataset.check === 'expiry'")
     for fold in ("Show 26 passed checks", "Request", "Answer"):
         tab.unfold(fold)
     tab.see("x-rezolve-device-id", "path partner")
@@ -245,7 +249,51 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     assert 0 < tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
 
 
-def test_an_intervention_and_a_socket_are_shown(visit):
+def test_an_entry_says_with_how_many_others_its_answer_is_shared(visit):
+    call(visit.sandbox, "wrong-secret")
+    alike = next(each for each in visit.sandbox.control("GET", "vendors")["vendors"][0]["failures"] if each["failure"] == "masked-signature")["lookalikes"]
+    assert {"masked-api-key", "masked-no-auth-key", "masked-token-missing", "masked-missing-fields", "masked-other-user"} <= set(alike)
+    tab = visit.open(query="entry=1")
+    name = f"One of {len(alike) + 1} reasons that Rezolve does not tell apart"
+    tab.see(name)
+    tab.unfold(name)
+    tab.see(*(f"{each}: " for each in alike))
+    call(visit.sandbox, "expired")
+    visit.open(query="entry=2").see("token-expired", "Why:")
+    assert "does not tell apart" not in visit.tabs[-1].text()
+
+
+def test_what_an_empty_view_offers_makes_it_full(visit):
+    """Each line runs as it stands, and then the view is no longer empty."""
+    def run_line(tab):
+        done = subprocess.run(["sh", "-c", tab.copied("button", "Copy the line")], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and " 20" in done.stdout.splitlines()[0], (done.stdout, done.stderr)
+
+    tab = visit.open("faults")
+    tab.see("No fault is armed")
+    run_line(tab)
+    tab.find("button", "Disarm fault 1")
+    visit.sandbox.control("DELETE", "faults")
+    tab = visit.open("keys")
+    tab.see("No keys were fetched yet")
+    run_line(tab)
+    tab.until("!document.body.innerText.includes('No keys were fetched yet')")
+    visit.sandbox.control("DELETE", "journal")
+    tab = visit.open()
+    tab.see("No calls yet")
+    run_line(tab)
+    tab.until("document.querySelectorAll('[role=row] a').length === 1")
+    tab.run("location.hash = '#/routes?text=nothing-is-called-so'")
+    tab.see("No route and no failure fits these filters.")
+    tab.click("button", "Clear the filters")
+    tab.see("addressbook.list")
+    tab.run("location.hash = '#/settings?text=nothing-is-called-so'")
+    tab.see("No switch fits this filter.")
+    tab.click("button", "Clear the filters")
+    tab.see("device-check")
+
+
+def test_an_intervention_is_shown(visit):
     visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fail": "token-expired"})
     call(visit.sandbox)
     tab = visit.open(query="entry=1")
@@ -259,8 +307,34 @@ def test_frames_of_a_socket_are_a_timeline(visit):
               {"from": "server", "at": "2027-01-15T08:00:01.000Z", "message": "b", "findings": []}]
     tab = visit.open()
     tab.run(f"""import('./page/socket.js').then(({{socketView}}) => document.querySelector('main').replaceChildren(socketView({{
-        received: 2, sent: 1, closed: {{code: 1001, reason: 'away', at: '2027-01-15T08:00:02.000Z'}}, findings: [], frames: {json.dumps(frames)}}})))""")
+        received: 2, sent: 1, closed: {{code: 1001, reason: 'away', at: '2027-01-15T08:00:02.000Z'}}, findings: [], frames: {json.dumps(frames)}}}, {{}}, () => {{}})))""")
     tab.see("1 older messages", "from the client", "from the server", "Closed with 1001 away")
+
+
+def test_the_messages_of_an_open_socket_lead_to_the_calls_that_caused_them(visit):
+    visit.sandbox.set_clock(now=NEW_YEAR, freeze=True)
+    mira, bob = (App(visit.sandbox, user).start() for user in ("mira", "bob"))
+    mira.expect(201, "POST", "/conversations", {"id": TRIP, "name": "Trip", "participants": [{"id": "bob"}]})
+    with mira.listen() as ear:
+        opening = visit.sandbox.last_entry()["id"]
+        tab = visit.open(query=f"entry={opening}")
+        tab.see("Socket: 0 in, 1 out", "from the server", "Still open.")
+        bob.post("Hello <b>there</b>")
+        posting = visit.sandbox.last_entry()["id"]
+        while ear.hear()["name"] != "conversationMessage.sent":
+            pass
+        ear.send('{"name": "<i>unknown</i>"}')
+        tab.until(f"fetch('/_understudy/journal/{opening}', {{headers: {{'X-Understudy-Sandbox': {json.dumps(visit.sandbox.url.rsplit('~')[-1])}}}}}).then(answer => answer.json()).then(entry => entry.socket.received)")
+        tab.click("button", "Look again")
+        tab.see("Hello <b>there</b>", "from the client", "ignored frame", f", entry {posting}")
+        lanes = tab.run("[...document.querySelectorAll('.lanes > li')].map(lane => lane.className)")
+        assert lanes[0] == "out" and lanes[-1] == "in" and "b" not in tab.run("[...document.querySelectorAll('.lanes *')].map(each => each.localName)")
+        tab.click("link", f"*, entry {posting}")
+        tab.find("article", f"Entry {posting}")
+        assert f"entry={posting}" in tab.run("location.hash")
+    tab.run("history.back()")
+    tab.find("article", f"Entry {opening}")
+    tab.see("Closed with 1000")
 
 
 # --- Tokens
@@ -272,6 +346,8 @@ def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
     tab.find("region", "rezolve refuses it")
     tab.see("rezolve refuses it: token-expired", "ims refuses it", "bloomreach refuses it", "comapi refuses it", "exp")
     tab.find("rowheader", "expiry")
+    tab.click("button", "failed: expiry")
+    tab.until("document.activeElement.dataset.check === 'expiry'")
     kept = tab.run("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
     assert token[:40] not in kept
     tab.choose("Kind", "1")
@@ -335,6 +411,10 @@ def test_the_clock_is_moved_frozen_and_let_go(visit):
     tab.see("moved")
     tab.click("button", "now")
     tab.until("!document.querySelector('.clock').textContent.includes('moved')")
+    tab.click("button", "Undo")
+    tab.see("moved")
+    tab.click("button", "now")
+    tab.until("!document.querySelector('.clock').textContent.includes('moved')")
     assert visit.sandbox.control("GET", "clock")["machine_time"]
 
 
@@ -383,6 +463,12 @@ def test_a_scenario_is_drawn_and_its_state_lit(visit):
     assert "expired" in tab.run("document.querySelector('.current').textContent")
     tab.click("button", f"Start {name} anew")
     tab.see("in state fresh")
+    tab.click("button", "Undo")
+    tab.see("in state expired")
+    tab.click("button", f"End {name}")
+    tab.until("!document.querySelector('.current')")
+    tab.click("button", "Undo")
+    tab.see("in state expired")
     tab.click("button", f"End {name}")
     tab.until("!document.querySelector('.current')")
     assert visit.sandbox.control("GET", "scenarios")["active"] == []

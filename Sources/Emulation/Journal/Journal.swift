@@ -104,6 +104,13 @@ public final class Journal: Sendable {
         entries().first { $0.id == id }
     }
 
+    /// The number of the newest entry; 0 without any.
+    public var newest: Int {
+        state.withLock { state in
+            state.count == 0 ? 0 : state.entries[(state.first + state.count - 1) % state.entries.count]?.id ?? 0
+        }
+    }
+
     /// The bytes that the entries keep, estimated.
     public var bytes: Int { state.withLock { $0.bytes } }
 

@@ -69,7 +69,7 @@ struct JournalCommand: ParsableCommand {
         while follow {
             let newest = try show(query() + ["after=\(after)", "wait=5s"], since: after)
             // After a reset numbers begin again.
-            after = try newest == after ? min(after, latest()) : newest
+            after = try newest == after && latest() < after ? 0 : newest
         }
     }
 

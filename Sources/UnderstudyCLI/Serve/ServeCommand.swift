@@ -24,7 +24,8 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help:
-            "A file that receives one line a listener, such as “http 49213” or “https 49214”, once the server accepts.")
+            "A file that receives one line a listener, such as “http 49213” or “https 49214”, once the server accepts.",
+        completion: .file())
     var portFile: String?
 
     @Option(

@@ -1,11 +1,12 @@
 // The messages of a socket in two lanes, in and out, by time.
 
-import { h, code } from './dom.js';
+import { h, code, button } from './dom.js';
 import { get } from './api.js';
 import { timeOfDay } from './words.js';
 import { checkTable } from './checks.js';
 
-export function socketView(socket, app) {
+/** The messages; `again` reads the entry anew. */
+export function socketView(socket, app, again) {
   const left = socket.received + socket.sent - socket.frames.length;
   return h('div.socket',
     left > 0 ? h('p.note', `${left} older messages are no longer kept.`) : null,
@@ -17,7 +18,7 @@ export function socketView(socket, app) {
         frame.findings.length ? checkTable(frame.findings, 'Remarks') : null);
     })),
     socket.findings.length ? checkTable(socket.findings, 'Opening and end') : null,
-    socket.closed ? h('p', `Closed with ${socket.closed.code} ${socket.closed.reason} at ${timeOfDay(socket.closed.at)}.`) : h('p', 'Still open.'));
+    socket.closed ? h('p', `Closed with ${socket.closed.code} ${socket.closed.reason} at ${timeOfDay(socket.closed.at)}.`) : h('p', 'Still open. ', button('Look again', again)));
 }
 
 /** A link to the call that a message was sent for; what it was is asked for, since the journal may have dropped it. */
