@@ -153,7 +153,7 @@ function showClock(value) {
 function tick() {
   const { frozen, machine_time: isMachine } = app.clock;
   const [date, time] = absolute(app.now()).split(/ (.*)/);
-  put(clock, h('span.date', `${date} `), `${time}${frozen ? ' frozen' : isMachine ? '' : ' moved'}`);
+  put(clock, h('span.date', `${date} `), time.split(' ')[0], h('span.date', ' UTC'), frozen ? ' frozen' : isMachine ? '' : ' moved');
   clock.setAttribute('datetime', new Date(app.now() * 1000).toISOString());
 }
 

@@ -58,7 +58,7 @@ export function select(options, value, act, extra) {
 export function table(label, columns, rows) {
   return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, h('table', { 'aria-label': label },
     h('thead', h('tr', columns.map(name => h('th', { scope: 'col' }, name)))),
-    h('tbody', rows.map(row => row instanceof Node ? row : h('tr', row.map(cell => h('td', cell)))))));
+    h('tbody', rows.map(row => row instanceof Node ? row : h('tr', row.map((cell, index) => h('td', { 'data-label': columns[index] || null }, cell)))))));
 }
 
 /** A part that opens and closes; what is in it is made when it is first opened. */

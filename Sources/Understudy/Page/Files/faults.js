@@ -30,8 +30,8 @@ export function view(app) {
       table('Armed faults', ['Vendor', 'Where and what', 'Calls', 'Strikes', ''], faults.map((fault, index) => [
         fault.vendor, code(Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name) && name !== 'vendor'))), fault.calls, fault.strikes,
         button('Disarm', () => disarm(orders().filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { 'aria-label': `Disarm fault ${index + 1}`, title: 'It can be undone; its counts begin anew.' })])),
-      button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'It can be undone; their counts begin anew.' })]
-      : empty('No fault is armed. The form below arms one, or a line does; its next fitting call is hit.', vendors().then(([{ id, routes, failures }]) =>
+      h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'It can be undone; their counts begin anew.' }))]
+      : empty('No fault is armed. The form below arms one, or this line does; its next fitting call is hit.', vendors().then(([{ id, routes, failures }]) =>
         controlLine('PUT', 'faults', { vendor: id, route: routes[0].route, fail: failures[0].failure }))));
   }
 

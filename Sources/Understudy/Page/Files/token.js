@@ -43,8 +43,8 @@ function part(label, members, now, findings) {
       return h(failed ? 'tr.failed' : 'tr',
         h('th', { scope: 'row' }, name),
         h('td', shown(value)),
-        h('td', isTime ? h('span', { title: absolute(value) }, `${relative(value, now)} · ${absolute(value)}`) : MEANINGS[name] ?? ''),
-        h('td', failed ? [h('span.sign', { 'aria-hidden': 'true' }, '✕'), button(`failed: ${plain(failed.check)}`, event => lead(event.target, failed.check), { class: 'link', title: 'To the rule' })] : null));
+        h('td', isTime ? h('span', { title: absolute(value) }, `${relative(value, now)} · ${absolute(value)}`) : MEANINGS[name] ?? '',
+          failed ? h('div', h('span.sign', { 'aria-hidden': 'true' }, '✕ '), button(`failed: ${plain(failed.check)}`, event => lead(event.target, failed.check), { class: 'link', title: 'To the rule' })) : null));
     }))));
 }
 
