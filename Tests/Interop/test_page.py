@@ -2,6 +2,7 @@
 
 import concurrent.futures
 import json
+import os
 import socket
 import subprocess
 import threading
@@ -766,6 +767,11 @@ def test_a_control_token_is_asked_for_once_and_kept_for_the_tab(browser, tmp_pat
         tab.reload()
         tab.see("No calls yet")
         assert tab.run("Object.values(sessionStorage).includes('steer') && !Object.keys(localStorage).length")
+        tab.run("location.hash = '#/faults'")
+        line = tab.copied("button", "Copy the line")
+        assert "steer" not in line and "steer" not in tab.text()
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, env={**os.environ, "UNDERSTUDY_CONTROL_TOKEN": "steer"})
+        assert " 200 " in done.stdout.splitlines()[0], done
         tab.close()
         other = browser.open(f"{server.url}/_understudy/")
         other.find("dialog", "Control token")

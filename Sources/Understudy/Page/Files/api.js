@@ -100,11 +100,11 @@ export function curlLine(method, url, fields, content) {
   return lines.join(' \\\n  ');
 }
 
-/** A control call of this sandbox as such a line. */
+/** A control call of this sandbox as such a line; the control token is left to the shell, so that nobody reads it over a shoulder. */
 export function controlLine(method, what, content) {
   const prefix = hostSandbox || place.sandbox === 'default' ? '' : `/~${place.sandbox}`;
-  const token = sessionStorage.getItem(KEY);
-  return curlLine(method, location.origin + prefix + ROOT + what, token ? [['Authorization', `Bearer ${token}`]] : [], content && JSON.stringify(content));
+  const line = curlLine(method, location.origin + prefix + ROOT + what, [], content && JSON.stringify(content));
+  return sessionStorage.getItem(KEY) ? `${line} \\\n  -H "Authorization: Bearer $UNDERSTUDY_CONTROL_TOKEN"` : line;
 }
 
 /** A call of a vendor that works now as such a line; null where the fixtures leave nothing to sign with. */

@@ -29,8 +29,8 @@ export function view(app) {
       isEmpty = false;
       return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title),
         routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.map(route => [
-          h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code', `${route.method} ${route.path}`), route.evidence, source(route.source),
-          h('a', { href: app.link({ try: `${vendor.id} ${route.route} ${route.method} ${route.path}` }) }, 'Try it')])) : null,
+          h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source),
+          h('a.short', { href: app.link({ try: `${vendor.id} ${route.route} ${route.method} ${route.path}` }) }, 'Try it')])) : null,
         failures.length ? fold(`${failures.length} failures`, () => table(`Failures of ${vendor.title}`, ['Failure', 'Status', 'When', 'Evidence', 'Source'], failures.map(each => [
           h('a', { href: app.link({ vendor: vendor.id, failure: each.failure, text: null }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source)])), Boolean(words)) : null);
     }));
