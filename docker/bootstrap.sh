@@ -26,7 +26,7 @@ fail() {
 debian_packages() {
     echo "ca-certificates git libssl-dev pkg-config"
     case $1 in test | bench) echo "curl openssl python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
-    case $1 in test) debian_browser ;; esac
+    case $1 in test) echo "zsh fish man-db mandoc"; debian_browser ;; esac
 }
 
 # The headless browser, which needs half a desktop less than the full one. Ubuntu's is a snap, which no container can
@@ -38,10 +38,11 @@ debian_browser() {
     grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null || echo chromium-headless-shell
 }
 
-# The list for Homebrew; git and curl come with Xcode's command line tools, Apache with macOS.
+# The list for Homebrew; git and curl come with Xcode's command line tools, Apache, zsh and man with macOS.
 homebrew_packages() {
     echo "openssl@3 pkgconf"
     case $1 in test | bench) echo "python@3 nginx haproxy wrk" ;; esac
+    case $1 in test) echo "fish" ;; esac
 }
 
 missing_on_debian() {

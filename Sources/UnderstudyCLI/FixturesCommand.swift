@@ -13,7 +13,7 @@ struct FixturesCommand: ParsableCommand {
             commandName: "check", abstract: "Reads a folder of fixtures as serve would, and says what is wrong.",
             discussion: "Example: understudy fixtures check ./Fixtures")
 
-        @Argument(help: "The folder; its files go before the installed ones.")
+        @Argument(help: "The folder; its files go before the installed ones.", completion: .directory)
         var folder: String
 
         func run() throws {

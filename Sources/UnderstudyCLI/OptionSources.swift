@@ -12,9 +12,8 @@ struct OptionSources {
     /// The options with a single text or number, by flag name.
     static let names = [
         "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
-        "control-token", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit", "state-limit",
-        "scenario",
-        "watch",
+        "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit",
+        "state-limit", "scenario", "watch",
     ]
 
     private let environment: [String: String]

@@ -72,15 +72,20 @@ enum Output {
 
     /// Writes rows with aligned columns.
     static func table(_ rows: [[String]]) {
+        for text in lines(of: rows) { line(text) }
+    }
+
+    /// Rows with aligned columns, as lines.
+    static func lines(of rows: [[String]]) -> [String] {
         let columns = rows.map(\.count).max() ?? 0
         let widths = (0..<columns).map { column in
             rows.map { $0.indices.contains(column) ? $0[column].count : 0 }.max() ?? 0
         }
-        for row in rows {
+        return rows.map { row in
             let cells = row.enumerated().map { column, cell in
                 column == row.count - 1 ? cell : cell + String(repeating: " ", count: widths[column] - cell.count)
             }
-            line(cells.joined(separator: "  "))
+            return cells.joined(separator: "  ")
         }
     }
 

@@ -30,7 +30,7 @@ struct RoutesCommand: ParsableCommand {
     @Flag(help: "List the actions that scenarios and control calls can do.")
     var actions = false
 
-    @Option(help: "Only what belongs to this vendor; several may be given.")
+    @Option(help: "Only what belongs to this vendor; several may be given.", completion: .vendors)
     var vendor: [String] = []
 
     @Option(help: "Only rows that hold this text somewhere, whatever its case.")

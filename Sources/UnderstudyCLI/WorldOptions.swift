@@ -4,16 +4,21 @@ import Understudy
 
 /// The options about fixtures and behaviour that `serve` and the offline commands share.
 struct WorldOptions: ParsableArguments {
-    @Option(help: "A folder whose files go before the installed fixtures (else $UNDERSTUDY_FIXTURES, ./Fixtures).")
+    @Option(
+        help: "A folder whose files go before the installed fixtures (else $UNDERSTUDY_FIXTURES, ./Fixtures).",
+        completion: .directory)
     var fixtures: String?
 
-    @Option(help: "A configuration file (else ./understudy.yaml, if there is one).")
+    @Option(help: "A configuration file (else ./understudy.yaml, if there is one).", completion: .file())
     var config: String?
 
-    @Option(help: "The behaviour to start with: documented or observed; for one vendor VENDOR=PROFILE.")
+    @Option(
+        help: "The behaviour to start with: documented or observed; for one vendor VENDOR=PROFILE.",
+        completion: .profiles)
     var profile: [String] = []
 
-    @Option(name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.")
+    @Option(
+        name: .customLong("switch"), help: "A single behaviour: VENDOR.NAME=VALUE.", completion: .switches)
     var switches: [String] = []
 
     /// The sources of all options.

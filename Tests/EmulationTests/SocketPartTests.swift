@@ -29,6 +29,29 @@ struct SocketPartTests {
         #expect(json["sent"] == 2501)
     }
 
+    @Test("a frame names the entry of the call it was sent for, once there is one")
+    func cause() {
+        let log = SocketLog()
+        let (moment, cause) = (Moment(unixSeconds: 0), FrameCause())
+        log.received(.text("a"), [], at: moment)
+        log.sent(.text("b"), at: moment)
+        log.sent(.text("c"), at: moment, because: cause)
+        let causes = { log.json { _ in .null }["frames"]?.array?.map { $0["cause"] } }
+        #expect(causes() == [.null, .null, .null])
+        var record = ExchangeRecord()
+        record.cause = cause
+        let journal = Journal(limits: .init(), total: JournalTotal())
+        let request = Request(method: .get, target: "/")
+        journal.append(
+            JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: ExchangeRecord()))
+        journal.append(
+            JournalEntry(sandbox: "s", moment: moment, request: request, response: .empty(), record: record))
+        #expect(causes() == [.null, .null, 2])
+        #expect(journal.newest == 2)
+        journal.clear()
+        #expect(journal.newest == 0)
+    }
+
     @Test("the first end of a socket is the one that counts")
     func ends() {
         let log = SocketLog()

@@ -1,6 +1,7 @@
 """A Chromium that a test drives as a person does, over the DevTools protocol: it finds things by role and name."""
 
 import base64
+import contextlib
 import itertools
 import json
 import os
@@ -16,6 +17,28 @@ from websockets.sync.client import connect
 # A machine with other work to do may take its time.
 PATIENCE = 60
 MESSAGE_LIMIT = 1 << 30
+# How long something may take to come about in a page.
+WAIT = 30
+
+# The middle of what can be seen of an element, scrolled into sight; nothing where it has no place, or another lies there.
+PLACE = """function() {
+    this.scrollIntoView({block: 'center', inline: 'nearest'});
+    const box = this.getClientRects()[0];
+    if (!box || this.disabled) return null;
+    let {left, top, right, bottom} = box;
+    for (let around = this.parentElement; around; around = around.parentElement) {
+        if (getComputedStyle(around).overflow === 'visible') continue;
+        const edge = around.getBoundingClientRect();
+        [left, top, right, bottom] = [Math.max(left, edge.left), Math.max(top, edge.top), Math.min(right, edge.right), Math.min(bottom, edge.bottom)];
+    }
+    const [x, y] = [(left + right) / 2, (top + bottom) / 2];
+    const there = document.elementFromPoint(x, y);
+    return there && (this.contains(there) || there.contains(this)) ? [x, y] : null;
+}"""
+
+
+class Stale(Exception):
+    """What was found, or the page that it was found in, has gone meanwhile."""
 
 
 class Browser:
@@ -56,7 +79,8 @@ class Tab:
     """A page: what it complained of and asked for is kept."""
 
     def __init__(self, address: str, width: int, height: int, scheme: str):
-        self.socket = connect(address, max_size=MESSAGE_LIMIT)
+        self.opened = contextlib.ExitStack()
+        self.socket = self.opened.enter_context(connect(address, max_size=MESSAGE_LIMIT))
         self.numbers = itertools.count(1)
         self.complaints: list[str] = []
         self.requested: list[str] = []
@@ -78,7 +102,8 @@ class Tab:
         while time.monotonic() < last:
             message = json.loads(self.socket.recv(timeout=PATIENCE))
             if message.get("id") == number:
-                assert "error" not in message, f"{method}: {message['error']}"
+                if "error" in message:
+                    raise Stale(f"{method}: {message['error']}")
                 return message["result"]
             self.note(message)
         raise AssertionError(f"{method} was not answered")
@@ -105,7 +130,12 @@ class Tab:
 
     def visit(self, url: str):
         self.send("Page.navigate", url=url)
-        self.until("document.readyState === 'complete'")
+        # The blank page before it is complete, too.
+        self.until("location.href !== 'about:blank' && document.readyState === 'complete'")
+
+    def reload(self):
+        self.run("window.isOld = true; location.reload()")
+        self.until("!window.isOld && document.readyState === 'complete'")
 
     def run(self, script: str):
         """The value of an expression; promises are waited for."""
@@ -113,44 +143,53 @@ class Tab:
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
-    def until(self, script: str, seconds: float = 20):
+    def until(self, script: str, seconds: float = WAIT):
         """Waits until an expression holds, and gives its value."""
-        last = time.monotonic() + seconds
+        # While a page is loading there is no body to look at.
+        guarded = f"(() => {{ try {{ return {script.rstrip(';')} }} catch {{ return null }} }})()"
+        return self.again(lambda: self.run(guarded), f"{script} did not come true", seconds)
+
+    def again(self, attempt, complaint: str, seconds: float = WAIT):
+        """Tries until something comes of it: what was found may be gone a moment later, since the page lives."""
+        last, stale = time.monotonic() + seconds, None
         while time.monotonic() < last:
-            # While a page is loading there is no body to look at.
-            if value := self.run(f"(() => {{ try {{ return {script.rstrip(';')} }} catch {{ return null }} }})()"):
-                return value
-            time.sleep(0.05)
-        raise AssertionError(f"{script} did not come true; the page says: {self.text()[:2000]}")
+            try:
+                if value := attempt():
+                    return value
+            except Stale as problem:
+                stale = problem
+            time.sleep(0.02)
+        raise AssertionError(f"{complaint}{f' ({stale})' if stale else ''}; the page says: {self.text()[:2000]}")
 
     def text(self) -> str:
         return self.run("document.body.innerText")
 
-    def see(self, *words: str, seconds: float = 20):
+    def see(self, *words: str, seconds: float = WAIT):
         """Waits until the page shows these words."""
         for word in words:
             self.until(f"document.body.innerText.includes({json.dumps(word)})", seconds)
 
-    def nodes(self, role: str | None = None, name: str | None = None, within: str | None = None) -> list[dict]:
-        """What a screen reader finds of that role whose name is, or with a star at its end begins with, that name."""
+    def nodes(self, role: str | None = None, name: str | None = None) -> list[dict]:
+        """What a screen reader finds at this moment of that role with that name, in which a star at an end stands for anything."""
         root = self.send("DOM.getDocument", depth=0)["root"]["nodeId"]
-        if within:
-            root = self.send("DOM.querySelector", nodeId=root, selector=within)["nodeId"]
         query = {"nodeId": root, **({"role": role} if role else {})}
-        if name and not name.endswith("*"):
+        if name and "*" not in name[:1] + name[-1:]:
             query["accessibleName"] = name
         found = [node for node in self.send("Accessibility.queryAXTree", **query)["nodes"] if not node.get("ignored")]
+        names = [node.get("name", {}).get("value", "") for node in found]
         if name and name.endswith("*"):
-            found = [node for node in found if node.get("name", {}).get("value", "").startswith(name[:-1])]
+            found = [node for node, its in zip(found, names) if its.startswith(name[:-1])]
+        elif name and name.startswith("*"):
+            found = [node for node, its in zip(found, names) if its.endswith(name[1:])]
         return found
 
-    def find(self, role: str, name: str, seconds: float = 20) -> dict:
-        last = time.monotonic() + seconds
-        while time.monotonic() < last:
-            if found := self.nodes(role, name):
-                return found[0]
-            time.sleep(0.05)
-        raise AssertionError(f"there is no {role} “{name}”; the page says: {self.text()[:2000]}")
+    def find(self, role: str, name: str, seconds: float = WAIT) -> dict:
+        """Waits until there is such a thing."""
+        return self.again(lambda: self.nodes(role, name), f"there is no {role} “{name}”", seconds)[0]
+
+    def gone(self, role: str, name: str):
+        """Waits until there is no such thing any more."""
+        self.again(lambda: not self.nodes(role, name), f"there still is a {role} “{name}”")
 
     def call(self, node: dict, function: str, *arguments):
         target = self.send("DOM.resolveNode", backendNodeId=node["backendDOMNodeId"])["object"]["objectId"]
@@ -161,23 +200,48 @@ class Tab:
         return answer["result"].get("value")
 
     def click(self, role: str, name: str):
-        """A click at the middle of what has that role and name."""
-        node = self.find(role, name)
-        box = self.call(node, """function() {
-            this.scrollIntoView({block: 'center', inline: 'nearest'});
-            const {left, top, width, height} = this.getClientRects()[0];
-            return [left + width / 2, top + height / 2];
-        }""")
+        """A click at the middle of what has that role and name, once it stands still and nothing lies over it."""
+        self.again(lambda: self.hit(role, name), f"no click arrived at the {role} “{name}”")
+
+    def hit(self, role: str, name: str) -> bool:
+        nodes = self.nodes(role, name)
+        if not nodes:
+            return False
+        first, second = self.call(nodes[0], PLACE), self.call(nodes[0], PLACE)
+        if not first or first != second:
+            return False
+        self.call(nodes[0], "function() { window.hitHere = false; this.addEventListener('click', () => { window.hitHere = true; }, {capture: true, once: true}); }")
         for kind in ("mousePressed", "mouseReleased"):
-            self.send("Input.dispatchMouseEvent", type=kind, x=box[0], y=box[1], button="left", clickCount=1)
+            self.send("Input.dispatchMouseEvent", type=kind, x=first[0], y=first[1], button="left", clickCount=1)
+        # A click that leads to another page takes the mark with it. One that is only late must not be made twice.
+        last = time.monotonic() + 1
+        while (is_hit := self.run("window.hitHere")) is False and time.monotonic() < last:
+            time.sleep(0.02)
+        return is_hit is not False
+
+    def unfold(self, name: str):
+        """Opens what is folded under that name, or begins with it where there is a star."""
+        fits = f"text.startsWith({json.dumps(name[:-1])})" if name.endswith("*") else f"text === {json.dumps(name)}"
+        self.until(f"""(() => {{
+            const fold = [...document.querySelectorAll('summary')].find(({{textContent: text}}) => {fits})?.parentElement;
+            if (fold && !fold.open) fold.firstElementChild.click();
+            return fold?.open;
+        }})()""")
 
     def type(self, role: str, name: str, text: str):
         """Replaces what a field holds, as a person would: the page hears of it."""
-        self.call(self.find(role, name), """function(text) {
+        self.again(lambda: self.replace(role, name, text), f"there is no {role} “{name}” that takes “{text[:40]}”")
+
+    def replace(self, role: str, name: str, text: str) -> bool:
+        nodes = self.nodes(role, name)
+        # What can be chosen may come later than the list.
+        return bool(nodes) and self.call(nodes[0], """function(text) {
+            if (this.disabled || (this.options && ![...this.options].some(({value}) => value === text))) return false;
             this.focus();
             this.value = text;
             this.dispatchEvent(new Event('input', {bubbles: true}));
             this.dispatchEvent(new Event('change', {bubbles: true}));
+            return true;
         }""", text)
 
     def choose(self, name: str, value: str):
@@ -195,10 +259,21 @@ class Tab:
         self.click(role, name)
         return self.until("window.copy")
 
+    def settle(self):
+        """Waits until the view has what it asked for: it looks the same for a third of a second."""
+        looks: list[str] = []
+
+        def same() -> bool:
+            looks.append(self.run("document.querySelector('main').innerHTML"))
+            time.sleep(0.05)
+            return len(looks) > 6 and len(set(looks[-6:])) == 1
+
+        self.again(same, "the view did not come to rest")
+
     def picture(self, path: str):
         Path(path).write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
 
     def close(self):
         # A page that stays open keeps its long poll, and a browser makes six connections to a server.
         self.send("Page.close")
-        self.socket.close()
+        self.opened.close()

@@ -2,6 +2,9 @@
 
 import concurrent.futures
 import json
+import os
+import socket
+import subprocess
 import threading
 import time
 from urllib.parse import quote
@@ -10,6 +13,7 @@ import pytest
 import requests
 from browser import NoBrowser
 from devtools import Browser
+from messaging import NEW_YEAR, TRIP, App
 from payloads import PAYLOADS
 from world import ADA, API_KEY, DEVICE, PARTNER, Sandbox, Server
 
@@ -122,11 +126,11 @@ def test_the_journal_follows_and_filters_and_can_be_linked(visit):
     requests.get(f"{visit.sandbox.url}/api/api/v1/nothing")
     tab.see("token expired", "addressbook.list", "did you mean")
     tab.click("checkbox", "Refused")
+    tab.until("location.hash.includes('refused=true')")
     tab.until("document.querySelectorAll('[role=row] a').length === 1")
-    assert "refused=true" in tab.run("location.hash")
     linked = visit.open(query="refused=true&vendor=rezolve&route=addressbook.*&status=4xx&since=5m")
     linked.see("token expired")
-    assert linked.run("document.querySelectorAll('[role=row] a').length") == 1
+    linked.until("document.querySelectorAll('[role=row] a').length === 1")
     tab.click("checkbox", "Refused")
     tab.type("searchbox", "Free text", "did nothing")
     tab.see("No entry fits these filters")
@@ -201,15 +205,16 @@ def test_from_a_refused_call_to_its_cause_in_two_clicks(browser, server, defect,
     tab = visit.open()
     name = tab.until("document.querySelector('[role=row] a')?.textContent")
     assert cause in name, "the cause stands in the list already"
-    tab.click("link", name)
+    # What the failure means may join the reason meanwhile.
+    tab.click("link", f"{name.split(' — ')[0]}*")
     tab.find("article", "Entry 1")
     tab.see("Why:", "The app sees", "It is not told")
     why = tab.run("document.querySelector('.why').innerText")
     assert cause in why
     entry = visit.sandbox.last_entry()
     failed = next(each for each in entry["findings"] if each["outcome"] == "failed")
-    rows = tab.nodes("rowheader", failed["check"].replace("-", " "))
-    assert rows, "the check that failed stands in the table without another click"
+    # The check that failed stands in the table without another click.
+    tab.find("rowheader", failed["check"].replace("-", " "))
     assert str(entry["status"]) in tab.run("document.querySelector('.contrast').innerText")
     visit.close()
 
@@ -221,8 +226,10 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     tab.find("article", "Entry 2")
     tab.see("token-expired", "Your token has expired", "JWT page, HTTP Error Responses, 401", "failed: expiry")
     assert "passed" in tab.text()
+    tab.click("button", "failed: expiry")
+    tab.until("document.activeElement.dataset.check === 'expiry'")
     for fold in ("Show 26 passed checks", "Request", "Answer"):
-        tab.run(f"[...document.querySelectorAll('summary')].find(each => each.textContent === {json.dumps(fold)}).click()")
+        tab.unfold(fold)
     tab.see("x-rezolve-device-id", "path partner")
     line = tab.copied("button", "Copy as curl")
     headers = dict(part.split(": ", 1) for part in [each.split("'")[1] for each in line.split("\\\n")[1:]])
@@ -241,10 +248,54 @@ def test_an_entry_shows_its_proof_and_can_be_copied(visit):
     tab.click("button", "Compare")
     tab.find("article", "Entries 2 and 1")
     tab.see("check expiry", "token-expired")
-    assert tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
+    assert 0 < tab.run("document.querySelectorAll('.entry tbody tr').length") < 30, "only what differs"
 
 
-def test_an_intervention_and_a_socket_are_shown(visit):
+def test_an_entry_says_with_how_many_others_its_answer_is_shared(visit):
+    call(visit.sandbox, "wrong-secret")
+    alike = next(each for each in visit.sandbox.control("GET", "vendors")["vendors"][0]["failures"] if each["failure"] == "masked-signature")["lookalikes"]
+    assert {"masked-api-key", "masked-no-auth-key", "masked-token-missing", "masked-missing-fields", "masked-other-user"} <= set(alike)
+    tab = visit.open(query="entry=1")
+    name = f"One of {len(alike) + 1} reasons that Rezolve does not tell apart"
+    tab.see(name)
+    tab.unfold(name)
+    tab.see(*(f"{each}: " for each in alike))
+    call(visit.sandbox, "expired")
+    visit.open(query="entry=2").see("token-expired", "Why:")
+    assert "does not tell apart" not in visit.tabs[-1].text()
+
+
+def test_what_an_empty_view_offers_makes_it_full(visit):
+    """Each line runs as it stands, and then the view is no longer empty."""
+    def run_line(tab):
+        done = subprocess.run(["sh", "-c", tab.copied("button", "Copy the line")], capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0 and " 20" in done.stdout.splitlines()[0], (done.stdout, done.stderr)
+
+    tab = visit.open("faults")
+    tab.see("No fault is armed")
+    run_line(tab)
+    tab.find("button", "Disarm fault 1")
+    visit.sandbox.control("DELETE", "faults")
+    tab = visit.open("keys")
+    tab.see("No keys were fetched yet")
+    run_line(tab)
+    tab.until("!document.body.innerText.includes('No keys were fetched yet')")
+    visit.sandbox.control("DELETE", "journal")
+    tab = visit.open()
+    tab.see("No calls yet")
+    run_line(tab)
+    tab.until("document.querySelectorAll('[role=row] a').length === 1")
+    tab.run("location.hash = '#/routes?text=nothing-is-called-so'")
+    tab.see("No route and no failure fits these filters.")
+    tab.click("button", "Clear the filters")
+    tab.see("addressbook.list")
+    tab.run("location.hash = '#/settings?text=nothing-is-called-so'")
+    tab.see("No switch fits this filter.")
+    tab.click("button", "Clear the filters")
+    tab.see("device-check")
+
+
+def test_an_intervention_is_shown(visit):
     visit.sandbox.control("PUT", "faults", {"route": "addressbook.list", "fail": "token-expired"})
     call(visit.sandbox)
     tab = visit.open(query="entry=1")
@@ -258,8 +309,34 @@ def test_frames_of_a_socket_are_a_timeline(visit):
               {"from": "server", "at": "2027-01-15T08:00:01.000Z", "message": "b", "findings": []}]
     tab = visit.open()
     tab.run(f"""import('./page/socket.js').then(({{socketView}}) => document.querySelector('main').replaceChildren(socketView({{
-        received: 2, sent: 1, closed: {{code: 1001, reason: 'away', at: '2027-01-15T08:00:02.000Z'}}, findings: [], frames: {json.dumps(frames)}}})))""")
+        received: 2, sent: 1, closed: {{code: 1001, reason: 'away', at: '2027-01-15T08:00:02.000Z'}}, findings: [], frames: {json.dumps(frames)}}}, {{}}, () => {{}})))""")
     tab.see("1 older messages", "from the client", "from the server", "Closed with 1001 away")
+
+
+def test_the_messages_of_an_open_socket_lead_to_the_calls_that_caused_them(visit):
+    visit.sandbox.set_clock(now=NEW_YEAR, freeze=True)
+    mira, bob = (App(visit.sandbox, user).start() for user in ("mira", "bob"))
+    mira.expect(201, "POST", "/conversations", {"id": TRIP, "name": "Trip", "participants": [{"id": "bob"}]})
+    with mira.listen() as ear:
+        opening = visit.sandbox.last_entry()["id"]
+        tab = visit.open(query=f"entry={opening}")
+        tab.see("Socket: 0 in, 1 out", "from the server", "Still open.")
+        bob.post("Hello <b>there</b>")
+        posting = visit.sandbox.last_entry()["id"]
+        while ear.hear()["name"] != "conversationMessage.sent":
+            pass
+        ear.send('{"name": "<i>unknown</i>"}')
+        tab.until(f"fetch('/_understudy/journal/{opening}', {{headers: {{'X-Understudy-Sandbox': {json.dumps(visit.sandbox.url.rsplit('~')[-1])}}}}}).then(answer => answer.json()).then(entry => entry.socket.received)")
+        tab.click("button", "Look again")
+        tab.see("Hello <b>there</b>", "from the client", "ignored frame", f", entry {posting}")
+        lanes = tab.run("[...document.querySelectorAll('.lanes > li')].map(lane => lane.className)")
+        assert lanes[0] == "out" and lanes[-1] == "in" and "b" not in tab.run("[...document.querySelectorAll('.lanes *')].map(each => each.localName)")
+        tab.click("link", f"*, entry {posting}")
+        tab.find("article", f"Entry {posting}")
+        assert f"entry={posting}" in tab.run("location.hash")
+    tab.run("history.back()")
+    tab.find("article", f"Entry {opening}")
+    tab.see("Closed with 1000")
 
 
 # --- Tokens
@@ -270,7 +347,9 @@ def test_tokens_are_judged_by_all_vendors_and_not_stored(visit):
     tab.type("textbox", "Token", f"Bearer {token}")
     tab.find("region", "rezolve refuses it")
     tab.see("rezolve refuses it: token-expired", "ims refuses it", "bloomreach refuses it", "comapi refuses it", "exp")
-    assert tab.nodes("rowheader", "expiry")
+    tab.find("rowheader", "expiry")
+    tab.click("button", "failed: expiry")
+    tab.until("document.activeElement.dataset.check === 'expiry'")
     kept = tab.run("JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie, location.href])")
     assert token[:40] not in kept
     tab.choose("Kind", "1")
@@ -302,7 +381,7 @@ def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
     tab.click("button", f"Delete {name}")
     tab.see("It happens in 5 s.")
     tab.click("button", "Undo")
-    assert not tab.nodes("button", "Undo")
+    tab.gone("button", "Undo")
     tab.click("button", f"Delete {name}")
     tab.click("button", "Now")
     tab.until(f"!document.querySelector('table').innerText.includes({json.dumps(name)})")
@@ -320,8 +399,9 @@ def test_sandboxes_come_and_go_and_what_is_lost_can_be_kept(visit):
 def test_the_clock_is_moved_frozen_and_let_go(visit):
     tab = visit.open()
     tab.until("document.querySelector('.clock').textContent.length > 10")
+    says = lambda word: tab.until(f"document.querySelector('.clock').textContent.includes('{word}')")
     tab.click("button", "Freeze the clock")
-    tab.see("frozen")
+    says("frozen")
     before = visit.sandbox.control("GET", "clock")["unix"]
     tab.click("button", "+1 m")
     tab.click("button", "+31 m")
@@ -331,7 +411,11 @@ def test_the_clock_is_moved_frozen_and_let_go(visit):
         assert time.monotonic() < last
         time.sleep(0.05)
     tab.click("button", "Let the clock go on")
-    tab.see("moved")
+    says("moved")
+    tab.click("button", "now")
+    tab.until("!document.querySelector('.clock').textContent.includes('moved')")
+    tab.click("button", "Undo")
+    says("moved")
     tab.click("button", "now")
     tab.until("!document.querySelector('.clock').textContent.includes('moved')")
     assert visit.sandbox.control("GET", "clock")["machine_time"]
@@ -382,6 +466,12 @@ def test_a_scenario_is_drawn_and_its_state_lit(visit):
     assert "expired" in tab.run("document.querySelector('.current').textContent")
     tab.click("button", f"Start {name} anew")
     tab.see("in state fresh")
+    tab.click("button", "Undo")
+    tab.see("in state expired")
+    tab.click("button", f"End {name}")
+    tab.until("!document.querySelector('.current')")
+    tab.click("button", "Undo")
+    tab.see("in state expired")
     tab.click("button", f"End {name}")
     tab.until("!document.querySelector('.current')")
     assert visit.sandbox.control("GET", "scenarios")["active"] == []
@@ -429,9 +519,9 @@ def test_keys_and_their_drills(visit):
 def test_state_and_its_actions(visit):
     tab = visit.open("state")
     tab.see("customers: 2 records")
-    tab.run("[...document.querySelectorAll('summary')].find(each => each.textContent.startsWith('customers')).click()")
+    tab.unfold("customers*")
     tab.see("0: entity123")
-    tab.call(tab.nodes("textbox", "entity (needed)*")[0], "function() { this.value = 'entity456'; }")
+    tab.type("textbox", "entity (needed)*", "entity456")
     tab.click("button", "Do remove-customer")
     tab.see("remove-customer happened.", "customers: 1 record")
     tab.click("button", "Undo")
@@ -457,6 +547,24 @@ def test_a_sample_call_of_a_route_leads_to_its_entry(visit):
 
 # --- What must not happen
 
+# Notes every element that no view makes, and every attribute that acts.
+WATCH = """window.found = []; new MutationObserver(all => all.forEach(each => each.addedNodes.forEach(node => {
+    if (!node.querySelectorAll) return;
+    for (const bad of [node, ...node.querySelectorAll('*')]) {
+        const isElement = ['SCRIPT', 'IFRAME', 'IMG', 'OBJECT', 'EMBED', 'BASE', 'META', 'LINK', 'VIDEO', 'AUDIO', 'STYLE', 'B', 'I', 'MARQUEE', 'MATH'].includes(bad.tagName.toUpperCase());
+        const isActing = ({name, value}) => /^on/.test(name) || (name === 'href' && /^(javascript|data|vbscript):/i.test(value));
+        if (isElement || [...bad.attributes].some(isActing)) window.found.push(bad.outerHTML);
+    }
+}))).observe(document, {subtree: true, childList: true}); 1"""
+# Opens what is folded in a part of the page, and in what that opens.
+UNFOLD = """(async part => {
+    for (let turn = 0; turn < 6; turn++) {
+        for (const each of document.querySelectorAll(`${part} details:not([open]) > summary`)) each.click();
+        await new Promise(done => setTimeout(done, 50));
+    }
+})"""
+
+
 def test_no_text_becomes_markup(visit):
     sandbox = visit.sandbox
 
@@ -471,12 +579,20 @@ def test_no_text_becomes_markup(visit):
     ids = [send(payload) for payload in PAYLOADS]
     tab = visit.open()
     tab.until("document.querySelectorAll('[role=row] a').length > 5")
-    tab.run("window.found = []; new MutationObserver(all => all.forEach(each => each.addedNodes.forEach(node => { if (node.querySelectorAll) for (const bad of [node, ...node.querySelectorAll('*')]) if (['SCRIPT', 'IFRAME', 'IMG', 'OBJECT', 'EMBED', 'BASE', 'META', 'LINK', 'VIDEO', 'AUDIO', 'STYLE', 'B', 'I', 'MARQUEE', 'MATH'].includes(bad.tagName.toUpperCase()) || [...bad.attributes].some(({name, value}) => /^on/.test(name) || (name === 'href' && /^(javascript|data|vbscript):/i.test(value)))) window.found.push(bad.outerHTML); }))).observe(document, {subtree: true, childList: true}); 1")
+    tab.run(WATCH)
+    # Waited for in the page itself, which takes a tenth of the time.
+    tab.run("""window.come = async found => {
+        for (const end = performance.now() + 30000; performance.now() < end; await new Promise(done => setTimeout(done, 5))) if (found()) return;
+        throw new Error(`${found} did not come true`);
+    }; 1""")
     for number in ids:
-        tab.run(f"location.hash = '#/journal?entry={number}'")
-        tab.until(f"!!document.querySelector('[aria-label=\"Entry {number}\"]')")
-        tab.run("for (const each of document.querySelectorAll('.entry summary')) if (!each.parentElement.open) each.click()")
-    assert tab.run("document.querySelector('.entry').innerText").count("x-hostile") == 1
+        tab.run(f"""(async () => {{
+            location.hash = '#/journal?entry={number}';
+            await come(() => document.querySelector('[aria-label="Entry {number}"]'));
+            for (const each of document.querySelectorAll('.entry details:not([open]) > summary')) each.click();
+            await come(() => ![...document.querySelectorAll('.entry details')].some(each => !each.open || !each.lastElementChild.childElementCount));
+        }})()""")
+    tab.until("document.querySelector('.entry').innerText.split('x-hostile').length === 2")
     for payload in PAYLOADS[::8]:
         tab.run(f"location.hash = '#/journal?text=' + encodeURIComponent({json.dumps(payload)}) + '&failure=' + encodeURIComponent({json.dumps(payload[:100])})")
         tab.run("new Promise(done => setTimeout(done, 60))")
@@ -491,12 +607,61 @@ def test_no_text_becomes_markup(visit):
     sandbox.control("POST", "state/rezolve/register-customer", {"partner_entity_id": PAYLOADS[0], "email": PAYLOADS[1]})
     tab.run("location.hash = '#/state'")
     tab.see("customers: 3 records")
-    tab.run("for (let turn = 0; turn < 3; turn++) for (const each of document.querySelectorAll('main details:not([open]) > summary')) each.click()")
+    tab.run(f"{UNFOLD}('main')")
     for view in VIEWS:
         tab.run(f"location.hash = '#/{view}?sandbox=' + encodeURIComponent({json.dumps(PAYLOADS[0])})")
         tab.run("new Promise(done => setTimeout(done, 100))")
     assert tab.run("window.found") == []
     assert tab.run("window.hit") is None and tab.run("document.title").endswith("Understudy")
+
+
+def test_no_name_of_a_sandbox_is_mistaken(browser, server):
+    """The most hostile names that the server admits: words of the language, and what looks like an option or a number."""
+    names = ["constructor", "prototype", "-" * 63, "--------script--------", "0", "null", "undefined", "a" * 63]
+    visit = Visit(browser, server, names[0])
+    for name in names:
+        call(Sandbox(server, name), "expired")
+    tab = visit.open("sandboxes")
+    tab.run(WATCH)
+    for name in names:
+        tab.find("link", name)
+        tab.choose("Sandbox", name)
+        tab.until(f"document.title.includes({json.dumps(' ' + name + ' ')})")
+        tab.run("location.hash = location.hash.replace(/^#\\/[a-z]+/, '#/journal')")
+        tab.see("token expired")
+        own = visit.browser.open(f"{server.url}/~{name}/_understudy/#/journal?entry=1")
+        own.find("article", "Entry 1")
+        assert f"/~{name}/api/" in own.copied("button", "Copy as curl")
+        own.close()
+        tab.run("location.hash = location.hash.replace(/^#\\/[a-z]+/, '#/sandboxes')")
+    assert tab.run("window.found") == []
+    visit.close()
+
+
+def test_no_name_of_a_file_becomes_markup(visit):
+    visit.sandbox.set_clock(now=NEW_YEAR, freeze=True)
+    mira = App(visit.sandbox, "mira").start()
+    # A line break ends a header field, and a quote the name.
+    names = [name for name in PAYLOADS[::5] if name.isascii() and "\n" not in name and len(name) < 200]
+    for number, name in enumerate(names):
+        if number % 2:
+            answer = mira.call("POST", "/content?folder=x", files={"file": (name, b"abc", "image/png")})
+        else:
+            answer = mira.call("POST", "/content", {"data": "YWJj", "name": name, "type": "image/png"})
+        assert answer.status_code == 200 and answer.json()["name"]
+    tab = visit.open("state", query="vendor=comapi")
+    tab.run(WATCH)
+    tab.see(f"contents: {len(names)} records")
+    tab.run(f"{UNFOLD}('main')")
+    tab.see(*names[::2])
+    last = visit.sandbox.last_entry()["id"]
+    for entry in range(last - len(names) + 1, last + 1):
+        tab.run(f"location.hash = '#/journal?entry={entry}'")
+        tab.find("article", f"Entry {entry}")
+        tab.run(f"{UNFOLD}('.entry')")
+    tab.see("content-disposition" if len(names) % 2 == 0 else names[-1])
+    assert tab.run("window.found") == []
+    assert tab.run("window.hit") is None
 
 
 def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
@@ -506,17 +671,25 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
     tab.find("article", "Entry 1")
     tab.run("window.kept = document.querySelector('.entry'); document.querySelector('.detail').scrollTop = 40")
     scrolled = tab.run("document.querySelector('.detail').scrollTop")
-    row = tab.run("document.querySelector('.row.chosen').getBoundingClientRect().top")
+    row = tab.until("document.querySelector('.row.chosen').getBoundingClientRect().top")
     done, sent = threading.Event(), []
 
     def flood():
-        session = requests.Session()
-        while not done.is_set():
-            session.get(sandbox.url + BOOK)
-            sent.append(1)
+        """500 calls a second, ten at once: a client that waits for each answer is too slow on a busy machine."""
+        path = f"/{sandbox.url.split('/', 3)[3]}{BOOK}"
+        calls = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode() * 10
+        with socket.create_connection(("127.0.0.1", sandbox.server.port)) as stream:
+            threading.Thread(target=lambda: all(iter(lambda: stream.recv(1 << 20), b"")), daemon=True).start()
+            began = time.monotonic()
+            while not done.is_set():
+                stream.sendall(calls)
+                sent.append(10)
+                time.sleep(max(0, began + sum(sent) / 500 - time.monotonic()))
+            stream.shutdown(socket.SHUT_WR)
 
-    with concurrent.futures.ThreadPoolExecutor(4) as pool:
-        flooding = [pool.submit(flood) for _ in range(4)]
+    first = sandbox.control("GET", "journal?format=brief&last=1")["newest"]
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        flooding = pool.submit(flood)
         began = time.monotonic()
         try:
             while time.monotonic() - began < 4:
@@ -528,13 +701,13 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
                 assert late < 1000
                 time.sleep(0.2)
             seconds = time.monotonic() - began
+            came = sandbox.control("GET", "journal?format=brief&last=1")["newest"] - first
         finally:
             done.set()
-    for each in flooding:
-        each.result()
+    flooding.result()
     tab.see(" new")
-    assert len(sent) / seconds > 100, f"{len(sent) / seconds:.0f} calls a second"
-    print(f"{len(sent) / seconds:.0f} calls a second")
+    print(f"{came / seconds:.0f} calls a second")
+    assert came / seconds > 400, f"{came / seconds:.0f} calls a second"
 
 
 def test_ten_thousand_entries_stay_smooth(visit):
@@ -555,13 +728,16 @@ def test_ten_thousand_entries_stay_smooth(visit):
     assert millis < 3000, f"a hundred pages of the list took {millis:.0f} ms"
 
 
-def test_the_first_paint_comes_soon(visit):
+def test_the_first_paint_comes_within_100_ms_of_the_answer(visit):
     tab = visit.open()
-    gap = tab.until("""(() => { const paint = performance.getEntriesByName('first-paint')[0], [navigation] = performance.getEntriesByType('navigation');
-        return paint ? Math.max(1, paint.startTime - navigation.responseEnd) : 0; })()""")
-    print(f"first paint {gap:.0f} ms after the answer")
-    # 100 ms on a machine of one's own; here others build beside it.
-    assert gap < 1000
+    gaps = []
+    # The best of some, since the machine may have other work to do.
+    while min(gaps, default=100) >= 100 and len(gaps) < 20:
+        tab.reload()
+        gaps.append(tab.until("""(() => { const paint = performance.getEntriesByName('first-paint')[0], [navigation] = performance.getEntriesByType('navigation');
+            return paint ? Math.max(1, paint.startTime - navigation.responseEnd) : 0; })()"""))
+    print(f"first paint {min(gaps):.0f} ms after the answer")
+    assert min(gaps) < 100, gaps
 
 
 def test_the_page_comes_back_when_the_server_does(browser, tmp_path):
@@ -587,10 +763,15 @@ def test_a_control_token_is_asked_for_once_and_kept_for_the_tab(browser, tmp_pat
         tab.type("textbox", "Control token", "steer")
         tab.click("button", "Go on")
         tab.see("No calls yet")
-        assert not tab.nodes("dialog", "Control token")
-        tab.run("location.reload()")
+        tab.gone("dialog", "Control token")
+        tab.reload()
         tab.see("No calls yet")
         assert tab.run("Object.values(sessionStorage).includes('steer') && !Object.keys(localStorage).length")
+        tab.run("location.hash = '#/faults'")
+        line = tab.copied("button", "Copy the line")
+        assert "steer" not in line and "steer" not in tab.text()
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=60, env={**os.environ, "UNDERSTUDY_CONTROL_TOKEN": "steer"})
+        assert " 200 " in done.stdout.splitlines()[0], done
         tab.close()
         other = browser.open(f"{server.url}/_understudy/")
         other.find("dialog", "Control token")
@@ -665,7 +846,8 @@ def test_every_view_has_names_contrast_and_room(browser, server, width, scheme):
     problems = {}
     for view in [*VIEWS, "journal?entry=2", "journal?entry=4", "journal?entry=2&with=1", "routes?vendor=comapi"]:
         tab.run(f"location.hash = '#/{view}'")
-        tab.run("new Promise(done => setTimeout(done, 700))")
+        tab.until(f"location.hash === '#/{view}'")
+        tab.settle()
         if view == "tokens":
             tab.type("textbox", "Token", visit.sandbox.mint(defect="expired"))
             tab.find("region", "rezolve refuses it")

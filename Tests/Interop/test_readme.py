@@ -41,6 +41,31 @@ def test_the_readme_reads_an_address_book(server):
     assert [address["id"] for address in json.loads(run(server, block))] == ["address-1"]
 
 
+def test_the_readme_s_commands_have_the_flags_it_names():
+    rows = re.findall(r"^\| `understudy (\w+)`.*$", README, re.M)
+    assert rows == ["journal", "sandbox", "clock", "scenario"]
+    for name in rows:
+        row = next(line for line in README.splitlines() if line.startswith(f"| `understudy {name}`"))
+        helped = subprocess.run([BINARY, name, "--help"], check=True, capture_output=True, text=True).stdout
+        flags = re.findall(r"`(--[a-z-]+)`", row)
+        assert flags and [flag for flag in flags if f"{flag} " not in helped and f"{flag}\n" not in helped] == []
+
+
+def test_the_readme_installs_completions_and_manual_pages(tmp_path):
+    block = re.search(r"<!-- install -->\n```text\n(.*?)```", README, re.S)[1]
+    program = tmp_path / "bin" / "understudy"
+    program.parent.mkdir()
+    program.symlink_to(BINARY)
+    subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block.replace(".build/debug/understudy", str(BINARY))], check=True, cwd=ROOT,
+        env={**os.environ, "HOME": str(tmp_path), "PATH": f"{program.parent}:{os.environ['PATH']}"}, timeout=600)
+    for file in (".local/share/bash-completion/completions/understudy", ".config/fish/completions/understudy.fish", ".zfunc/_understudy"):
+        assert "journal" in (tmp_path / file).read_text()
+    found = subprocess.run(
+        ["man", "-M", str(tmp_path / ".local/share/man"), "understudy.journal"], capture_output=True, text=True, check=True)
+    assert "--follow" in found.stdout
+
+
 def test_the_readme_s_scenario_is_one(tmp_path):
     block = next(block for block in re.findall(r"```yaml\n(.*?)```", README, re.S) if block.startswith("scenario:"))
     folder = tmp_path / "rezolve" / "scenarios"

@@ -54,7 +54,7 @@ class Sandbox:
         return self.control("POST", f"tokens/rezolve/{kind}", order)["token"]
 
     def last_entry(self) -> dict:
-        return self.control("GET", "journal")["entries"][-1]
+        return self.control("GET", "journal?last=1")["entries"][-1]
 
     def call(self, method: str, path: str, token: str | None = None, device: str | None = DEVICE, **options):
         headers = {"x-rezolve-partner-apikey": API_KEY, **self.headers}

@@ -125,7 +125,9 @@ public struct World: Sendable {
         let response = try await HTTPClient.send(
             method: method, url: "http://127.0.0.1:\(stage.port)\(target)", fields: lines, body: body,
             // Other tests may keep both cores of a small machine for long.
-            within: .seconds(120))
+            within: .seconds(120),
+            // The list of sandboxes names those of all tests that run.
+            maximumBody: 64 << 20)
         return (response.status.code, response.fields.map { ($0.name, $0.value) }, response.body)
     }
 }

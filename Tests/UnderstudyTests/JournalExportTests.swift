@@ -35,6 +35,20 @@ struct JournalExportTests {
         #expect(entry["findings"] == nil && entry["request"] == nil)
     }
 
+    @Test("the newest number is never ahead of the entries it comes with")
+    func newest() async throws {
+        let world = try await World()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { for _ in 1...200 { _ = try await world.call(.get, "/nowhere") } }
+            for _ in 1...200 {
+                let answer = try await world.control(.get, "journal?format=brief&last=1").json
+                let last = answer["entries"]?.array?.last?["id"]?.int ?? 0
+                #expect(last >= answer["newest"]?.int ?? .max)
+            }
+            try await group.waitForAll()
+        }
+    }
+
     @Test("as HAR it has what version 1.2 asks for, and no signature")
     func har() async throws {
         let world = try await World()

@@ -65,11 +65,14 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 
     /// Status, evidence and source of every failure, in the order of the vendor's names.
     public var listing: [FailureListing] {
-        Failure.allCases.compactMap { failure in
+        let answers = templates.mapValues(\.usualAnswer)
+        let groups = Dictionary(grouping: Failure.allCases) { answers[$0] }
+        return Failure.allCases.compactMap { failure in
             templates[failure].map {
                 FailureListing(
                     name: failure.rawValue, about: $0.about, status: $0.status.code, evidence: $0.evidence,
-                    source: $0.source)
+                    source: $0.source,
+                    lookalikes: (groups[answers[failure]] ?? []).filter { $0 != failure }.map(\.rawValue))
             }
         }
     }
@@ -87,4 +90,6 @@ public struct FailureListing: Sendable {
     public let evidence: Evidence
     /// The source in words.
     public let source: String
+    /// The vendor's other failures that look the same on the wire.
+    public let lookalikes: [String]
 }

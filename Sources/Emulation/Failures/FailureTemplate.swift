@@ -45,6 +45,18 @@ struct FailureTemplate: Sendable {
         self.variants = variants
     }
 
+    /// Its answer with the usual parameters and in no special situation, as a text that can be compared.
+    var usualAnswer: String {
+        let fields = fields.map { "\($0.name): \($0.text(defaults))" }.joined(separator: "\n")
+        let content =
+            switch Self.answer(content, defaults) {
+            case .empty: ""
+            case .json(let body): body.text
+            case .text(let text): text
+            }
+        return "\(status.code)\n\(fields)\n\(content)"
+    }
+
     /// What a failure puts into its response.
     enum Answer {
         case empty

@@ -60,6 +60,7 @@ public final class Journal: Sendable {
             let dropped = push(entry, &state)
             return (state.lastID, Self.change(&state), dropped)
         }
+        entry.record.cause?.stands(at: id)
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
@@ -101,6 +102,13 @@ public final class Journal: Sendable {
     /// The entry of that number, unless it was dropped.
     public func entry(_ id: Int) -> JournalEntry? {
         entries().first { $0.id == id }
+    }
+
+    /// The number of the newest entry; 0 without any.
+    public var newest: Int {
+        state.withLock { state in
+            state.count == 0 ? 0 : state.entries[(state.first + state.count - 1) % state.entries.count]?.id ?? 0
+        }
     }
 
     /// The bytes that the entries keep, estimated.

@@ -29,6 +29,8 @@ public struct ExchangeRecord: Sendable {
     public var parts: ExchangeParts?
     /// What passes through the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
+    /// How sockets know it that were told of it; `nil` when none were.
+    @usableFromInline var cause: FrameCause?
 
     /// A record of nothing yet.
     public init() {}

@@ -172,6 +172,7 @@ extension ExchangeDesk {
         record.route = call.route.id
         record.checks = call.findings.list
         record.parts = call.parts
+        record.cause = call.outbox.cause
         record.secrets = secrets
         record.claims = vendor.claims(of: call.credentials)
         return record

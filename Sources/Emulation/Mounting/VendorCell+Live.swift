@@ -7,8 +7,10 @@ extension VendorCell.Content {
     /// - Parameter isRefused: whether nobody is to be told anything.
     @usableFromInline
     mutating func settle(_ outbox: inout Outbox, isRefused: Bool, at moment: Moment) {
-        if !isRefused { live.registry.commit(outbox, from: nil, at: moment) }
+        let cause = isRefused ? nil : FrameCause()
+        if let cause { live.registry.commit(outbox, from: nil, at: moment, because: cause) }
         outbox = Outbox()
+        outbox.cause = cause
     }
 
     /// What the vendor names.

@@ -17,6 +17,8 @@ public struct Outbox: Sendable {
     }
 
     @usableFromInline private(set) var orders: [Order]
+    /// Whose orders were committed; `nil` while none were.
+    @usableFromInline var cause: FrameCause?
 
     /// Nothing to tell.
     @inlinable

@@ -17,6 +17,8 @@ public final class SocketLog: Sendable {
         public let byteCount: Int
         /// What the vendor remarked on it.
         public let notes: [Finding]
+        /// The exchange that the server sent it for.
+        fileprivate let cause: FrameCause?
     }
 
     private struct Content {
@@ -49,10 +51,12 @@ public final class SocketLog: Sendable {
     public var closure: WebSocketClosure? { content.withLock { $0.closure?.0 } }
 
     func received(_ message: WebSocketMessage, _ notes: [Finding], at moment: Moment) {
-        add(message, isReceived: true, notes, moment)
+        add(message, isReceived: true, notes, moment, nil)
     }
 
-    func sent(_ message: WebSocketMessage, at moment: Moment) { add(message, isReceived: false, [], moment) }
+    func sent(_ message: WebSocketMessage, at moment: Moment, because cause: FrameCause? = nil) {
+        add(message, isReceived: false, [], moment, cause)
+    }
 
     /// Adds remarks that are on no message.
     func noted(_ notes: [Finding]) {
@@ -67,11 +71,13 @@ public final class SocketLog: Sendable {
         content.withLock { $0.closure = ($0.closure ?? (closure, moment)) }
     }
 
-    private func add(_ message: WebSocketMessage, isReceived: Bool, _ notes: [Finding], _ moment: Moment) {
+    private func add(
+        _ message: WebSocketMessage, isReceived: Bool, _ notes: [Finding], _ moment: Moment, _ cause: FrameCause?
+    ) {
         let count = message.byteCount
         let frame = Frame(
             isReceived: isReceived, moment: moment, message: count > Self.longestMessage ? nil : message,
-            byteCount: count, notes: Array(notes.prefix(Self.mostNotes)))
+            byteCount: count, notes: Array(notes.prefix(Self.mostNotes)), cause: cause)
         content.withLock { content in
             if isReceived { content.received += 1 } else { content.sent += 1 }
             content.frames.append(frame)
@@ -119,7 +125,7 @@ extension SocketLog.Frame {
             }
         return [
             "from": .string(isReceived ? "client" : "server"), "at": .string(moment.rfc3339), "message": shown,
-            "findings": .array(notes.map(\.json)),
+            "findings": .array(notes.map(\.json)), "cause": cause?.entry.map { JSON($0) } ?? .null,
         ]
     }
 }

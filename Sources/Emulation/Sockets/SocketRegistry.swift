@@ -36,12 +36,16 @@ struct SocketRegistry: Sendable {
 
     /// Tells open sockets what an outbox holds, in its order.
     ///
-    /// - Parameter own: the socket whose frame is being dealt with, if it is that.
-    mutating func commit(_ outbox: Outbox, from own: WebSocket?, at moment: Moment) {
+    /// - Parameters:
+    ///   - own: the socket whose frame is being dealt with, if it is that.
+    ///   - cause: the exchange that is being dealt with, if it is that.
+    mutating func commit(
+        _ outbox: Outbox, from own: WebSocket?, at moment: Moment, because cause: FrameCause? = nil
+    ) {
         for order in outbox.orders {
             switch order {
-            case .send(let message, let addresses): send(message, to: audience(of: addresses), moment)
-            case .reply(let message): send(message, to: own.map { [$0] } ?? [], moment)
+            case .send(let message, let addresses): send(message, to: audience(of: addresses), moment, cause)
+            case .reply(let message): send(message, to: own.map { [$0] } ?? [], moment, cause)
             case .close(let closure, let address): for socket in audience(of: [address]) { close(socket, closure) }
             case .hangUp(let closure): if let own { close(own, closure) }
             }
@@ -53,11 +57,13 @@ struct SocketRegistry: Sendable {
         return addresses.reduce(into: []) { $0.formUnion(audiences[$1] ?? []) }
     }
 
-    private func send(_ message: WebSocketMessage, to audience: Set<WebSocket>, _ moment: Moment) {
+    private func send(
+        _ message: WebSocketMessage, to audience: Set<WebSocket>, _ moment: Moment, _ cause: FrameCause?
+    ) {
         for socket in audience {
             guard let entry = sockets[socket], !entry.isClosing else { continue }
             socket.send(message)
-            entry.log.sent(message, at: moment)
+            entry.log.sent(message, at: moment, because: cause)
         }
     }
 

@@ -54,12 +54,13 @@ extension ControlAPI {
         let wait = try wait(call) ?? .zero
         return .deferred {
             let journal = call.sandbox.journal
-            let entries = await journal.first(within: wait) {
-                query.entries(in: journal)
+            // The number first: what comes in between is among the entries, and nobody who asks behind it misses any.
+            let (newest, entries) = await journal.first(within: wait) {
+                (journal.newest, query.entries(in: journal))
             } where: {
-                $0.count >= count
+                $0.1.count >= count
             }
-            return await call.emulator.readings.run { list(query.newest(of: entries), query.form, call) }
+            return await call.emulator.readings.run { list(query.newest(of: entries), newest, query.form, call) }
         }
     }
 
@@ -86,7 +87,9 @@ extension ControlAPI {
         }
     }
 
-    private static func list(_ entries: [JournalEntry], _ form: JournalQuery.Form, _ call: ControlCall) -> Response {
+    private static func list(
+        _ entries: [JournalEntry], _ newest: Int, _ form: JournalQuery.Form, _ call: ControlCall
+    ) -> Response {
         let redactor = call.sandbox.redactor
         switch form {
         case .json:
@@ -96,7 +99,7 @@ extension ControlAPI {
             ])
         case .brief:
             return .json([
-                "sandbox": .string(call.sandboxName), "newest": JSON(call.sandbox.journal.entries().last?.id ?? 0),
+                "sandbox": .string(call.sandboxName), "newest": JSON(newest),
                 "entries": .array(entries.map { $0.brief(redactor, call.emulator.routes) }),
             ])
         case .har:
@@ -117,7 +120,7 @@ extension ControlAPI {
             return .ready(.json(MaskedExchange(entry, by: call.sandbox.redactor).json(routes: call.emulator.routes)))
         case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
         // Not on the loop: a token may be made again in twenty ways.
-        case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], form, call) } }
+        case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], entry.id, form, call) } }
         }
     }
 

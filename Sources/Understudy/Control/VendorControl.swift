@@ -43,6 +43,7 @@ extension ControlAPI {
         [
             "failure": .string(failure.name), "status": JSON(failure.status), "about": .string(failure.about),
             "evidence": .string(failure.evidence.rawValue), "source": .string(failure.source),
+            "lookalikes": .array(failure.lookalikes.map(JSON.string)),
         ]
     }
 

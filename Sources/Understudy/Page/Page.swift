@@ -27,8 +27,9 @@ enum Page {
             guard isForBrowser(request) else { return nil }
             return PageFile.all["index.html"]?.response(to: request)
         default:
-            guard path.hasPrefix(folder) else { return nil }
-            return PageFile.all[String(path.dropFirst(folder.count))]?.response(to: request)
+            // By bytes: the health probe comes this way too.
+            guard path.utf8.starts(with: folder.utf8) else { return nil }
+            return PageFile.all[String(path.utf8.dropFirst(folder.utf8.count)) ?? ""]?.response(to: request)
         }
     }
 

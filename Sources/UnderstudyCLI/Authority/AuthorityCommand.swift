@@ -27,8 +27,8 @@ struct AuthorityCommand: ParsableCommand {
 
     @Option(
         help:
-            "The folder of the CA (else $UNDERSTUDY_CA_DIRECTORY, $XDG_DATA_HOME/understudy/ca, ~/.local/share/understudy/ca)."
-    )
+            "The folder of the CA (else $UNDERSTUDY_CA_DIRECTORY, $XDG_DATA_HOME/understudy/ca, ~/.local/share/understudy/ca).",
+        completion: .directory)
     var directory: String?
 
     @Flag(help: "Print the certificate itself.")

@@ -24,7 +24,9 @@ struct ContractRunCommand: ParsableCommand {
             Exit codes: 0 every answer is the expected one, 1 one is not, or no case was run, 2 misuse.
             """)
 
-    @Argument(help: "Hurl files, or folders of them (the contract cases of the fixtures).")
+    @Argument(
+        help: "Hurl files, or folders of them (the contract cases of the fixtures).",
+        completion: .file(extensions: ["hurl"]))
     var files: [String] = []
 
     @Option(help: "The server to ask, such as http://127.0.0.1:8080 (an emulator inside this process).")
@@ -33,10 +35,10 @@ struct ContractRunCommand: ParsableCommand {
     @Option(name: .customLong("variable"), help: "A variable: NAME=VALUE.")
     var variables: [String] = []
 
-    @Option(help: "A file of variables, NAME=VALUE on each line.")
+    @Option(help: "A file of variables, NAME=VALUE on each line.", completion: .file())
     var variablesFile: String?
 
-    @Option(help: "A file that receives the results as JUnit XML.")
+    @Option(help: "A file that receives the results as JUnit XML.", completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Option(help: "The token of the server's control API.")

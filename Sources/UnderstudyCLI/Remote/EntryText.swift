@@ -15,13 +15,24 @@ struct EntryText {
         let number = text("id")
         let time = (entry["at"]?.string ?? "").dropFirst(11).prefix(8)
         let what = entry["route"]?.string ?? "\(call("method")) \(call("target"))"
-        let near = entry["nearest_routes"]?[0]?.string.map { "did you mean \($0)?" }
-        let why = [entry["intervention"]?.string, entry["reason"]?.string, near].compactMap(\.self).first ?? ""
-        return Output.printable(
-            "\(String(repeating: " ", count: max(0, 4 - number.count)))\(number)  \(time)  ")
-            + painted("\(text("status")) \(sign)", colour)
-            + Output.printable("  \(entry["vendor"]?.string ?? "-")  \(what)\(why.isEmpty ? "" : "  ")")
-            + painted(Output.printable(why), colour)
+        let parts = [
+            String(repeating: " ", count: max(0, 4 - number.count)) + number, String(time),
+            painted("\(text("status")) \(sign)", colour), Self.padded(entry["vendor"]?.string ?? "-", to: 10),
+            Self.padded(Output.printable(what), to: why.isEmpty ? 0 : 20), painted(Output.printable(why), colour),
+        ]
+        return parts.filter { !$0.isEmpty }.joined(separator: "  ")
+    }
+
+    /// What had a say in the answer, else why it is a refusal, with the route that was meant.
+    private var why: String {
+        if let intervention = entry["intervention"]?.string { return intervention }
+        let reason = entry["reason"]?.string ?? ""
+        guard let near = entry["nearest_routes"]?[0]?.string, !reason.contains(near) else { return reason }
+        return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"
+    }
+
+    private static func padded(_ text: String, to width: Int) -> String {
+        text + String(repeating: " ", count: max(0, width - text.count))
     }
 
     /// Writes the entry with its checks: what failed first.
@@ -29,8 +40,11 @@ struct EntryText {
         Output.line(line)
         if let failure = entry["failure"]?.string { Output.line(Output.printable("failure: \(failure)")) }
         let findings = entry["findings"]?.array ?? []
-        for outcome in ["failed", "noted", "not-judged", "passed"] {
-            for finding in findings where finding["outcome"]?.string == outcome { Output.line(check(finding, outcome)) }
+        let sorted = ["failed", "noted", "not-judged", "passed"].flatMap { outcome in
+            findings.filter { $0["outcome"]?.string == outcome }
+        }
+        for (finding, line) in zip(sorted, FindingList.lines(sorted)) {
+            Output.line(painted(line, Self.colours[finding["outcome"]?.string ?? ""] ?? 0))
         }
         for part in ["request", "response"] {
             guard let body = entry[part]?["body"], !body.isNull else { continue }
@@ -40,14 +54,8 @@ struct EntryText {
         }
     }
 
-    private func check(_ finding: JSON, _ outcome: String) -> String {
-        var words = [finding["check"]?.string ?? ""]
-        if let expected = finding["expected"] { words.append("expected \(expected.string ?? expected.text)") }
-        if let found = finding["found"] { words.append("found \(found.string ?? found.text)") }
-        if let source = finding["source"]?.string { words.append("[\(source)]") }
-        let line = Output.printable("  \(outcome)  \(words.joined(separator: "  "))")
-        return outcome == "failed" ? painted(line, 31) : outcome == "noted" ? painted(line, 33) : line
-    }
+    /// Red and amber, by the terminal's own shades.
+    private static let colours = ["failed": 31, "noted": 33]
 
     private func text(_ name: String) -> String { entry[name].map { $0.string ?? $0.text } ?? "" }
 
@@ -61,7 +69,7 @@ struct EntryText {
         return isRefused ? "x" : entry["route"]?.string == nil ? "?" : " "
     }
 
-    private var colour: Int { entry["intervention"] != nil ? 33 : isRefused ? 31 : 0 }
+    private var colour: Int { Self.colours[entry["intervention"] != nil ? "noted" : isRefused ? "failed" : ""] ?? 0 }
 
     private func painted(_ text: String, _ colour: Int) -> String {
         isColoured && colour != 0 && !text.isEmpty ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text

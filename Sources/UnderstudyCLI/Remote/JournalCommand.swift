@@ -18,7 +18,8 @@ struct JournalCommand: ParsableCommand {
             Example: understudy journal 12
 
             A line an entry: number, time by the sandbox's clock, status, vendor, route, and the reason.
-            Exit codes: 0 done, 1 the server does not answer or has no such entry, 2 misuse.
+            On a terminal refusals are red and interventions amber, unless NO_COLOR is set.
+            Exit codes: 0 done, 1 the server does not answer or refuses, such as an unknown route, 2 misuse.
             """)
 
     @Argument(help: "The number of an entry, which is then shown with all its checks.")
@@ -30,15 +31,15 @@ struct JournalCommand: ParsableCommand {
     @Flag(help: "Only refused calls.")
     var refused = false
 
-    @Option(help: "Only calls of this vendor.", completion: .remote("health", "id"))
+    @Option(help: "Only calls of this vendor.", completion: .vendors)
     var vendor: String?
 
     @Option(
         help: "Only calls at this route, or at those that fit a pattern with *.",
-        completion: .remote("vendors", "route"))
+        completion: .routes)
     var route: String?
 
-    @Option(help: "Only this status, or a class such as 4xx.")
+    @Option(help: "Only this status, or a class such as 4xx.", completion: .list(["2xx", "3xx", "4xx", "5xx"]))
     var status: String?
 
     @Option(help: "Only what came since a time, or so long ago, such as 5m.")
@@ -52,6 +53,18 @@ struct JournalCommand: ParsableCommand {
 
     @OptionGroup var server: RunningServer
 
+    func validate() throws {
+        guard id != nil else { return }
+        let others = [
+            ("--follow", follow), ("--refused", refused), ("--vendor", vendor != nil), ("--route", route != nil),
+            ("--status", status != nil), ("--since", since != nil), ("--last", last != nil),
+        ].filter(\.1).map(\.0)
+        guard others.isEmpty else {
+            throw ValidationError(
+                "a number shows that entry; leave it out, or \(others.joined(separator: ", ")).")
+        }
+    }
+
     func run() throws {
         if let id {
             let entry = try server.call(.get, "journal/\(id)")
@@ -59,8 +72,15 @@ struct JournalCommand: ParsableCommand {
         }
         var after = try show(query(last: last ?? (follow ? 10 : 20)))
         while follow {
-            after = try max(after, show(query() + ["after=\(after)", "wait=20s"], since: after))
+            let newest = try show(query() + ["after=\(after)", "wait=5s"], since: after)
+            // After a reset numbers begin again.
+            after = try newest == after && latest() < after ? 0 : newest
         }
+    }
+
+    /// The number of the newest entry of all.
+    private func latest() throws -> Int {
+        try server.call(.get, "journal?format=brief&last=1")["newest"]?.int ?? 0
     }
 
     private func query(last: Int? = nil) -> [String] {

@@ -59,7 +59,7 @@ struct SandboxCommand: ParsableCommand {
             Example: understudy sandbox shop-42 --reset
             """)
 
-    @Argument(help: "A sandbox; left out, all are listed.", completion: .remote("sandboxes", "name"))
+    @Argument(help: "A sandbox; left out, all are listed.", completion: .sandboxes)
     var name: String?
 
     @Option(help: "How long it may lie unused before it goes, such as 10m.")
@@ -83,7 +83,7 @@ struct SandboxCommand: ParsableCommand {
         if delete { _ = try server.call(.delete, "sandboxes/\(name)") }
         if reset {
             var own = server
-            own.sandbox = name
+            own.client.sandbox = name
             _ = try own.call(.post, "reset")
         }
         if !reset, !delete { _ = try server.call(.put, "sandboxes/\(name)", ["ttl": JSON(ttl)]) }
@@ -93,9 +93,13 @@ struct SandboxCommand: ParsableCommand {
     private func list() throws {
         let all = try server.call(.get, "sandboxes")["sandboxes"]?.array ?? []
         let names = ["name", "age_seconds", "idle_seconds", "exchanges", "journal_entries", "sockets", "clock", "now"]
-        Output.table(
-            [["NAME", "AGE", "UNUSED", "CALLS", "JOURNAL", "SOCKETS", "CLOCK", "NOW"]]
-                + all.map { sandbox in names.map { sandbox[$0].map { $0.string ?? $0.text } ?? "" } })
+        let rows = all.map { sandbox in
+            names.map { name in
+                let text = sandbox[name].map { $0.string ?? $0.text } ?? ""
+                return name.hasSuffix("_seconds") ? "\(text) s" : text
+            }
+        }
+        Output.table([["NAME", "AGE", "UNUSED", "CALLS", "JOURNAL", "SOCKETS", "CLOCK", "NOW"]] + rows)
     }
 }
 
@@ -110,7 +114,7 @@ struct ScenarioCommand: ParsableCommand {
 
     @Argument(
         help: "The scenarios to start, the first goes first; they replace those that are active.",
-        completion: .remote("scenarios", "scenario"))
+        completion: .scenarios)
     var names: [String] = []
 
     @Flag(help: "End all.")

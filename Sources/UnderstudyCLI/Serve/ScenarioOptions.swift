@@ -6,7 +6,8 @@ struct ScenarioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             "A scenario that is active in the sandbox “default” from the start; may be repeated, the first goes first.",
-            discussion: "understudy routes --scenarios lists them.", valueName: "scenario"))
+            discussion: "understudy routes --scenarios lists them.", valueName: "scenario"),
+        completion: .scenarios)
     var scenario: [String] = []
 
     /// Activates them in the default sandbox; a reset activates them again.

@@ -12,10 +12,12 @@ struct SecureListenerOptions: ParsableArguments {
     @Option(help: "A port for HTTPS besides the other (none); 0 picks a free one.")
     var httpsPort: String?
 
-    @Option(help: "A certificate for HTTPS with its issuers, PEM (else one of the local CA; see understudy ca).")
+    @Option(
+        help: "A certificate for HTTPS with its issuers, PEM (else one of the local CA; see understudy ca).",
+        completion: .file())
     var tlsCert: String?
 
-    @Option(help: "The private key of that certificate, PEM without passphrase.")
+    @Option(help: "The private key of that certificate, PEM without passphrase.", completion: .file())
     var tlsKey: String?
 
     /// A listener and what its clients must trust.

@@ -29,10 +29,12 @@ struct ServeCommand: ParsableCommand {
 
     @Option(
         help:
-            "A file that receives one line a listener, such as “http 49213” or “https 49214”, once the server accepts.")
+            "A file that receives one line a listener, such as “http 49213” or “https 49214”, once the server accepts.",
+        completion: .file())
     var portFile: String?
 
-    @Option(help: "The form of the line per request: text, json or off (text).")
+    @Option(
+        help: "The form of the line per request: text, json or off (text).", completion: .list(["text", "json", "off"]))
     var log: String?
 
     @Flag(help: "Takes over fixture files that change while it runs; broken ones leave the old ones in force.")

@@ -5,10 +5,14 @@ import Understudy
 
 /// What `serve` keeps across restarts.
 struct StateOptions: ParsableArguments {
-    @Option(name: .customLong("import"), help: "A file of --export-on-exit to start with (none).")
+    @Option(
+        name: .customLong("import"), help: "A file of --export-on-exit to start with (none).",
+        completion: .file(extensions: ["json"]))
     var importFile: String?
 
-    @Option(help: "A file that receives, at the end, what requests made or changed in all sandboxes (none).")
+    @Option(
+        help: "A file that receives, at the end, what requests made or changed in all sandboxes (none).",
+        completion: .file(extensions: ["json"]))
     var exportOnExit: String?
 
     @Option(

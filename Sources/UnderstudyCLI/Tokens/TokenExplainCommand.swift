@@ -21,7 +21,7 @@ struct TokenExplainCommand: ParsableCommand {
     @Argument(help: "The token; left out or “-”, it is read from standard input.")
     var token: String?
 
-    @Option(help: "Ask this vendor only.")
+    @Option(help: "Ask this vendor only.", completion: .vendors)
     var vendor: String?
 
     @Option(name: .customLong("request"), help: "What is known of the request, NAME=VALUE, such as device_id=d1.")
@@ -45,7 +45,7 @@ struct TokenExplainCommand: ParsableCommand {
             guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
             var body: JSONObject = ["token": .string(text), "request": .object(context)]
             if let vendor { body["vendor"] = .string(vendor) }
-            verdicts = try server.post("tokens/explain", .object(body), to: url)["verdicts"]?.array ?? []
+            verdicts = try server.client.call(.post, "tokens/explain", .object(body), at: url)["verdicts"]?.array ?? []
         } else {
             verdicts = try explainOffline(text, context)
         }
@@ -112,8 +112,13 @@ struct TokenExplainCommand: ParsableCommand {
 
 enum FindingList {
     static func show(_ findings: [JSON]) {
-        Output.table(
-            findings.map { finding in
+        for line in lines(findings) { Output.line(line) }
+    }
+
+    /// A line a finding.
+    static func lines(_ findings: [JSON]) -> [String] {
+        Output.lines(
+            of: findings.map { finding in
                 let outcome = finding["outcome"]?.string ?? ""
                 let mark = outcome == "failed" ? "FAILED" : outcome.replacing("-", with: " ")
                 return ["  \(mark)", finding["check"]?.string ?? "", details(finding)]

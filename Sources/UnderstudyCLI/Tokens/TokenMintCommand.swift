@@ -16,13 +16,13 @@ struct TokenMintCommand: ParsableCommand {
             \(Defect.names.joined(separator: ", "))
             """)
 
-    @Argument(help: "The vendor.")
+    @Argument(help: "The vendor.", completion: .vendors)
     var vendor: String
 
-    @Argument(help: "The kind of token; left out, the kinds are listed.")
+    @Argument(help: "The kind of token; left out, the kinds are listed.", completion: .tokenKinds)
     var kind: String?
 
-    @Option(help: "What shall be wrong with the token.")
+    @Option(help: "What shall be wrong with the token.", completion: .defects)
     var defect: String?
 
     @Option(name: .customLong("with"), help: "A member of the order, NAME=VALUE, such as expires_in=60.")
@@ -48,7 +48,7 @@ struct TokenMintCommand: ParsableCommand {
         let order = try order()
         if let url = server.server {
             guard at == nil else { throw Misuse("--at goes with the fixtures; a server has its sandbox's clock.") }
-            let answer = try server.post("tokens/\(vendor)/\(kind)", .object(order), to: url)
+            let answer = try server.client.call(.post, "tokens/\(vendor)/\(kind)", .object(order), at: url)
             return show(answer)
         }
         let emulator = try world.emulator()

@@ -19,13 +19,15 @@ struct TokenVerifyCommand: ParsableCommand {
     @Argument(help: "The token, or “-” for standard input.")
     var token: String
 
-    @Option(help: "A file with the key: JWK, JWKS, PEM or DER.")
+    @Option(help: "A file with the key: JWK, JWKS, PEM or DER.", completion: .file())
     var key: String?
 
     @Option(help: "An HMAC secret, its UTF-8 bytes.")
     var secret: String?
 
-    @Option(name: .customLong("alg"), help: "An allowed algorithm; several may be given (all that the key can do).")
+    @Option(
+        name: .customLong("alg"), help: "An allowed algorithm; several may be given (all that the key can do).",
+        completion: .list(Algorithm.allCases.map(\.rawValue)))
     var algorithms: [String] = []
 
     @Option(help: "The iss claim, byte for byte.")

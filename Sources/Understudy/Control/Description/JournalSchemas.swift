@@ -52,6 +52,10 @@ extension NamedSchema {
                     "JSON as JSON, text as a string; the number of bytes of others and of long ones. Secrets are masked."
                 ),
                 "findings": Schema.list("What the vendor remarked on it.", of: finding.reference),
+                "cause": Schema.nullable(
+                    Schema.integer(
+                        "The number of the entry whose call the server sent it for; null for greetings, echoes, actions and"
+                            + " deadlines.", from: 1)),
             ]))
 
     static let recordedSocket = NamedSchema(

@@ -39,6 +39,8 @@ extension NamedSchema {
                     [
                         "failure": Schema.string("Its name."), "status": status,
                         "about": Schema.string("When it is answered."), "evidence": evidence, "source": source,
+                        "lookalikes": Schema.list(
+                            "The vendor's other failures that look the same on the wire.", of: ["type": "string"]),
                     ])),
             "switches": Schema.list("Differences that can be chosen.", of: switchDeclaration),
             "request_facts": Schema.list("What explaining a token may want to know of its request.", of: namedThing),

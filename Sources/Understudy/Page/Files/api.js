@@ -90,6 +90,31 @@ export function vendors() {
   return known;
 }
 
+/** A text as one word of a shell. */
+export const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
+
+/** A call as a line for a shell. */
+export function curlLine(method, url, fields, content) {
+  const lines = [`curl -i -X ${method} ${quoted(url)}`, ...fields.map(([name, value]) => `-H ${quoted(`${name}: ${value}`)}`)];
+  if (content) lines.push(`-d ${quoted(content)}`);
+  return lines.join(' \\\n  ');
+}
+
+/** A control call of this sandbox as such a line; the control token is left to the shell, so that nobody reads it over a shoulder. */
+export function controlLine(method, what, content) {
+  const prefix = hostSandbox || place.sandbox === 'default' ? '' : `/~${place.sandbox}`;
+  const line = curlLine(method, location.origin + prefix + ROOT + what, [], content && JSON.stringify(content));
+  return sessionStorage.getItem(KEY) ? `${line} \\\n  -H "Authorization: Bearer $UNDERSTUDY_CONTROL_TOKEN"` : line;
+}
+
+/** A call of a vendor that works now as such a line; null where the fixtures leave nothing to sign with. */
+export async function sampleLine(vendor, authorization) {
+  const { sample } = await get(`vendors/${vendor}/sample`);
+  if (!sample) return null;
+  const fields = sample.headers.map(([name, value]) => [name, authorization && name.toLowerCase() === 'authorization' ? authorization : value]);
+  return curlLine(sample.method, address() + sample.path, fields, sample.body);
+}
+
 /** A query of what is set. */
 export function query(values) {
   const set = Object.entries(values).filter(([, value]) => value !== null && value !== undefined && value !== '');

@@ -49,6 +49,15 @@ const app = {
     const line = h('div.pending', { role: 'alert' }, h('span', text, ' It happens in 5 s.'), button('Undo', () => end(false)), button('Now', () => end(true)));
     pending.append(line);
   },
+  /** Says what was done, and offers to take it back. */
+  undo(text, act) {
+    const said = outcome();
+    const line = h('div.pending', { role: 'status' }, h('span', text), button('Undo', async () => {
+      if (await said.run(async () => { await act(); return true; })) line.remove();
+    }), button('Close', () => line.remove()), said.element);
+    pending.append(line);
+    setTimeout(() => line.remove(), 20000);
+  },
   /** Makes calls in another sandbox. */
   async within(name, act) {
     const before = place.sandbox;
@@ -78,7 +87,7 @@ const bar = h('header.bar', h('a.skip', { href: '#content', onclick: event => { 
   h('label.chooser', h('span', 'sandbox'), chooser),
   h('span.clocks', { role: 'group', 'aria-label': 'The sandbox’s clock' }, clock,
     button('+1 m', () => setClock({ advance: '1m' })), button('+31 m', () => setClock({ advance: '31m' })), freeze,
-    button('now', () => moveClock('DELETE', undefined), { title: 'Back to the machine’s time' })),
+    button('now', backToNow, { title: 'Back to the machine’s time; it can be undone' })),
   live, button('?', help, { 'aria-label': 'Keys', class: 'help' }), said.element);
 const nav = h('nav', { 'aria-label': 'Views' }, h('ul', VIEWS.map(([name, icon, text]) => h('li', h('a', { 'data-view': name }, h('span.icon', { 'aria-hidden': 'true' }, icon), text)))));
 const main = h('main', { id: 'content', tabindex: -1 });
@@ -128,6 +137,12 @@ async function moveClock(method, content) {
   await said.run(async () => showClock(await call(method, 'clock', content)));
 }
 
+async function backToNow() {
+  const { machine_time: isMachine, now, frozen } = app.clock;
+  await moveClock('DELETE', undefined);
+  if (!isMachine) app.undo(`The clock shows the machine’s time and no longer ${absolute(now)}.`, async () => showClock(await call('PUT', 'clock', { now, freeze: frozen })));
+}
+
 function showClock(value) {
   app.clock = { ...value, read: performance.now() };
   freeze.textContent = value.frozen ? 'Go on' : 'Freeze';
@@ -138,7 +153,7 @@ function showClock(value) {
 function tick() {
   const { frozen, machine_time: isMachine } = app.clock;
   const [date, time] = absolute(app.now()).split(/ (.*)/);
-  put(clock, h('span.date', `${date} `), `${time}${frozen ? ' frozen' : isMachine ? '' : ' moved'}`);
+  put(clock, h('span.date', `${date} `), time.split(' ')[0], h('span.date', ' UTC'), frozen ? ' frozen' : isMachine ? '' : ' moved');
   clock.setAttribute('datetime', new Date(app.now() * 1000).toISOString());
 }
 

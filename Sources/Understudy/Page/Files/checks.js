@@ -24,12 +24,12 @@ function rows(findings, label) {
 function row(finding) {
   const [sign, word] = OUTCOMES[finding.outcome] ?? ['', finding.outcome];
   const has = name => Object.hasOwn(finding, name);
-  return h(`tr.${finding.outcome}`, { 'data-check': finding.check },
+  return h(`tr.${finding.outcome}`, { 'data-check': finding.check, tabindex: finding.outcome === 'failed' ? -1 : null },
     h('th', { scope: 'row' }, plain(finding.check)),
     h('td', h('span.sign', { 'aria-hidden': 'true' }, sign), ` ${word}`),
-    h('td', has('expected') ? shown(finding.expected) : '', finding.note ? h('p.note', finding.note) : null),
-    h('td', has('found') ? shown(finding.found) : finding.outcome === 'failed' ? 'nothing' : ''),
-    h('td', finding.source ? source(finding.source) : null));
+    h('td', { 'data-label': 'Expected' }, has('expected') ? shown(finding.expected) : '', finding.note ? h('p.note', finding.note) : null),
+    h('td', { 'data-label': 'Found' }, has('found') ? shown(finding.found) : finding.outcome === 'failed' ? 'nothing' : ''),
+    h('td', { 'data-label': 'Source' }, finding.source ? source(finding.source) : null));
 }
 
 /** A source with the link that leads to it. */

@@ -1,12 +1,10 @@
 // An entry as something to run: a curl line, a contract case, an expectation in Swift.
 
-import { get, call, address } from './api.js';
+import { get, call, address, curlLine } from './api.js';
 import { tokens, decode } from './words.js';
 
 const HOP = ['host', 'content-length', 'connection', 'accept-encoding', 'user-agent', 'accept', 'upgrade-insecure-requests', 'transfer-encoding',
   'x-understudy-sandbox', 'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'accept-language', 'cache-control', 'pragma', 'referer', 'origin'];
-
-const quoted = text => `'${String(text).replaceAll("'", "'\\''")}'`;
 
 function bodyText(body) {
   if (body === null) return null;
@@ -46,11 +44,9 @@ async function replacements(entry) {
 
 export async function asCurl(entry) {
   const replace = await replacements(entry);
-  const lines = [`curl -i -X ${entry.request.method} ${quoted(address() + replace(entry.request.target))}`];
-  for (const [name, value] of fields(entry)) lines.push(`-H ${quoted(`${name}: ${replace(value)}`)}`);
   const body = bodyText(entry.request.body);
-  if (body !== null) lines.push(`-d ${quoted(replace(body))}`);
-  return lines.join(' \\\n  ');
+  return curlLine(entry.request.method, address() + replace(entry.request.target),
+    fields(entry).map(([name, value]) => [name, replace(value)]), body && replace(body));
 }
 
 const fields = entry => entry.request.headers.filter(([name]) => !HOP.includes(name.toLowerCase()));

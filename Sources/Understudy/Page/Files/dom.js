@@ -58,7 +58,7 @@ export function select(options, value, act, extra) {
 export function table(label, columns, rows) {
   return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': label }, h('table', { 'aria-label': label },
     h('thead', h('tr', columns.map(name => h('th', { scope: 'col' }, name)))),
-    h('tbody', rows.map(row => row instanceof Node ? row : h('tr', row.map(cell => h('td', cell)))))));
+    h('tbody', rows.map(row => row instanceof Node ? row : h('tr', row.map((cell, index) => h('td', { 'data-label': columns[index] || null }, cell)))))));
 }
 
 /** A part that opens and closes; what is in it is made when it is first opened. */
@@ -79,10 +79,15 @@ export function fold(name, make, isOpen = false) {
 export const code = value => h('pre.code', { tabindex: 0 },
   typeof value === 'string' ? value : JSON.stringify(value, null, 2));
 
-/** What a view shows while there is nothing, with a line that makes it full. */
+/** What a view shows while there is nothing, with a line that makes it full, or the promise of one. */
 export function empty(text, line) {
-  return h('div.empty', h('p', text), line ? h('div.line', code(line), copier('Copy the line', () => line)) : null);
+  const place = h('div.line');
+  Promise.resolve(line).then(line => { if (line) put(place, code(line), copier('Copy the line', () => line)); }).catch(() => { /* The text says enough. */ });
+  return h('div.empty', h('p', text), place);
 }
+
+/** What a view shows when its filter leaves nothing. */
+export const unfit = (text, clear) => h('div.empty', h('p', text), button('Clear the filters', clear));
 
 /** A button that puts a text on the clipboard and says so. */
 export function copier(name, make, extra) {

@@ -17,14 +17,14 @@ export async function openEntry(place, id, app, abouts, close) {
     const [entry, all] = await Promise.all([get(`journal/${id}`), vendors()]);
     if (turn !== latest) return;
     for (const vendor of all) for (const failure of vendor.failures) abouts.set(`${vendor.id} ${failure.failure}`, failure.about);
-    put(place, draw(entry, app, all, abouts, close));
+    put(place, draw(entry, app, all, abouts, close, () => openEntry(place, id, app, abouts, close)));
     if (document.body.clientWidth <= 900) place.scrollIntoView({ block: 'start' });
   } catch (problem) {
     if (turn === latest) put(place, h('p.outcome.bad', { role: 'alert' }, '✕ ', problem.message), button('Close', close));
   }
 }
 
-function draw(entry, app, all, abouts, close) {
+function draw(entry, app, all, abouts, close, again) {
   const brief = { ...entry, method: entry.request.method, target: entry.request.target };
   const { name, sign, word } = kind(brief);
   const about = abouts.get(`${entry.vendor} ${entry.failure}`);
@@ -41,7 +41,7 @@ function draw(entry, app, all, abouts, close) {
     entry.findings.length ? [h('h3', 'Checks'), checkTable(entry.findings)] : null,
     entry.intervention ? h('div.intervened', h('h3', '! Intervention'), h('p', entry.intervention),
       h('a', { href: app.link({}, entry.intervention.startsWith('scenario') ? 'scenarios' : 'faults') }, entry.intervention.startsWith('scenario') ? 'See the scenario' : 'See the faults')) : null,
-    folds(entry, app));
+    folds(entry, app, again));
 }
 
 function tools(entry, app, close) {
@@ -66,18 +66,26 @@ function contrast(entry, vendor, about) {
       failure ? h('p.note', `${failure.evidence}: ${failure.source}`) : null)
     : h('p', entry.intervention ?? (entry.reason || 'Nothing was kept back.'));
   return h('div.contrast',
-    h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body)),
+    h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body),
+      failure?.lookalikes.length ? fold(`One of ${failure.lookalikes.length + 1} reasons that ${vendor.title} does not tell apart`, () => alike(vendor, failure)) : null),
     h('section', { 'aria-label': 'It is not told' }, h('h3', 'It is not told'), hidden));
 }
 
-function folds(entry, app) {
+/** The failures that look the same on the wire, this one among them. */
+function alike(vendor, failure) {
+  const names = [failure.failure, ...failure.lookalikes];
+  return h('ul', vendor.failures.filter(each => names.includes(each.failure)).map(each => h('li',
+    each === failure ? h('strong', each.failure) : each.failure, `: ${each.about} `, h('small', `(${each.evidence})`))));
+}
+
+function folds(entry, app, again) {
   const found = tokens(entry.request);
   const fetches = entry.findings.filter(finding => /jwks|key-fetch|fetch|published-key/.test(finding.check) || /fetch/i.test(finding.note ?? ''));
   return h('div.folds',
     found.map((token, index) => fold(found.length > 1 ? `Token ${index + 1}` : 'Token', () => h('div', tokenView(token, app.now(), entry.findings),
       h('p', h('a', { href: app.link({}, 'tokens') }, 'Mint one like it'), ' — the journal masks signatures, so this one cannot be used again.')), true)),
     fetches.length ? fold('Key fetches', () => checkTable(fetches, 'Key fetches'), true) : null,
-    entry.socket ? fold(`Socket: ${entry.socket.received} in, ${entry.socket.sent} out`, () => socketView(entry.socket), true) : null,
+    entry.socket ? fold(`Socket: ${entry.socket.received} in, ${entry.socket.sent} out`, () => socketView(entry.socket, app, again), true) : null,
     entry.parts ? fold(`Parts: ${entry.parts.refused} refused`, () => code(entry.parts)) : null,
     fold('Request', () => message(`${entry.request.method} ${entry.request.target}`, entry.request)),
     fold('Answer', () => message(String(entry.response.status), entry.response)));

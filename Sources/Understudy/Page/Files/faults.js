@@ -1,7 +1,7 @@
 // Faults: what is armed and has struck, and a form that arms another.
 
-import { h, put, button, field, table, outcome, select, code } from './dom.js';
-import { get, call, vendors } from './api.js';
+import { h, put, button, field, table, outcome, select, code, empty } from './dom.js';
+import { get, call, vendors, controlLine } from './api.js';
 
 export const title = 'Faults';
 
@@ -29,8 +29,10 @@ export function view(app) {
     put(list, faults.length ? [
       table('Armed faults', ['Vendor', 'Where and what', 'Calls', 'Strikes', ''], faults.map((fault, index) => [
         fault.vendor, code(Object.fromEntries(Object.entries(fault).filter(([name]) => !OWN.includes(name) && name !== 'vendor'))), fault.calls, fault.strikes,
-        button('Disarm', () => set(orders().filter((_, other) => other !== index), 'Disarmed.'), { 'aria-label': `Disarm fault ${index + 1}` })])),
-      button('Disarm all', disarmAll)] : h('p.empty', 'No fault is armed. The form below arms one; its next fitting call is hit.'));
+        button('Disarm', () => disarm(orders().filter((_, other) => other !== index), `Fault ${index + 1} is disarmed.`), { 'aria-label': `Disarm fault ${index + 1}`, title: 'It can be undone; its counts begin anew.' })])),
+      h('div.tools', button('Disarm all', () => disarm([], 'All are disarmed.'), { title: 'It can be undone; their counts begin anew.' }))]
+      : empty('No fault is armed. The form below arms one, or this line does; its next fitting call is hit.', vendors().then(([{ id, routes, failures }]) =>
+        controlLine('PUT', 'faults', { vendor: id, route: routes[0].route, fail: failures[0].failure }))));
   }
 
   const set = (faults, text) => said.run(async () => {
@@ -38,10 +40,10 @@ export function view(app) {
     said.say(text);
   });
 
-  async function disarmAll() {
+  async function disarm(rest, text) {
     const before = orders();
-    await set([], '');
-    put(said.element, `${before.length} disarmed. `, button('Undo', () => set(before, 'Armed again; their counts begin anew.')));
+    await set(rest, '');
+    app.undo(text, () => set(before, 'Armed again; their counts begin anew.'));
   }
 
   function make(all) {

@@ -1,7 +1,7 @@
 // The journal: filters that are the API's query, the live list, and the entry that is open.
 
-import { h, put, button, select, copier, empty } from './dom.js';
-import { vendors, query, address } from './api.js';
+import { h, put, button, select, copier, empty, unfit } from './dom.js';
+import { get, vendors, query, sampleLine } from './api.js';
 import { Feed, FILTERS } from './feed.js';
 import { Rows } from './rows.js';
 import { openEntry } from './entry.js';
@@ -23,6 +23,7 @@ export function view(app) {
   let text = '';
   let isPaused = false;
   let shownEntry = '';
+  let shownNothing = '';
 
   vendors().then(all => {
     for (const vendor of all) for (const failure of vendor.failures) abouts.set(`${vendor.id} ${failure.failure}`, failure.about);
@@ -65,7 +66,6 @@ export function view(app) {
   }
 
   async function exported(format) {
-    const { get } = await import('./api.js');
     const value = await get('journal' + query({ ...filter, format }));
     return typeof value === 'string' ? value : JSON.stringify(value, null, 2);
   }
@@ -78,14 +78,17 @@ export function view(app) {
     }) : feed.rows;
     rows.set(found);
     rows.element.hidden = !found.length;
-    put(nothing, feed.problem ? h('p.outcome.bad', { role: 'status' }, '✕ ', feed.problem.message)
-      : found.length || feed.isFirst ? null : emptiness());
+    const state = feed.problem?.message ?? (found.length || feed.isFirst ? '' : `empty ${text} ${JSON.stringify(filter)} ${app.sandbox}`);
+    // What stands there stays: somebody may be about to copy it.
+    if (state === shownNothing) return;
+    shownNothing = state;
+    put(nothing, feed.problem ? h('p.outcome.bad', { role: 'status' }, '✕ ', state) : state ? emptiness() : null);
   }
 
   function emptiness() {
     const isFiltered = text || Object.keys(filter).length;
-    if (isFiltered && feed) return h('div.empty', h('p', 'No entry fits these filters.'), button('Clear the filters', () => app.go('journal')));
-    return empty('No calls yet. Point the app at this address, or send one:', `curl -i ${address()}/api/v1/ping`);
+    if (isFiltered && feed) return unfit('No entry fits these filters.', () => app.go('journal'));
+    return empty('No calls yet. Point the app at this address, or send one:', vendors().then(([first]) => sampleLine(first.id)));
   }
 
   function update(params) {

@@ -1,6 +1,6 @@
 // Each vendor's API: where it is known from, how it can fail, and a sample call of every route.
 
-import { h, put, select, outcome, table, fold } from './dom.js';
+import { h, put, select, outcome, table, fold, unfit } from './dom.js';
 import { vendors } from './api.js';
 import { source } from './checks.js';
 import { sampleForm } from './sample.js';
@@ -22,16 +22,19 @@ export function view(app) {
     const fits = each => JSON.stringify(Object.values(each)).toLowerCase().includes(words);
     if (document.activeElement !== search) search.value = params.get('text') ?? '';
     put(only, select([['', 'all vendors'], ...all.map(each => [each.id, each.title])], params.get('vendor') ?? '', value => app.change({ vendor: value || null }), { 'aria-label': 'Vendor' }));
+    let isEmpty = true;
     put(list, all.filter(each => !params.get('vendor') || each.id === params.get('vendor')).map(vendor => {
       const [routes, failures] = [vendor.routes.filter(fits), vendor.failures.filter(fits)];
       if (!routes.length && !failures.length) return null;
+      isEmpty = false;
       return h('section', { 'aria-label': vendor.title }, h('h2', vendor.title),
         routes.length ? table(`Routes of ${vendor.title}`, ['Route', 'Call', 'Evidence', 'Source', ''], routes.map(route => [
-          h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code', `${route.method} ${route.path}`), route.evidence, source(route.source),
-          h('a', { href: app.link({ try: `${vendor.id} ${route.route} ${route.method} ${route.path}` }) }, 'Try it')])) : null,
+          h('a', { href: app.link({ vendor: vendor.id, route: route.route, text: null }, 'journal') }, route.route), h('code.path', `${route.method} ${route.path}`), route.evidence, source(route.source),
+          h('a.short', { href: app.link({ try: `${vendor.id} ${route.route} ${route.method} ${route.path}` }) }, 'Try it')])) : null,
         failures.length ? fold(`${failures.length} failures`, () => table(`Failures of ${vendor.title}`, ['Failure', 'Status', 'When', 'Evidence', 'Source'], failures.map(each => [
           h('a', { href: app.link({ vendor: vendor.id, failure: each.failure, text: null }, 'journal') }, each.failure), each.status, each.about, each.evidence, source(each.source)])), Boolean(words)) : null);
     }));
+    if (isEmpty && all.length) put(list, unfit('No route and no failure fits these filters.', () => { search.value = ''; app.go('routes'); }));
   }
 
   async function attempt(params) {

@@ -1,6 +1,6 @@
 // Scenarios: their states drawn from data, the current one lit, and what would happen next in words.
 
-import { h, svg, put, button, outcome, select } from './dom.js';
+import { h, svg, put, button, outcome, select, empty } from './dom.js';
 import { get, call } from './api.js';
 
 export const title = 'Scenarios';
@@ -23,21 +23,27 @@ export function view(app) {
   function draw({ active, available }) {
     const isActive = each => active.find(run => run.scenario === each.scenario);
     const sorted = [...available].sort((a, b) => Boolean(isActive(b)) - Boolean(isActive(a)));
-    put(list, available.length ? sorted.map(each => card(each, isActive(each), active)) : h('p', 'The fixtures have no scenarios.'));
+    put(list, available.length ? sorted.map(each => card(each, isActive(each), active)) : empty('The fixtures have no scenarios. Put one into Fixtures/VENDOR/scenarios/NAME.yaml; this lists them:', 'understudy routes --scenarios'));
   }
 
   function card(each, run, active) {
     const start = select(each.states, each.states[0], null, { 'aria-label': `First state of ${each.scenario}` });
     const others = active.filter(other => other.scenario !== each.scenario).map(other => ({ scenario: other.scenario, state: other.state }));
-    const change = content => said.run(async () => { await call('PUT', 'scenarios', content); await read(); });
+    const before = { scenarios: active.map(other => ({ scenario: other.scenario, state: other.state })) };
+    const change = (content, text) => said.run(async () => {
+      await call('PUT', 'scenarios', content);
+      if (text) app.undo(`${each.scenario} ${text}.`, async () => { await call('PUT', 'scenarios', before); await read(); });
+      await read();
+    });
+    const loss = { title: `Its state ${run?.state} and its counts go; undoing brings back the state.` };
     const rules = each.rules.filter(rule => rule.state === (run?.state ?? each.states[0]));
     return h(`section.panel${run ? '.active' : ''}`, { 'aria-label': each.scenario },
       h('h2', each.scenario, run ? h('span.badge', `in state ${run.state}`) : null), h('p', each.about),
       graph(each, run),
       h('h3', run ? `What may happen next in ${run.state}` : `First, in ${each.states[0]}`),
-      rules.length ? h('ul', rules.map((rule, index) => h('li', words(rule), run ? h('span.note', ` (${run.calls[index] ?? 0} such calls so far)`) : null))) : h('p.note', 'Nothing: calls pass.'),
+      rules.length ? h('ul', rules.map((rule, index) => h('li', words(rule), run ? h('span.note', ` (${run.calls[index] ?? 0} such ${run.calls[index] === 1 ? 'call' : 'calls'} so far)`) : null))) : h('p.note', 'Nothing: calls pass.'),
       h('div.tools', run
-        ? [button('Start anew', () => change({ scenarios: [...others, each.scenario] }), { 'aria-label': `Start ${each.scenario} anew` }), button('End', () => change({ scenarios: others }), { 'aria-label': `End ${each.scenario}` })]
+        ? [button('Start anew', () => change({ scenarios: [...others, each.scenario] }, 'begins anew'), { 'aria-label': `Start ${each.scenario} anew`, ...loss }), button('End', () => change({ scenarios: others }, 'has ended'), { 'aria-label': `End ${each.scenario}`, ...loss })]
         : [each.states.length > 1 ? start : null, button('Activate', () => change({ scenarios: [...others, { scenario: each.scenario, state: start.value }] }), { 'aria-label': `Activate ${each.scenario}` })]));
   }
 
@@ -77,7 +83,7 @@ function graph({ scenario, states, rules }, run) {
   const top = steps.some(([from, to]) => to === from || to > from + 1) ? 0 : 44;
   const bottom = steps.some(([from, to]) => to < from) ? 134 : 90;
   const said = `${scenario}: ${states.length === 1 ? 'one state' : `${states.length} states`}, ${[...ways.keys()].map(key => key.replace('\n', ' to ')).join(', ') || 'no way between them'}${run ? `; now ${run.state}` : ''}`;
-  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `States of ${scenario}` }, svg('svg.graph', { viewBox: `0 ${top} ${width} ${bottom - top}`, width, height: bottom - top, role: 'img', 'aria-label': said },
+  return h('div.scroll', { tabindex: 0, role: 'region', 'aria-label': `States of ${scenario}` }, svg(`svg.graph${states.length < 3 ? '.narrow' : ''}`, { viewBox: `0 ${top} ${width} ${bottom - top}`, width, height: bottom - top, role: 'img', 'aria-label': said },
     svg('defs', svg('marker', { id: `arrow-${scenario}`, viewBox: '0 0 8 8', refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' }, svg('path.head', { d: 'M0 0L8 4L0 8z' }))),
     arrows, nodes));
 }

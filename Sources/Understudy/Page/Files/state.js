@@ -1,7 +1,7 @@
 // What a vendor remembers in the sandbox, as a tree, and what can happen to it behind the app's back.
 
-import { h, put, button, field, select, outcome, code, copier } from './dom.js';
-import { get, call, vendors } from './api.js';
+import { h, put, button, field, select, outcome, code, copier, empty } from './dom.js';
+import { get, call, vendors, sampleLine } from './api.js';
 import { shown } from './words.js';
 
 export const title = 'State';
@@ -20,7 +20,7 @@ export function view(app) {
     const state = await get(`state/${vendor}`);
     const members = Object.entries(state);
     put(tree, h('h2', `What ${vendor} remembers`), h('div.tools', button('Look again', () => said.run(read)), copier('Copy as JSON', () => JSON.stringify(state, null, 2))),
-      members.length ? members.map(([name, value]) => branch(name, value)) : h('p.empty', 'Nothing yet: calls and actions fill it.'));
+      members.length ? members.map(([name, value]) => branch(name, value)) : empty('Nothing yet: calls and actions fill it.', sampleLine(vendor)));
   }
 
   async function readActions() {

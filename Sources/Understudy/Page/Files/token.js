@@ -1,7 +1,7 @@
 // A token as people read it: three parts, header and claims with what they mean, times beside the sandbox's clock.
 
-import { h } from './dom.js';
-import { decode, relative, absolute, shown } from './words.js';
+import { h, button } from './dom.js';
+import { decode, relative, absolute, shown, plain } from './words.js';
 
 const MEANINGS = {
   alg: 'algorithm of the signature', typ: 'type', kid: 'id of the key', auth: 'version of the login', cty: 'content type',
@@ -43,7 +43,14 @@ function part(label, members, now, findings) {
       return h(failed ? 'tr.failed' : 'tr',
         h('th', { scope: 'row' }, name),
         h('td', shown(value)),
-        h('td', isTime ? h('span', { title: absolute(value) }, `${relative(value, now)} · ${absolute(value)}`) : MEANINGS[name] ?? ''),
-        h('td', failed ? [h('span.sign', { 'aria-hidden': 'true' }, '✕'), ` failed: ${failed.check.replaceAll('-', ' ')}`] : null));
+        h('td', isTime ? h('span', { title: absolute(value) }, `${relative(value, now)} · ${absolute(value)}`) : MEANINGS[name] ?? '',
+          failed ? h('div', h('span.sign', { 'aria-hidden': 'true' }, '✕ '), button(`failed: ${plain(failed.check)}`, event => lead(event.target, failed.check), { class: 'link', title: 'To the rule' })) : null));
     }))));
+}
+
+/** Leads from a claim to the rule that failed on it. */
+function lead(from, check) {
+  const row = [...from.closest('.entry, .page').querySelectorAll('tr.failed')].find(each => each.dataset.check === check);
+  row?.scrollIntoView({ block: 'center' });
+  row?.focus();
 }

@@ -17,12 +17,21 @@ export function view(app) {
   const node = h('div.page', h('h1', 'Tokens'),
     h('div.columns',
       h('section.panel', { 'aria-label': 'Judge' }, h('h2', 'Judge a token'), area, fold('What the request said besides', () => facts),
-        h('div.tools', button('Judge it', judge), button('Clear', () => { area.value = ''; put(decoded); put(verdicts); })), judged.element,
+        h('div.tools', button('Judge it', judge), button('Clear', clear)), judged.element,
         h('p.note', 'It stays in this page: nothing is stored, here or on the server.'), decoded),
       mint),
     verdicts);
   let timer = null;
   let turn = 0;
+
+  /** Also what is still being judged is not shown any more. */
+  function clear() {
+    clearTimeout(timer);
+    turn += 1;
+    area.value = '';
+    put(decoded);
+    put(verdicts);
+  }
 
   function later() {
     clearTimeout(timer);
@@ -54,8 +63,8 @@ export function view(app) {
     const made = outcome();
     const members = h('div.fields');
     const about = h('p.note');
-    const defect = select([], null, null, { 'aria-label': 'Defect' });
-    const name = h('input', { 'aria-label': 'Claim that is missing', placeholder: 'claim', value: 'exp' });
+    const defect = select([], null, () => { name.hidden = !defect.value.includes('CLAIM'); }, { 'aria-label': 'Defect' });
+    const name = h('input', { 'aria-label': 'Claim that is missing', placeholder: 'claim', value: 'exp', hidden: true });
     const claims = h('input', { placeholder: '{"role": "admin"}', 'aria-label': 'Claims' });
     const kind = select(kinds.map((each, index) => [index, `${each.vendor} ${each.kind}`]), 0, choose, { 'aria-label': 'Kind' });
     const link = copier('Copy token', () => area.value.trim());
@@ -65,6 +74,7 @@ export function view(app) {
       put(about, chosen.about);
       put(members, Object.entries(chosen.members).map(([key, text]) => field(key, h('input', { name: key }), text)));
       put(defect, chosen.defects.map(each => h('option', { value: each }, each)));
+      name.hidden = true;
     }
 
     async function make(wrong) {

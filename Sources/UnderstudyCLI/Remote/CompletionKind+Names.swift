@@ -1,0 +1,89 @@
+import ArgumentParser
+import Emulation
+import JSON
+import Tokens
+import Understudy
+import Wire
+
+/// What a shell offers for a value: the names of the running server, or while there is none those of the fixtures.
+extension CompletionKind {
+    static var vendors: CompletionKind { .names("id", in: "health") }
+    static var routes: CompletionKind { .names("route", in: "vendors") }
+    static var scenarios: CompletionKind { .names("scenario", in: "scenarios") }
+    static var tokenKinds: CompletionKind { .names("kind", in: "tokens") }
+    static var defects: CompletionKind { .list(Defect.names) }
+    static var profiles: CompletionKind {
+        .told("health") { ["documented", "observed"] + $0.texts("id").map { "\($0)=" } }
+    }
+
+    /// `VENDOR.NAME=VALUE`; where any value will do, without one.
+    static var switches: CompletionKind {
+        .told("vendors") { answer in
+            (answer["vendors"]?.array ?? []).flatMap { vendor in
+                (vendor["switches"]?.array ?? []).flatMap { each in
+                    let name = "\(vendor["id"]?.string ?? "").\(each["name"]?.string ?? "")="
+                    return each["choices"]?.array?.compactMap { $0.string.map { name + $0 } } ?? [name]
+                }
+            }
+        }
+    }
+
+    /// Only a running server has any.
+    static var sandboxes: CompletionKind {
+        .custom { words, _, _ in ask("sandboxes", words)?.texts("name") ?? [] }
+    }
+
+    private static func names(_ member: String, in path: String) -> CompletionKind {
+        told(path) { $0.texts(member) }
+    }
+
+    private static func told(_ path: String, _ values: @escaping @Sendable (JSON) -> [String]) -> CompletionKind {
+        .custom { words, _, _ in (ask(path, words) ?? askFixtures(path, words)).map(values) ?? [] }
+    }
+
+    /// What the server says that the words name, else the one of this machine; `nil` when none answers.
+    private static func ask(_ path: String, _ words: [String]) -> JSON? {
+        let named = ["server", "control-token"].flatMap { name in
+            option(name, in: words).map { ["--\(name)", $0] } ?? []
+        }
+        // Nobody waits for a completion, and no message would have a place.
+        return try? RunningServer.parse(named).call(.get, path, within: .seconds(1))
+    }
+
+    private static func askFixtures(_ path: String, _ words: [String]) -> JSON? {
+        let sources = try? OptionSources(configurationFile: nil)
+        let folder = try? sources?.text("fixtures", flag: option("fixtures", in: words))
+        // Nothing is offered where they cannot be read.
+        guard let store = try? FixtureStore.layered(folder: folder), let emulator = try? Emulator(fixtures: store)
+        else { return nil }
+        let request = Request(method: .get, target: "/_understudy/\(path)", authority: "127.0.0.1")
+        let response = Waiting.until { await Pipeline(emulator).response(to: request) }
+        return try? JSON.parse(response.body)
+    }
+
+    /// The value of an option among words: `--name value` or `--name=value`.
+    private static func option(_ name: String, in words: [String]) -> String? {
+        for (index, word) in words.enumerated() {
+            if word.hasPrefix("--\(name)=") { return String(word.dropFirst(name.count + 3)) }
+            if word == "--\(name)", index + 1 < words.count { return words[index + 1] }
+        }
+        return nil
+    }
+}
+
+extension JSON {
+    /// The texts of all members of that name at any depth, in order and once.
+    fileprivate func texts(_ name: String) -> [String] {
+        var found: [String] = []
+        var seen: Set<String> = []
+        func look(_ value: JSON) {
+            for each in value.object ?? [:] {
+                if each.name == name, let text = each.value.string, seen.insert(text).inserted { found.append(text) }
+                look(each.value)
+            }
+            for each in value.array ?? [] { look(each) }
+        }
+        look(self)
+        return found
+    }
+}
