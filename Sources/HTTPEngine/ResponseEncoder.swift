@@ -7,7 +7,7 @@ internal import Wire
 /// `Date`. Values cannot split a response, since an `HTTPField` holds no CR, LF or NUL.
 struct ResponseEncoder {
     /// What affects the encoding besides the response.
-    struct Exchange {
+    struct Framing {
         /// Whether to omit the content, because the request was a HEAD.
         var isHead = false
         /// The version of the request.
@@ -27,7 +27,7 @@ struct ResponseEncoder {
     }
 
     /// Appends the response to `output`; returns whether the connection persists.
-    func encode(_ response: Response, for exchange: Exchange, into output: inout [UInt8]) -> Bool {
+    func encode(_ response: Response, for exchange: Framing, into output: inout [UInt8]) -> Bool {
         // After a handler's interim status no client could continue, unless it opens a WebSocket.
         let opens = response.upgrade != nil
         var persists = opens || exchange.persists && response.status.code >= 200
@@ -55,8 +55,8 @@ struct ResponseEncoder {
     }
 
     /// Appends the answer to invalid bytes.
-    func encode(_ refusal: Refusal, into output: inout [UInt8]) {
-        _ = encode(Response(status: refusal.status), for: Exchange(persists: false), into: &output)
+    func encode(_ refusal: RequestRejection, into output: inout [UInt8]) {
+        _ = encode(Response(status: refusal.status), for: Framing(persists: false), into: &output)
     }
 
     /// Appends the interim answer that invites the content (RFC 9110 section 15.2.1).
@@ -97,7 +97,7 @@ struct ResponseEncoder {
     }
 
     /// Whether the content follows the head.
-    static func sendsContent(_ response: Response, _ exchange: Exchange) -> Bool {
+    static func sendsContent(_ response: Response, _ exchange: Framing) -> Bool {
         length(of: response) ?? 0 > 0 && !exchange.isHead
     }
 
@@ -113,7 +113,7 @@ struct ResponseEncoder {
         }
     }
 
-    private static func appendContent(of response: Response, _ exchange: Exchange, _ output: inout [UInt8]) {
+    private static func appendContent(of response: Response, _ exchange: Framing, _ output: inout [UInt8]) {
         if let length = length(of: response) {
             output.append("Content-Length: ")
             output.appendDecimal(length)

@@ -16,13 +16,13 @@ public final class Server: Sendable {
         for listener in configuration.listeners { listeners.append(try ListeningSocket(listener)) }
         addresses = listeners.map(\.address)
         let occupancy = ServerOccupancy()
-        let seats = try Seat.make(configuration, listeners, handler, occupancy)
-        guard let first = seats.first else { throw .noListener }
+        let loopConfigurations = try LoopConfiguration.make(configuration, listeners, handler, occupancy)
+        guard let first = loopConfigurations.first else { throw .noListener }
         acceptingMailbox = first.mailbox
         otherMailboxes = first.peers
         handler.willServe(occupancy)
         running = RunningLoops()
-        for seat in seats where !running.start(seat) {
+        for loopConfiguration in loopConfigurations where !running.start(loopConfiguration) {
             first.mailbox.post(.stop(deadline: .now))
             throw .lastFailure(of: "pthread_create")
         }
@@ -42,7 +42,7 @@ public final class Server: Sendable {
         await waitUntilStopped()
     }
 
-    private func stop(by deadline: Moment) {
+    private func stop(by deadline: MonotonicTime) {
         acceptingMailbox.post(.stop(deadline: deadline))
         // The accepting loop tells the others after passing on the last connection; once it has ended, only this can
         // shorten their deadline.

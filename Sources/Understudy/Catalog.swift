@@ -7,7 +7,7 @@ import Rezolve
 /// The vendors that this build stands in for.
 public enum Catalog {
     /// One line a vendor; outside of its own folders nothing else names it.
-    public static let vendors: [VendorModule] = [
+    public static let vendors: [VendorLoader] = [
         .rezolve,
         .ims,
         .bloomreach,

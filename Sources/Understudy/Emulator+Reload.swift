@@ -9,27 +9,27 @@ extension Emulator {
     ///
     /// - Throws: the first thing that is wrong with them; then the old ones stay in force.
     public func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
-        let edition: Edition
+        let loaded: LoadedVendors
         do {
-            edition = try Edition(of: modules, fixtures: fixtures)
+            loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
         } catch {
             refuse(error)
             throw error
         }
-        install(edition)
+        install(loaded)
     }
 
-    /// Answers by another edition from now on.
-    func install(_ edition: Edition) {
+    /// Answers with other vendors from now on.
+    func install(_ loaded: LoadedVendors) {
         // A sandbox that nobody has used since the last time still keeps the fixtures of before. Not moved on to these ones
-        // here, so that what has begun in it can finish: there are never more than two editions.
-        for sandbox in sandboxes.all { sandbox.adoptEdition() }
-        mounting.replace(with: edition)
+        // here, so that what has begun in it can finish: there are never more than two readings.
+        for sandbox in sandboxes.all { sandbox.adoptLoadedVendors() }
+        inForce.replace(with: loaded)
         var ended: Set<String> = []
-        for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(edition.scenario)) }
-        reloads.succeed(with: edition, at: machine())
-        logger?.notice("The fixtures were read anew: \(edition.fingerprint).")
-        for warning in edition.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
+        for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(loaded.scenario)) }
+        reloads.succeed(with: loaded, at: machine())
+        logger?.notice("The fixtures were read anew: \(loaded.fingerprint).")
+        for warning in loaded.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
         for name in ended.sorted() {
             logger?.warning("Scenario \(name) ended where it was active: it, or the state it was in, is gone.")
         }

@@ -30,10 +30,10 @@ extension Emulator {
         return .object(document)
     }
 
-    private static func entry(of sandbox: Sandbox, _ vendors: [any MountedVendor]) -> JSON? {
+    private static func entry(of sandbox: Sandbox, _ vendors: [any LoadedVendor]) -> JSON? {
         var states = JSONObject()
         for (index, vendor) in vendors.enumerated() {
-            if let state = sandbox.cell(index).export(.changes) { states.append(vendor.identity.id, state) }
+            if let state = sandbox.vendor(index).export(.changes) { states.append(vendor.identity.id, state) }
         }
         if states.isEmpty { return nil }
         var entry: JSONObject = ["name": .string(sandbox.name)]
@@ -110,7 +110,7 @@ extension Emulator {
                     throw state.nameProblem(
                         "no vendor is called \(id)\(Nearest.hint(to: id, among: vendors.map(\.identity.id)))")
                 }
-                installations.append(try sandbox.cell(index).read(state, .changes))
+                installations.append(try sandbox.vendor(index).read(state, .changes))
             }
         }
         return installations

@@ -8,12 +8,12 @@ public final class Emulator: Sendable {
     public static let version = "0.1.0"
 
     /// The vendors as the fixtures made them, which can be replaced while the server runs.
-    public let mounting: Mounting
+    public let inForce: VendorsInForce
     /// Who answers for which path.
     public let routes: RouteTable
     /// The sandboxes.
     public let sandboxes: SandboxDirectory
-    let modules: [VendorModule]
+    let loaders: [VendorLoader]
     /// How reading the fixtures anew went.
     let reloads: Reloads
     /// What of a state file could not be read.
@@ -42,7 +42,7 @@ public final class Emulator: Sendable {
     ///
     /// - Parameters:
     ///   - fixtures: the fixture files.
-    ///   - modules: the vendors.
+    ///   - loaders: the vendors.
     ///   - settings: how sandboxes want the vendors to behave to begin with.
     ///   - controlToken: the bearer token that the control API asks for; `nil` for none.
     ///   - hostNames: names under which the control API answers, besides addresses, `localhost`, names below it, and names
@@ -56,29 +56,29 @@ public final class Emulator: Sendable {
     ///   - keyFetchPace: how often others are asked for them; by default all emulators of a process share one pace.
     /// - Throws: the first thing that is wrong with the fixtures.
     public init(
-        fixtures: FixtureStore, modules: [VendorModule] = Catalog.vendors, settings: Settings = Settings(),
+        fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
         droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
-        let edition = try Edition(of: modules, fixtures: fixtures)
+        let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
         do {
             routes = try RouteTable(
-                edition.vendors.map { vendor in
+                loaded.vendors.map { vendor in
                     RouteTable.Member(
                         identity: vendor.identity, routes: vendor.routes.map { ($0.id, $0.endpoints) })
                 })
         } catch {
             throw FixtureProblem(file: "route table", message: error.description)
         }
-        self.modules = modules
-        mounting = Mounting(edition, hiding: controlToken.map { [$0] } ?? [])
-        reloads = Reloads(edition)
+        self.loaders = loaders
+        inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])
+        reloads = Reloads(loaded)
         setAside = SetAsideParts(telling: reloads)
-        sandboxes = SandboxDirectory(mounting: mounting, settings: settings, limits: limits, machine: machine)
-        metrics = Metrics(vendors: edition.vendors)
+        sandboxes = SandboxDirectory(inForce: inForce, settings: settings, limits: limits, machine: machine)
+        metrics = Metrics(vendors: loaded.vendors)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit
         self.machine = machine
@@ -89,22 +89,22 @@ public final class Emulator: Sendable {
     }
 
     /// The vendors, in the catalog's order.
-    public var vendors: [any MountedVendor] { mounting.edition.vendors }
+    public var vendors: [any LoadedVendor] { inForce.loaded.vendors }
 
     /// A short text that changes with any fixture file.
-    public var fixtureFingerprint: String { mounting.edition.fingerprint }
+    public var fixtureFingerprint: String { inForce.loaded.fingerprint }
 
     /// The folders of fixtures that are in force, the topmost first.
-    public var fixtureLayers: [FixtureLayer] { mounting.edition.layers }
+    public var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
 
     /// The folders of the vendors' fixtures.
-    var folders: [String] { modules.map(\.identity.id) }
+    var folders: [String] { loaders.map(\.identity.id) }
 
     /// The scenarios of all vendors.
-    public var scenarios: [Scenario] { mounting.edition.scenarios }
+    public var scenarios: [Scenario] { inForce.loaded.scenarios }
 
     /// The scenario of that name.
-    public func scenario(_ name: String) -> Scenario? { mounting.edition.scenario(name) }
+    public func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
 
     /// The index of the vendor of that id.
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }

@@ -60,19 +60,19 @@ public final class FixtureWatch: Sendable {
     /// - Returns: whether the files stayed as they were while they were read, so that the outcome counts.
     private func takeOver(_ layers: [String], unlessChangedSince stamps: FixtureStamps) -> Bool {
         let fixtures = FixtureStore(layers: layers)
-        let edition = Result { () throws(FixtureProblem) in
+        let loaded = Result { () throws(FixtureProblem) in
             // A folder that is gone would let what lies below show through, as if that were wanted.
             if let gone = fixtures.missingLayer {
                 throw FixtureProblem(file: gone, message: "the folder of fixtures is gone")
             }
-            return try Edition(of: emulator.modules, fixtures: fixtures)
+            return try LoadedVendors(of: emulator.loaders, fixtures: fixtures)
         }
         guard fixtures.stamps(of: emulator.folders) == stamps else { return false }
-        switch edition {
-        case .success(let edition) where edition.fingerprint == emulator.fixtureFingerprint:
+        switch loaded {
+        case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
             // Touched, or repaired by taking a change back.
             emulator.reloads.clearProblem()
-        case .success(let edition): emulator.install(edition)
+        case .success(let loaded): emulator.install(loaded)
         case .failure(let problem): emulator.refuse(problem)
         }
         return true

@@ -8,8 +8,8 @@ public import Wire
 /// The way of every request from its arrival to its answer, which this file shows from top to bottom.
 ///
 /// The engine asks ``admit(_:)`` for a head whose content is long, and ``answer(_:)`` for a request. The pipeline finds
-/// sandbox and route; the sandbox's ``StateCell`` has the vendor authenticate, intervene, authorize and handle, as
-/// `ExchangeDesk` shows; what comes of it is waited for, recorded in the journal, and sent by the engine.
+/// sandbox and route; the sandbox's ``SandboxedVendor`` has the vendor authenticate, intervene, authorize and handle, as
+/// `VendorRuntime` shows; what comes of it is waited for, recorded in the journal, and sent by the engine.
 ///
 /// A value without sockets: tests call ``answer(_:)`` just as the engine does.
 public struct Pipeline: RequestHandler {
@@ -166,7 +166,7 @@ public struct Pipeline: RequestHandler {
         }
         measurement.place.vendor = vendor
         if case .route(_, let route, _) = match { measurement.place.route = route }
-        return advance(exchange, sandbox.cell(vendor).answer(exchange, at: match), measurement)
+        return advance(exchange, sandbox.vendor(vendor).answer(exchange, at: match), measurement)
     }
 
     /// What nobody answers for. ours: no vendor has a say in it.

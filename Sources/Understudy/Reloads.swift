@@ -14,7 +14,7 @@ final class Reloads: Sendable {
         var problem: String?
         /// What of a state file could not be read.
         var setAside: JSON = ["count": 0, "parts": []]
-        var edition: Edition
+        var loaded: LoadedVendors
         var response: Response
         /// Whether its secrets are hidden, such as one that a problem with a fixture quotes.
         var isMasked = false
@@ -22,8 +22,8 @@ final class Reloads: Sendable {
 
     private let content: Mutex<Content>
 
-    init(_ edition: Edition) {
-        content = Mutex(Content(edition: edition, response: .empty()))
+    init(_ loaded: LoadedVendors) {
+        content = Mutex(Content(loaded: loaded, response: .empty()))
         change { _ in }
     }
 
@@ -44,10 +44,10 @@ final class Reloads: Sendable {
     /// Notes that somebody looks after the files.
     func watch() { change { $0.isWatching = true } }
 
-    /// Notes that another edition is in force.
-    func succeed(with edition: Edition, at moment: Moment) {
+    /// Notes that other vendors are in force.
+    func succeed(with loaded: LoadedVendors, at moment: Moment) {
         change { content in
-            content.edition = edition
+            content.loaded = loaded
             content.count += 1
             content.latest = moment
             content.problem = nil
@@ -72,7 +72,7 @@ final class Reloads: Sendable {
     }
 
     private static func response(_ content: Content) -> Response {
-        let vendors = content.edition.vendors.map { vendor -> JSON in
+        let vendors = content.loaded.vendors.map { vendor -> JSON in
             [
                 "id": .string(vendor.identity.id), "title": .string(vendor.identity.title),
                 "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failures.count),
@@ -80,8 +80,8 @@ final class Reloads: Sendable {
         }
         return .json([
             "status": "ok", "version": .string(Emulator.version), "vendors": .array(vendors),
-            "fixtures": .string(content.edition.fingerprint),
-            "layers": .array(content.edition.layers.map(\.json)),
+            "fixtures": .string(content.loaded.fingerprint),
+            "layers": .array(content.loaded.layers.map(\.json)),
             "reload": [
                 "watching": .bool(content.isWatching), "count": JSON(content.count),
                 "at": JSON(content.latest?.rfc3339), "problem": JSON(content.problem),

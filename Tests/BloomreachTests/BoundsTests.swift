@@ -45,22 +45,22 @@ struct BoundsTests {
     @Test("customers whom calls made are forgotten first, those of the fixtures never")
     func customers() {
         let ana = 1
-        var customers = BloomreachCustomers(fixtures: [BloomreachCustomer(number: ana)])
-        for number in 0...BloomreachCustomers.capacity {
+        var customers = BloomreachCustomerStore(fixtures: [BloomreachCustomer(number: ana)])
+        for number in 0...BloomreachCustomerStore.capacity {
             let made = customers.make()
             customers.give(cookie: "c-\(number)", to: made)
             let gone = customers.shrink(sparing: made)
-            #expect(gone.isEmpty == (number < BloomreachCustomers.capacity))
+            #expect(gone.isEmpty == (number < BloomreachCustomerStore.capacity))
         }
-        #expect(customers.all.count == BloomreachCustomers.capacity * 99 / 100 + 1 + 1)
+        #expect(customers.all.count == BloomreachCustomerStore.capacity * 99 / 100 + 1 + 1)
         #expect(customers[ana] != nil)
         #expect(customers.owner(ofCookie: "c-0") == nil)
-        #expect(customers.owner(ofCookie: "c-\(BloomreachCustomers.capacity)") != nil)
+        #expect(customers.owner(ofCookie: "c-\(BloomreachCustomerStore.capacity)") != nil)
     }
 
     @Test("the memory that customers take is counted as it comes and goes")
     func byteCount() {
-        var customers = BloomreachCustomers()
+        var customers = BloomreachCustomerStore()
         let (ana, guest) = (customers.make(), customers.make())
         customers.give(BloomreachID(name: "registered", value: "ana"), to: ana)
         customers.give(cookie: "c", to: guest)
@@ -81,7 +81,7 @@ struct BoundsTests {
         for number in 0..<(BloomreachEventTypes.capacity + 10) { _ = types.code(of: "type-\(number)") }
         #expect(types.name(of: types.code(of: "type-5")) == "type-5")
         #expect(types.name(of: types.code(of: "one more")) == BloomreachEventTypes.overflow)
-        var customers = BloomreachCustomers()
+        var customers = BloomreachCustomerStore()
         let ana = customers.make()
         for number in 0...BloomreachCustomer.maximumCookies { customers.give(cookie: "c-\(number)", to: ana) }
         #expect(customers[ana]?.cookies.count == BloomreachCustomer.maximumCookies)

@@ -97,7 +97,7 @@ struct ForgettingTests {
 
     @Test("a customer who is merged brings the count along, and it is counted once")
     func merged() {
-        var customers = BloomreachCustomers()
+        var customers = BloomreachCustomerStore()
         let (ana, guest) = (customers.make(), customers.make())
         for number in 0...BloomreachEventLog.maximumCount {
             customers.track("view", ["n": JSON(number)], at: 0, by: guest)
@@ -112,13 +112,13 @@ struct ForgettingTests {
 
     @Test("customers who had to make room are counted with their events")
     func customers() {
-        var customers = BloomreachCustomers()
-        for _ in 0...BloomreachCustomers.capacity {
+        var customers = BloomreachCustomerStore()
+        for _ in 0...BloomreachCustomerStore.capacity {
             let made = customers.make()
             customers.track("view", [:], at: 0, by: made)
             _ = customers.shrink(sparing: made)
         }
-        let gone = BloomreachCustomers.capacity + 1 - customers.all.count
+        let gone = BloomreachCustomerStore.capacity + 1 - customers.all.count
         #expect(gone > 1)
         #expect(customers.forgotten.customers == gone)
         #expect(customers.forgotten.events == gone)

@@ -130,7 +130,7 @@ struct RequestBoundsTests {
 
     @Test("a guest who is merged brings as many properties as there is room for, and what does not grow is taken")
     func merged() {
-        var customers = BloomreachCustomers()
+        var customers = BloomreachCustomerStore()
         let (ana, guest) = (customers.make(), customers.make())
         customers.change(ana) { $0.set(JSONObject((0..<999).map { ("a\($0)", 1) })) }
         customers.change(guest) { $0.set(["a0": 2, "g0": 2, "g1": 2]) }

@@ -18,9 +18,9 @@ struct BoundsTests {
 
     @Test("10,000 challenges are kept: of more, expired ones go first, then the oldest")
     func challenges() {
-        var challenges = ComapiChallenges()
+        var challenges = ComapiChallengeStore()
         let now = Moment(unixSeconds: 500)
-        for number in 0..<ComapiChallenges.capacity {
+        for number in 0..<ComapiChallengeStore.capacity {
             challenges.add(Self.challenge(number, expires: number == 7000 ? 100 : 1000), at: now)
         }
         #expect(challenges.count == 10_000)
@@ -37,7 +37,7 @@ struct BoundsTests {
 
     @Test("a challenge stays a day after its end, and no longer")
     func remembrance() {
-        var challenges = ComapiChallenges()
+        var challenges = ComapiChallengeStore()
         challenges.add(Self.challenge(1, expires: 1000), at: Moment(unixSeconds: 0))
         challenges.add(Self.challenge(2, expires: 2000), at: Moment(unixSeconds: 87_399))
         #expect(challenges["c1"] != nil)
@@ -56,14 +56,14 @@ struct BoundsTests {
 
     @Test("sessions beyond the bound push out the oldest, and ended ones are remembered within theirs")
     func sessions() {
-        var sessions = ComapiSessions()
-        for number in 0...ComapiSessions.capacity { sessions.add(Self.session(number)) }
+        var sessions = ComapiSessionStore()
+        for number in 0...ComapiSessionStore.capacity { sessions.add(Self.session(number)) }
         #expect(sessions[Self.id("s0")] == nil)
-        #expect(sessions[Self.id("s\(ComapiSessions.capacity)")] != nil)
+        #expect(sessions[Self.id("s\(ComapiSessionStore.capacity)")] != nil)
         #expect(sessions.sessions(of: ComapiID("mira"), in: Self.space).count == sessions.all.count)
-        for number in 0...ComapiSessions.endedCapacity { sessions.noteEnd(of: Self.id("e\(number)")) }
+        for number in 0...ComapiSessionStore.endedCapacity { sessions.noteEnd(of: Self.id("e\(number)")) }
         #expect(!sessions.isEnded(Self.id("e0")))
-        #expect(sessions.isEnded(Self.id("e\(ComapiSessions.endedCapacity)")))
+        #expect(sessions.isEnded(Self.id("e\(ComapiSessionStore.endedCapacity)")))
     }
 
     @Test("the next deadline is that of the first session with a socket")
@@ -126,12 +126,12 @@ struct BoundsTests {
                 id: "\(number)", space: Self.space, name: "", type: "", folder: "",
                 bytes: [UInt8](repeating: 0, count: bytes))
         }
-        var contents = ComapiContents()
-        for number in 0..<7 { contents.add(content(number, bytes: ComapiContents.largest)) }
+        var contents = ComapiContentStore()
+        for number in 0..<7 { contents.add(content(number, bytes: ComapiContentStore.largest)) }
         #expect(contents["0"] == nil)
         #expect(contents.all.count == 6)
-        for number in 10..<(10 + ComapiContents.capacity) { contents.add(content(number, bytes: 1)) }
-        #expect(contents.all.count == ComapiContents.capacity)
+        for number in 10..<(10 + ComapiContentStore.capacity) { contents.add(content(number, bytes: 1)) }
+        #expect(contents.all.count == ComapiContentStore.capacity)
         #expect(contents["6"] == nil)
     }
 

@@ -97,7 +97,7 @@ struct MultipartFormTests {
         "ten megabytes of what begins or ends a boundary are read in one go", .timeLimit(.minutes(1)),
         arguments: ["\r", "\n", "-", "z", "\r\n--xy", "\r\n--xyzz"])
     func largest(_ text: String) {
-        let filling = Array(String(repeating: text, count: ComapiContents.largest / text.utf8.count).utf8)
+        let filling = Array(String(repeating: text, count: ComapiContentStore.largest / text.utf8.count).utf8)
         #expect(throws: text.hasSuffix("zz") ? MultipartForm.Problem.brokenHead : .noClosing) {
             try MultipartForm(Array("--xyz\r\n".utf8) + filling, type: Self.type)
         }

@@ -6,7 +6,7 @@ import Wire
 
 @Suite("Conditions")
 struct ConditionTests {
-    private static let encounter = Encounter(
+    private static let matchContext = MatchContext(
         request: Request(
             method: .post, target: "/api/v1/users/a%20b?page=2&page=3&q=x",
             fields: ["X-Device": "phone-1", "Content-Type": "application/json", "X-Empty": ""],
@@ -34,8 +34,8 @@ struct ConditionTests {
         ])
     func holds(_ yaml: String) throws {
         let condition = try Rules.condition(yaml)
-        #expect(condition.holds(for: Self.encounter))
-        #expect(condition.misses(for: Self.encounter) == [])
+        #expect(condition.holds(for: Self.matchContext))
+        #expect(condition.misses(for: Self.matchContext) == [])
     }
 
     @Test(
@@ -56,9 +56,9 @@ struct ConditionTests {
             ("reason: expired", "reason", #""expired""#, "the signature does not match"),
         ] as [(String, String, String, String?)])
     func misses(_ yaml: String, _ condition: String, _ expected: String, _ found: String?) throws {
-        let misses = try Rules.condition(yaml).misses(for: Self.encounter)
+        let misses = try Rules.condition(yaml).misses(for: Self.matchContext)
         #expect(misses == [ExchangeCondition.Miss(condition: condition, expected: expected, found: found)])
-        #expect(try !Rules.condition(yaml).holds(for: Self.encounter))
+        #expect(try !Rules.condition(yaml).holds(for: Self.matchContext))
     }
 
     @Test("a form's members are decoded, and other content has none")
@@ -66,19 +66,19 @@ struct ConditionTests {
         let form = Request(
             method: .post, target: "/", fields: ["Content-Type": "application/x-www-form-urlencoded; charset=utf-8"],
             body: Array("grant_type=password&name=a+b%21".utf8))
-        let encounter = Encounter(request: form, claims: nil, moment: Moment(unixSeconds: 0))
-        #expect(try Rules.condition("form: { grant_type: password, name: \"a b!\" }").holds(for: encounter))
-        #expect(try !Rules.condition("form: { email: ada@example.test }").holds(for: Self.encounter))
-        #expect(try !Rules.condition("body: { grant_type: password }").holds(for: encounter))
+        let matchContext = MatchContext(request: form, claims: nil, moment: Moment(unixSeconds: 0))
+        #expect(try Rules.condition("form: { grant_type: password, name: \"a b!\" }").holds(for: matchContext))
+        #expect(try !Rules.condition("form: { email: ada@example.test }").holds(for: Self.matchContext))
+        #expect(try !Rules.condition("body: { grant_type: password }").holds(for: matchContext))
     }
 
     @Test("without a token nothing that asks for its claims or times holds")
     func noToken() throws {
-        let encounter = Rules.encounter()
+        let matchContext = Rules.matchContext()
         for yaml in ["claims: { sub: ada }", "token_age: { over: 0 }", "token_left: { under: 99999999 }"] {
-            #expect(try !Rules.condition(yaml).holds(for: encounter))
+            #expect(try !Rules.condition(yaml).holds(for: matchContext))
         }
-        #expect(try Rules.condition("claims: { sub: { present: false } }").holds(for: encounter))
+        #expect(try Rules.condition("claims: { sub: { present: false } }").holds(for: matchContext))
     }
 
     @Test(

@@ -76,9 +76,9 @@ struct FaultTests {
     func preflight() throws {
         var interventions = Interventions(seed: 1)
         interventions.arm([try Rules.fault("{ route: r, fail: f }")])
-        let preflight = Rules.encounter(method: .options, fields: ["Access-Control-Request-Method": "GET"])
+        let preflight = Rules.matchContext(method: .options, fields: ["Access-Control-Request-Method": "GET"])
         #expect(interventions.decide(preflight, vendor: "v", route: "r") == nil)
-        #expect(interventions.decide(Rules.encounter(method: .options), vendor: "v", route: "r") != nil)
+        #expect(interventions.decide(Rules.matchContext(method: .options), vendor: "v", route: "r") != nil)
     }
 
     @Test(
@@ -96,15 +96,15 @@ struct FaultTests {
         ])
     func disturbances(_ yaml: String, _ transmission: Transmission) throws {
         var dice = SplitMix64(state: 1)
-        #expect(try Disturbance(Rules.node(yaml)).transmission(&dice) == transmission)
+        #expect(try WireFault(Rules.node(yaml)).transmission(&dice) == transmission)
     }
 
     @Test("a range of delays is drawn from within its bounds, the same with the same seed")
     func delays() throws {
-        let disturbance = try Disturbance(Rules.node("{ delay: { from: 100ms, to: 2s } }"))
+        let wireFault = try WireFault(Rules.node("{ delay: { from: 100ms, to: 2s } }"))
         let draw = { (seed: UInt64) in
             var dice = SplitMix64(state: seed)
-            return (0..<50).map { _ in disturbance.transmission(&dice).delay }
+            return (0..<50).map { _ in wireFault.transmission(&dice).delay }
         }
         #expect(draw(1) == draw(1))
         #expect(draw(1) != draw(2))

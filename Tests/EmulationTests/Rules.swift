@@ -29,8 +29,10 @@ enum Rules {
     }
 
     /// An exchange whose token ends at that time.
-    static func encounter(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:]) -> Encounter {
-        Encounter(
+    static func matchContext(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:])
+        -> MatchContext
+    {
+        MatchContext(
             request: Request(method: method, target: "/", fields: fields),
             claims: exp.map { ["exp": JSON($0), "sub": "ada"] }, moment: Moment(unixSeconds: 1_800_000_000))
     }
@@ -40,7 +42,7 @@ extension Interventions {
     /// What becomes of calls of these routes, each as the name of its failure, the status of its response, or `nil`.
     mutating func outcomes(_ routes: [String], vendor: String = "v", exp: Int? = nil) -> [String?] {
         routes.map { route in
-            switch decide(Rules.encounter(exp: exp), vendor: vendor, route: route)?.effect.replacement {
+            switch decide(Rules.matchContext(exp: exp), vendor: vendor, route: route)?.effect.replacement {
             case .failure(let name, _)?: name
             case .response(let response)?: "\(response.status.code)"
             case nil: nil

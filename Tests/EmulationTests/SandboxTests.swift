@@ -17,7 +17,7 @@ struct SandboxTests {
     }
 
     private func directory(capacity: Int) -> SandboxDirectory {
-        SandboxDirectory(mounting: .nobody, settings: Settings(), limits: SandboxLimits(capacity: capacity))
+        SandboxDirectory(inForce: .nobody, settings: Settings(), limits: SandboxLimits(capacity: capacity))
     }
 
     @Test("a sandbox comes into being when it is named and stays the same")
@@ -68,7 +68,7 @@ struct SandboxTests {
 
     private func directory(_ machine: Machine, timeToLive: Duration?) -> SandboxDirectory {
         SandboxDirectory(
-            mounting: .nobody, settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
+            inForce: .nobody, settings: Settings(), limits: SandboxLimits(timeToLive: timeToLive)
         ) { machine.now }
     }
 
@@ -165,7 +165,7 @@ struct SandboxTests {
     func reset() throws {
         var settings = Settings()
         settings.seed = 5
-        let directory = SandboxDirectory(mounting: .nobody, settings: settings)
+        let directory = SandboxDirectory(inForce: .nobody, settings: settings)
         let sandbox = directory.sandbox("a")
         let firstID = sandbox.identifiers.uuid()
         var changed = settings
@@ -215,7 +215,7 @@ struct SandboxTests {
     }
 }
 
-extension Mounting {
-    /// A mounting without vendors.
-    static let nobody = Mounting(Edition(vendors: [], fingerprint: ""))
+extension VendorsInForce {
+    /// No vendors.
+    static let nobody = VendorsInForce(LoadedVendors(vendors: [], fingerprint: ""))
 }

@@ -141,7 +141,7 @@ struct ScenarioTests {
 
 @Suite("Responses of rules")
 struct ResponseTemplateTests {
-    private static let encounter = Encounter(
+    private static let matchContext = MatchContext(
         request: Request(
             method: .post, target: "/users/7?tag=a%22b",
             fields: ["X-Name": "Ada \"L\"", "Content-Type": "application/json"],
@@ -150,7 +150,7 @@ struct ResponseTemplateTests {
         moment: Moment(unixSeconds: 1_800_000_000))
 
     private func response(_ yaml: String) throws -> Response {
-        try ResponseTemplate(Rules.node(yaml), Rules.scope).response(TemplateValues(Self.encounter))
+        try ResponseTemplate(Rules.node(yaml), Rules.scope).response(TemplateValues(Self.matchContext))
     }
 
     @Test(
@@ -181,11 +181,11 @@ struct ResponseTemplateTests {
     func explosion() throws {
         let list = JSON.array(Array(repeating: 1, count: 300))
         let request = Request(method: .post, target: "/", body: JSON.object(["l": list]).bytes)
-        let encounter = Encounter(request: request, claims: nil, moment: Moment(unixSeconds: 0))
+        let matchContext = MatchContext(request: request, claims: nil, moment: Moment(unixSeconds: 0))
         let open = String(repeating: "{{#request.body.l}}", count: 4)
         let close = String(repeating: "{{/request.body.l}}", count: 4)
         let template = try ResponseTemplate(Rules.node("body: \"\(open)x{{request.body}}\(close)\""), Rules.scope)
-        #expect(throws: TemplateExcess.self) { try template.response(TemplateValues(encounter)) }
+        #expect(throws: TemplateExcess.self) { try template.response(TemplateValues(matchContext)) }
     }
 
     @Test("status, fields and type are as told; a value cannot begin another field")

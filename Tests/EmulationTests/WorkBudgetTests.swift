@@ -33,11 +33,11 @@ struct WorkBudgetTests {
         let node = FixtureNode(try JSON.parse(text.utf8), from: "condition")
         let condition = try ExchangeCondition(try node.mapping(ExchangeCondition.members))
         let all = 1 << 40
-        let encounter = Encounter(
+        let matchContext = MatchContext(
             request: Request(method: .post, target: "/", body: content.bytes), claims: nil,
             moment: Moment(unixSeconds: 1), budget: WorkBudget(steps: all))
-        _ = condition.holds(for: encounter)
-        return all - encounter.spending(\.left)
+        _ = condition.holds(for: matchContext)
+        return all - matchContext.spending(\.left)
     }
 
     @Test(
@@ -56,31 +56,32 @@ struct WorkBudgetTests {
     func spent() throws {
         let body = (0..<60).reduce(JSON.string(String(repeating: "a", count: 500_000))) { inner, _ in .array([inner]) }
         for condition in ["contains: b", "like: \"*b\"", "not: 1", "present: false"] {
-            let encounter = Encounter(
+            let matchContext = MatchContext(
                 request: Request(method: .post, target: "/", body: body.bytes), claims: nil,
                 moment: Moment(unixSeconds: 1), budget: WorkBudget(steps: 50))
-            #expect(try !Rules.condition("body: { \"$..*\": { \(condition) } }").holds(for: encounter), "\(condition)")
-            #expect(encounter.budgetNote?.check == "conditions", "\(condition)")
+            #expect(
+                try !Rules.condition("body: { \"$..*\": { \(condition) } }").holds(for: matchContext), "\(condition)")
+            #expect(matchContext.budgetNote?.check == "conditions", "\(condition)")
         }
         // Lists, each with the text of all that it holds: thirty megabytes to be looked through.
-        let encounter = Encounter(
+        let matchContext = MatchContext(
             request: Request(method: .post, target: "/", body: body.bytes), claims: nil, moment: Moment(unixSeconds: 1))
-        #expect(try !Rules.condition("body: { \"$..*\": { like: \"*b\" } }").holds(for: encounter))
-        #expect(encounter.budgetNote != nil)
+        #expect(try !Rules.condition("body: { \"$..*\": { like: \"*b\" } }").holds(for: matchContext))
+        #expect(matchContext.budgetNote != nil)
     }
 
     @Test("all conditions of an exchange share one budget")
     func shared() throws {
         let body = JSON.array((0..<1000).map { JSON($0) })
-        let encounter = Encounter(
+        let matchContext = MatchContext(
             request: Request(method: .post, target: "/", body: body.bytes), claims: nil, moment: Moment(unixSeconds: 1),
             budget: WorkBudget(steps: 10_000))
         let condition = try Rules.condition("body: { \"$[*]\": 999 }")
-        #expect(condition.holds(for: encounter))
-        #expect(encounter.budgetNote == nil)
-        for _ in 0..<10 { _ = condition.holds(for: encounter) }
-        #expect(!condition.holds(for: encounter))
-        #expect(encounter.budgetNote?.note?.contains("those that were left did not hold") == true)
+        #expect(condition.holds(for: matchContext))
+        #expect(matchContext.budgetNote == nil)
+        for _ in 0..<10 { _ = condition.holds(for: matchContext) }
+        #expect(!condition.holds(for: matchContext))
+        #expect(matchContext.budgetNote?.note?.contains("those that were left did not hold") == true)
     }
 
     @Test(

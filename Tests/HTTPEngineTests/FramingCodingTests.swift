@@ -35,7 +35,7 @@ import Testing
     @Test(arguments: ["gzip, chunked", "deflate,chunked", "identity, chunked", "x, Chunked", "gzip;a=b, chunked"])
     func `Section 6-1: a coding that is not known below chunked is not implemented`(coding: String) {
         #expect(outcomes(coding: coding) == [.refusal(.unknownTransferCoding)])
-        #expect(Refusal.unknownTransferCoding.status == .notImplemented)
+        #expect(RequestRejection.unknownTransferCoding.status == .notImplemented)
     }
 
     @Test(arguments: [
@@ -43,7 +43,7 @@ import Testing
     ])
     func `Section 6-3: a request whose last coding is not chunked has no known end`(coding: String) {
         #expect(outcomes(coding: coding) == [.refusal(.invalidTransferEncoding)])
-        #expect(Refusal.invalidTransferEncoding.status == .badRequest)
+        #expect(RequestRejection.invalidTransferEncoding.status == .badRequest)
     }
 
     @Test(arguments: ["chunked, chunked", "chunked,chunked", "gzip, chunked, chunked", "chunked, gzip, chunked"])

@@ -80,7 +80,7 @@ import Testing
     ])
     func `RFC 9110 section 8-6: a length beyond all numbers does not wrap around`(value: String) {
         #expect(ParserOutcome.of(fields: "Host: a\r\nContent-Length: \(value)") == [.refusal(.contentTooLarge)])
-        #expect(Refusal.contentTooLarge.status == .contentTooLarge)
+        #expect(RequestRejection.contentTooLarge.status == .contentTooLarge)
     }
 
     @Test(arguments: ["Content_Length", "Content Length", "ContentLength", "X-Content-Length", "Content-Length-"])

@@ -13,7 +13,7 @@ import Testing
     @Test func `Timers come up in the order of their moments, and not before`() {
         var random = SeededGenerator(seed: 1)
         var timers = TimerHeap()
-        let start = Moment.now
+        let start = MonotonicTime.now
         for offset in (0..<200).shuffled(using: &random) {
             let moment = start + .milliseconds(offset)
             timers.insert(.init(moment: moment, descriptor: Int32(offset), connection: 0))
@@ -26,12 +26,12 @@ import Testing
 
     @Test(arguments: [(0, 0), (-5, 0), (1, 1), (999_999, 1), (1_000_000, 1), (1_000_001, 2)])
     func `The time to a moment is rounded up to milliseconds`(nanoseconds: Int, milliseconds: Int32) {
-        let start = Moment.now
+        let start = MonotonicTime.now
         #expect((start + .nanoseconds(nanoseconds)).milliseconds(since: start) == milliseconds)
     }
 
     @Test func `A time-out without end does not overflow`() {
-        let start = Moment.now
+        let start = MonotonicTime.now
         #expect((start + .seconds(Int64.max)).milliseconds(since: start) == .max)
     }
 

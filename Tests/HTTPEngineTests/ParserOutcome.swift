@@ -6,7 +6,7 @@ import Wire
 /// What a parser made of some bytes, in a form that can be compared.
 enum ParserOutcome: Hashable {
     case request(Parsed)
-    case refusal(Refusal)
+    case refusal(RequestRejection)
 
     /// A request with everything that a handler can see of it.
     struct Parsed: Hashable {

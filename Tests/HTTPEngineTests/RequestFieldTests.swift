@@ -90,6 +90,6 @@ import Testing
         let many = "Host: a" + String(repeating: "\r\nX: y", count: Limits().headerLines)
         #expect(ParserOutcome.of(fields: long) == [.refusal(.headTooLarge)])
         #expect(ParserOutcome.of(fields: many) == [.refusal(.headTooLarge)])
-        #expect(Refusal.headTooLarge.status == .requestHeaderFieldsTooLarge)
+        #expect(RequestRejection.headTooLarge.status == .requestHeaderFieldsTooLarge)
     }
 }

@@ -31,8 +31,8 @@ import Testing
     @Test func `Section 3: a request line over the limit is a target that is too long`() {
         let line = "GET /" + String(repeating: "a", count: 100)
         #expect(ParserOutcome.parse(line, limits: limits) == [.refusal(.targetTooLong)])
-        #expect(Refusal.targetTooLong.status == .uriTooLong)
-        #expect(Refusal.headTooLarge.status == .requestHeaderFieldsTooLarge)
+        #expect(RequestRejection.targetTooLong.status == .uriTooLong)
+        #expect(RequestRejection.headTooLarge.status == .requestHeaderFieldsTooLarge)
     }
 
     @Test func `Section 3: a method over the limit is none that is implemented`() {

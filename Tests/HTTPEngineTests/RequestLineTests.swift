@@ -110,7 +110,7 @@ import Testing
     ])
     func `RFC 9110 section 9-1: a method that no handler sees is not implemented`(line: String) {
         #expect(ParserOutcome.of(line: line) == [.refusal(.unknownMethod)])
-        #expect(Refusal.unknownMethod.status == .notImplemented)
+        #expect(RequestRejection.unknownMethod.status == .notImplemented)
     }
 
     @Test(arguments: ["HTTP/1.2", "HTTP/1.9"])
@@ -124,7 +124,7 @@ import Testing
     @Test(arguments: ["GET / HTTP/2.0", "GET / HTTP/3.0", "GET / HTTP/0.9", "GET / HTTP/0.0", "GET / HTTP/9.9"])
     func `RFC 9110 section 15-6-6: another major version is not supported`(line: String) {
         #expect(ParserOutcome.of(line: line) == [.refusal(.unsupportedVersion)])
-        #expect(Refusal.unsupportedVersion.status == .httpVersionNotSupported)
+        #expect(RequestRejection.unsupportedVersion.status == .httpVersionNotSupported)
     }
 
     @Test func `RFC 9113 section 3-4: prior knowledge of HTTP 2 is refused as its version, once`() {

@@ -103,6 +103,6 @@ import Testing
     @Test(arguments: ["200-ok", "100-continue, 100-continue", "", "100-continue;a", "y 100-continue", "100 continue"])
     func `RFC 9110 section 15-5-18: another expectation fails`(value: String) {
         #expect(ParserOutcome.of(fields: "Host: a\r\nExpect: \(value)") == [.refusal(.unknownExpectation)])
-        #expect(Refusal.unknownExpectation.status == .expectationFailed)
+        #expect(RequestRejection.unknownExpectation.status == .expectationFailed)
     }
 }

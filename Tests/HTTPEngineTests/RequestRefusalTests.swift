@@ -6,7 +6,7 @@ import Testing
 /// What a client gets that is refused: each refusal over a socket, whole, and then the end of the connection.
 @Suite(.timeLimit(.minutes(1))) struct RequestRefusalTests {
     /// The shortest request that meets each refusal; the limits of these tests are small enough for all of them.
-    private static func text(for refusal: Refusal) -> String {
+    private static func text(for refusal: RequestRejection) -> String {
         switch refusal {
         case .malformedRequestLine: "GET /\r\n"
         case .malformedTarget: "GET /# HTTP/1.1\r\n"
@@ -50,9 +50,11 @@ import Testing
     }
 
     /// The listener that refuses so; the client sends in the clear to either.
-    private func listener(for refusal: Refusal) -> Way { refusal == .notTLS ? .secure : .clear }
+    private func listener(for refusal: RequestRejection) -> Way { refusal == .notTLS ? .secure : .clear }
 
-    private func expectWhole(_ answer: String, _ refusal: Refusal, at location: SourceLocation = #_sourceLocation) {
+    private func expectWhole(
+        _ answer: String, _ refusal: RequestRejection, at location: SourceLocation = #_sourceLocation
+    ) {
         var lines = answer.split(separator: "\r\n", omittingEmptySubsequences: false)[...]
         #expect(
             lines.suffix(2) == ["", ""], "an empty line ends the head, and nothing follows", sourceLocation: location)
@@ -65,8 +67,10 @@ import Testing
         #expect(fields.count == 3, sourceLocation: location)
     }
 
-    @Test(arguments: Refusal.ofBytes)
-    func `RFC 9110 section 15-5-1: a refusal is a complete answer and the end of the connection`(refusal: Refusal)
+    @Test(arguments: RequestRejection.ofBytes)
+    func `RFC 9110 section 15-5-1: a refusal is a complete answer and the end of the connection`(
+        refusal: RequestRejection
+    )
         async throws
     {
         expectWhole(try await answers(to: Self.text(for: refusal), limits, at: listener(for: refusal)), refusal)
@@ -78,16 +82,16 @@ import Testing
         expectWhole(try await answers(to: Self.text(for: .timedOut), limits), .timedOut)
     }
 
-    @Test(arguments: Refusal.ofBytes)
-    func `Section 9-6: a client that has megabytes unsent behind the fault gets the answer`(refusal: Refusal)
+    @Test(arguments: RequestRejection.ofBytes)
+    func `Section 9-6: a client that has megabytes unsent behind the fault gets the answer`(refusal: RequestRejection)
         async throws
     {
         let rest = String(repeating: "x", count: 3_000_000)
         expectWhole(try await answers(to: Self.text(for: refusal) + rest, limits, at: listener(for: refusal)), refusal)
     }
 
-    @Test(arguments: Refusal.ofBytes.filter { $0 != .notTLS })
-    func `Section 9-6: what stands before a fault is answered, what stands behind it is not`(refusal: Refusal)
+    @Test(arguments: RequestRejection.ofBytes.filter { $0 != .notTLS })
+    func `Section 9-6: what stands before a fault is answered, what stands behind it is not`(refusal: RequestRejection)
         async throws
     {
         let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -114,7 +118,7 @@ import Testing
     }
 
     @Test func `RFC 9110 section 15-5: every refusal has a status of a client or of a server that lacks something`() {
-        for refusal in Refusal.allCases {
+        for refusal in RequestRejection.allCases {
             #expect([400, 408, 413, 414, 417, 431, 501, 505].contains(refusal.status.code))
         }
     }
@@ -138,7 +142,7 @@ import Testing
     }
 }
 
-extension Refusal {
+extension RequestRejection {
     /// The refusals that bytes alone bring about.
     fileprivate static let ofBytes = allCases.filter { $0 != .timedOut && $0 != .incompleteRequest }
 }

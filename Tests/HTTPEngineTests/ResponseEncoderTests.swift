@@ -6,7 +6,7 @@ import Wire
 
 @Suite struct ResponseEncoderTests {
     private func encode(
-        _ response: Response, _ exchange: ResponseEncoder.Exchange = .init()
+        _ response: Response, _ exchange: ResponseEncoder.Framing = .init()
     ) -> (text: String, persists: Bool) {
         var encoder = ResponseEncoder()
         encoder.setDate(unixTime: 784_111_777)
@@ -81,8 +81,8 @@ import Wire
         #expect(encode(Response(status: .init(code: code))).text.hasPrefix("HTTP/1.1 \(digits) \r\n"))
     }
 
-    @Test(arguments: Refusal.allCases)
-    func `A refusal is a complete answer without content that ends the connection`(refusal: Refusal) {
+    @Test(arguments: RequestRejection.allCases)
+    func `A refusal is a complete answer without content that ends the connection`(refusal: RequestRejection) {
         var encoder = ResponseEncoder()
         encoder.setDate(unixTime: 784_111_777)
         var output: [UInt8] = []

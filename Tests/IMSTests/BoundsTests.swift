@@ -74,7 +74,7 @@ struct BoundsTests {
         var first = IMSUser(
             number: 1, tenant: "t", activationID: "first", email: "first@b.test", created: .init(unixSeconds: 1))
         first.enterpriseID = "first"
-        var users = IMSUsers(fixtures: [first])
+        var users = IMSUserStore(fixtures: [first])
         let identifiers = IdentifierSource(seed: 1)
         for number in 0...capacity {
             let enrollment = IMSEnrollment(tenant: "t", email: "\(number)@b.test")

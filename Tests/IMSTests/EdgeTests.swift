@@ -33,11 +33,11 @@ struct EdgeTests {
         let body = IMSBody(["name": "bare", "issuer": "https://bare.test", "tenant": "demo"])
         let source = IMSKeySource(kind: .publicKey, given: .null, url: nil)
         let record = try body.read { IMSIssuerRecord(&$0, source: source, created: Moment(unixSeconds: 1)) }
-        var issuers = IMSIssuers()
+        var issuers = IMSIssuerStore()
         issuers.put(IMSIssuer(record, keys: []))
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         let judge = IMSTokenJudge(
-            vendor, IMSStanding(issuers: issuers, devKeys: [:]), .documented, at: Moment(unixSeconds: 1_800_000_000),
+            vendor, IMSAuthenticationContext(issuers: issuers, devKeys: [:]), .documented, at: Moment(unixSeconds: 1_800_000_000),
             asking: .done)
         var findings = Findings<IMSFailure>()
         let text = try Forged(.uat, [("iss", "https://bare.test")]).text()
@@ -190,7 +190,7 @@ struct EdgeTests {
 
     @Test("issuers are bounded by their bytes, and one that goes makes room")
     func issuerBytes() throws {
-        var issuers = IMSIssuers()
+        var issuers = IMSIssuerStore()
         func record(_ name: String) throws -> IMSIssuerRecord {
             let source = IMSKeySource(
                 kind: .publicKey, given: .string(String(repeating: "x", count: 1 << 20)), url: nil)

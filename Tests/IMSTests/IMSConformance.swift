@@ -79,7 +79,7 @@ extension BoundCase {
         } count: { world in
             try await world.call(.get, "/ims/v1/invitations", .ada).json["invitations"]?.array?.count
         },
-        BoundCase("issuers", most: IMSIssuers.capacity, beyond: .refused("body-too-large")) { world, number in
+        BoundCase("issuers", most: IMSIssuerStore.capacity, beyond: .refused("body-too-large")) { world, number in
             let body = Example.issuer("i\(number)", iss: "https://i\(number).test", try Example.publicKey())
             return try await world.call(.post, "/ims/v1/issuers", .operatorKey, body)
         } count: { world in

@@ -8,7 +8,7 @@ import Understudy
 struct KeyControlTests {
     private func world(_ depth: Depth = .pipeline) async throws -> World {
         let folder = try Notary.fixtures("x")
-        let emulator = try Emulator(fixtures: FixtureStore(layers: [folder.path]), modules: [VendorModule(Notary.self)])
+        let emulator = try Emulator(fixtures: FixtureStore(layers: [folder.path]), loaders: [VendorLoader(Notary.self)])
         return try await World(depth, on: Stage(emulator))
     }
 

@@ -15,7 +15,7 @@ struct KeyFetchTests {
         let folder = try Subscriber.fixtures(urls)
         let emulator = try Emulator(
             fixtures: FixtureStore(layers: [folder.path]),
-            modules: [VendorModule(Notary.self), VendorModule(Subscriber.self)], keyFetchPace: pace)
+            loaders: [VendorLoader(Notary.self), VendorLoader(Subscriber.self)], keyFetchPace: pace)
         return try await World(depth, on: Stage(emulator))
     }
 
@@ -250,7 +250,7 @@ struct KeyFetchTests {
         async let bad = read(forged, world)
         await begun(3, world)
         let subscriber = try #require(world.emulator.vendors.firstIndex { $0.identity.id == "subscriber" })
-        let cell = world.sandbox.cell(subscriber)
+        let cell = world.sandbox.vendor(subscriber)
         // A reset of the sandbox would take the notary's delay along.
         cell.reset()
         if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }

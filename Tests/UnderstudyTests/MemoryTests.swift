@@ -221,7 +221,7 @@ struct MemoryTests {
         let folder = try Subscriber.fixtures(["own": "{self}/notary/plain/jwks"])
         let emulator = try Emulator(
             fixtures: FixtureStore(layers: [folder.path]),
-            modules: [VendorModule(Notary.self), VendorModule(Subscriber.self)])
+            loaders: [VendorLoader(Notary.self), VendorLoader(Subscriber.self)])
         let world = try await World(depth, on: Stage(emulator))
         try await world.control(
             .put, "faults", #"{"vendor":"notary","route":"jwks","times":"always","fault":{"delay":"1s"}}"#)

@@ -18,7 +18,7 @@ extension VendorConformance {
                 }
             })
         vendor.server = ConformanceServer(
-            fixtures: (try? notaryFixtures.get().path) ?? "", modules: [VendorModule(Notary.self)])
+            fixtures: (try? notaryFixtures.get().path) ?? "", loaders: [VendorLoader(Notary.self)])
         vendor.givesReasons = false
         vendor.bodyTooLarge = "nothing-here"
         vendor.routes = [

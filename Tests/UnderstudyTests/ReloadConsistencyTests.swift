@@ -11,7 +11,7 @@ struct ReloadConsistencyTests {
     func meeting(_ depth: Depth) async throws {
         let (first, second) = (try Notary.fixtures("first"), try Notary.fixtures("second"))
         let emulator = try Emulator(
-            fixtures: FixtureStore(layers: [first.path]), modules: [VendorModule(Notary.self)])
+            fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
         let world = try await World(depth, on: Stage(emulator))
         let before = try await world.call(.get, "/notary/motto")
         #expect(before.text == #"{"mottos":["first","first","first"],"visits":1}"#)
@@ -20,7 +20,7 @@ struct ReloadConsistencyTests {
             holds[world.name] = {
                 #expect(throws: Never.self) { try emulator.reload(FixtureStore(layers: [second.path])) }
                 // Somebody else moves the state of the sandbox on before the held call comes to it.
-                _ = sandbox.cell(0).export(.whole)
+                _ = sandbox.vendor(0).export(.whole)
             }
         }
         let held = try await world.call(.get, "/notary/motto", [("x-hold", world.name)])
@@ -33,7 +33,7 @@ struct ReloadConsistencyTests {
     func firstToCome() async throws {
         let (first, second) = (try Notary.fixtures("first"), try Notary.fixtures("second"))
         let emulator = try Emulator(
-            fixtures: FixtureStore(layers: [first.path]), modules: [VendorModule(Notary.self)])
+            fixtures: FixtureStore(layers: [first.path]), loaders: [VendorLoader(Notary.self)])
         let world = try await World(on: Stage(emulator))
         Notary.holds.withLock { holds in
             holds[world.name] = {

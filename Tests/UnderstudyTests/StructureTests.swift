@@ -135,7 +135,7 @@ struct StructureTests {
 
     /// Errors that carry their text in a member, and never stand in another text themselves.
     private static let errorsWithText: Set<String> = [
-        "AnswerIsNo", "ContractFailure", "ControlProblem", "Refusal", "WebSocketFailure",
+        "AnswerIsNo", "ContractFailure", "ControlProblem", "Refusal", "RequestRejection", "WebSocketFailure",
     ]
 
     @Test("every error says in people's words what is wrong, so that no text shows the name of a case")

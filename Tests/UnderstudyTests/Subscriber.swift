@@ -16,7 +16,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
     }
 
     typealias Access = Void
-    typealias Standing = [RemoteKeys]
+    typealias AuthenticationContext = [RemoteKeys]
 
     struct State: Sendable {
         var keys: [RemoteKeys]
@@ -34,7 +34,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
 
     struct Credentials: Sendable {
         var token: CompactToken?
-        var order: KeyOrder?
+        var order: KeyRequirement?
     }
 
     static let identity = VendorIdentity(
@@ -91,7 +91,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
         initialState = State(keys: keys)
     }
 
-    func standing(in state: State) -> [RemoteKeys] { state.keys }
+    func authenticationContext(in state: State) -> [RemoteKeys] { state.keys }
     func remoteKeys(in state: State) -> [RemoteKeys] { state.keys }
     func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy(coolDown: switches.coolDown) }
 
@@ -99,11 +99,11 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
         if let index = state.keys.firstIndex(where: { $0.issuer == keys.issuer }) { state.keys[index] = keys }
     }
 
-    func awaitedKeys(of credentials: Credentials) -> KeyOrder? { credentials.order }
+    func awaitedKeys(of credentials: Credentials) -> KeyRequirement? { credentials.order }
 
     func authenticate(_ arrival: Arrival<Subscriber>, _ findings: inout Findings<Failure>) -> Credentials {
         guard arrival.route.id == "read",
-            let remote = arrival.standing.first(where: { $0.issuer == arrival.parameters["issuer"] }),
+            let remote = arrival.authenticationContext.first(where: { $0.issuer == arrival.parameters["issuer"] }),
             let text = arrival.request.fields[.authorization]
         else { return Credentials() }
         let token = CompactToken(String(text.dropFirst("Bearer ".count)))
@@ -114,7 +114,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
             arrival.keyFetch == nil
             ? remote.need(naming: kid, at: arrival.moment, policy) : remote.keysInNeed(at: arrival.moment, policy)
         switch need {
-        case .fetch: return Credentials(token: token, order: KeyOrder(of: remote.issuer, naming: kid))
+        case .fetch: return Credentials(token: token, order: KeyRequirement(of: remote.issuer, naming: kid))
         case .unavailable:
             findings.add(Finding("keys", .failed, source: "tests"), orFail: .keysUnavailable)
         case .use(let keys):

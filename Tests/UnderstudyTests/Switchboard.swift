@@ -40,8 +40,8 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     static let unrouted = UnroutedFailures<Failure>(
         routeNotFound: .nothingHere, methodNotAllowed: .nothingHere, bodyTooLarge: .nothingHere)
 
-    static let everybody = SocketAddress("everybody")
-    static func address(_ session: String) -> SocketAddress { SocketAddress("session:\(session)") }
+    static let everybody = SocketTopic("everybody")
+    static func topic(_ session: String) -> SocketTopic { SocketTopic("session:\(session)") }
 
     static let routes: [Route<Switchboard>] = [
         Route(
@@ -75,7 +75,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
         guard state.sessions[session] != nil else { throw Refusal(.sessionUnknown) }
         guard let handshake = try? WebSocketHandshake(call.request) else { throw Refusal(.upgradeRequired) }
         return call.openSocket(
-            handshake, SocketOpening(addresses: [address(session), everybody], label: session))
+            handshake, SocketOpening(topics: [topic(session), everybody], label: session))
     }
 
     /// Tells a text to the sessions in `to`, and then does as `and` says.
@@ -84,8 +84,8 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     ) throws(Refusal<Failure>) -> Reply {
         let items = call.request.queryItems
         let value = { (name: String) in items.first { $0.name == name }?.value ?? "" }
-        let addresses = value("to").split(separator: ",").map { address(String($0)) }
-        call.outbox.send(.text(value("text")), to: value("to") == "*" ? addresses + [everybody] : addresses)
+        let topics = value("to").split(separator: ",").map { topic(String($0)) }
+        call.outbox.send(.text(value("text")), to: value("to") == "*" ? topics + [everybody] : topics)
         switch value("and") {
         case "refuse": throw Refusal(.refused)
         case "wait" where state.count == 0:
@@ -101,8 +101,8 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
             members: [ActionMember("session", "the session", isRequired: true)]
         ) { (call, state, outbox) throws(ActionRefusal) in
             let session = try call.required("session")
-            outbox.send(.text("good bye"), to: [address(session)])
-            outbox.close(WebSocketClosure(.normal, reason: "dropped"), at: address(session))
+            outbox.send(.text("good bye"), to: [topic(session)])
+            outbox.close(WebSocketClosure(.normal, reason: "dropped"), at: topic(session))
             if state.sessions[session] == nil { throw ActionRefusal("no session \(session)") }
             return .null
         },
@@ -168,7 +168,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
         // One that is called so never goes, as if the vendor had forgotten to deal with it.
         for (session, end) in state.sessions where end <= call.moment && session != "stuck" {
             state.sessions[session] = nil
-            call.outbox.close(WebSocketClosure(.policyViolation, reason: "expired"), at: Self.address(session))
+            call.outbox.close(WebSocketClosure(.policyViolation, reason: "expired"), at: Self.topic(session))
         }
     }
 

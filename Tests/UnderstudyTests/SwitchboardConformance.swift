@@ -9,7 +9,7 @@ extension VendorConformance {
     package static let switchboard = {
         var vendor = VendorConformance(id: "switchboard")
         vendor.server = ConformanceServer(
-            fixtures: (try? switchboardFixtures.get().path) ?? "", modules: [VendorModule(Switchboard.self)])
+            fixtures: (try? switchboardFixtures.get().path) ?? "", loaders: [VendorLoader(Switchboard.self)])
         vendor.givesReasons = false
         vendor.bodyTooLarge = "nothing-here"
         vendor.routes = [

@@ -17,7 +17,7 @@ struct SwitchboardWorld: Sendable {
     ) async throws {
         fixtures = try Switchboard.fixtures()
         emulator = try Emulator(
-            fixtures: FixtureStore(layers: [fixtures.path]), modules: [VendorModule(Switchboard.self)],
+            fixtures: FixtureStore(layers: [fixtures.path]), loaders: [VendorLoader(Switchboard.self)],
             sandboxes: limits, machine: machine)
         world = try await World(depth, on: Stage(emulator), at: clock)
     }

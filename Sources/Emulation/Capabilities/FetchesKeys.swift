@@ -11,7 +11,7 @@ public protocol FetchesKeys<State, Credentials, Switches>: Vendor {
     /// The published keys that have to be asked for before these credentials can be judged; `nil` when nothing is missing.
     ///
     /// The request waits for them, and is then authenticated anew with ``Arrival/keyFetch`` set; it is not asked again.
-    func awaitedKeys(of credentials: Credentials) -> KeyOrder?
+    func awaitedKeys(of credentials: Credentials) -> KeyRequirement?
 
     /// How long published keys are kept, and how often they are asked for.
     func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy

@@ -8,7 +8,7 @@ public protocol MintsTokens<State, Switches, Failure>: Vendor {
     static var requestFacts: [RequestFact] { get }
 
     /// Makes a token of a kind in ``tokenKinds``.
-    func mint(_ order: MintOrder, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
+    func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
 
     /// Says what this vendor would answer to a token that comes without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>

@@ -112,12 +112,12 @@ public struct ExchangeCondition: Sendable {
         }
     }
 
-    /// Whether the exchange meets every part; not when judging it would take more than the encounter's budget.
-    public func holds(for encounter: Encounter) -> Bool {
+    /// Whether the exchange meets every part; not when judging it would take more than the budget of the exchange.
+    public func holds(for matchContext: MatchContext) -> Bool {
         if parts.isEmpty { return true }
-        return encounter.spending { budget in
+        return matchContext.spending { budget in
             parts.allSatisfy { part in
-                let values = Self.values(part.subject, encounter, &budget)
+                let values = Self.values(part.subject, matchContext, &budget)
                 return part.matcher.holds(for: values, within: &budget)
             }
         }
@@ -126,13 +126,13 @@ public struct ExchangeCondition: Sendable {
     /// The parts that the exchange does not meet.
     ///
     /// - Parameters:
-    ///   - encounter: the exchange.
+    ///   - matchContext: the exchange.
     ///   - shown: the exchange as people may see it, its secrets masked: what was found is taken from it.
-    public func misses(for encounter: Encounter, shownAs shown: Encounter? = nil) -> [Miss] {
-        let shown = shown ?? encounter
+    public func misses(for matchContext: MatchContext, shownAs shown: MatchContext? = nil) -> [Miss] {
+        let shown = shown ?? matchContext
         return parts.compactMap { part in
-            let (isFound, unmet) = encounter.spending { budget in
-                let values = Self.values(part.subject, encounter, &budget)
+            let (isFound, unmet) = matchContext.spending { budget in
+                let values = Self.values(part.subject, matchContext, &budget)
                 return (!values.isEmpty, part.matcher.unmet(for: values, within: &budget))
             }
             return unmet.map { expected in
@@ -157,27 +157,27 @@ public struct ExchangeCondition: Sendable {
     private static let longestFound = 4096
 
     /// What the exchange has there.
-    private static func values(_ subject: Subject, _ encounter: Encounter, _ budget: inout WorkBudget) -> [JSON] {
-        let values = found(subject, encounter, &budget)
+    private static func values(_ subject: Subject, _ matchContext: MatchContext, _ budget: inout WorkBudget) -> [JSON] {
+        let values = found(subject, matchContext, &budget)
         return budget.isSpent ? [] : values
     }
 
-    private static func found(_ subject: Subject, _ encounter: Encounter, _ budget: inout WorkBudget) -> [JSON] {
-        let request = encounter.request
+    private static func found(_ subject: Subject, _ matchContext: MatchContext, _ budget: inout WorkBudget) -> [JSON] {
+        let request = matchContext.request
         switch subject {
         case .method: return [.string(request.method.rawValue)]
         case .path:
             guard budget.spend(onBytes: request.path.utf8.count) else { return [] }
             return [.string(String(PercentEncoding.decode(request.path) ?? request.path))]
-        case .reason: return encounter.reason.map { [.string($0)] } ?? []
-        case .tokenAge: return seconds(encounter.time("iat").map { encounter.moment.unixSeconds - $0 })
-        case .tokenLeft: return seconds(encounter.time("exp").map { $0 - encounter.moment.unixSeconds })
-        case .query(let name): return texts(encounter.query, name, &budget)
-        case .form(let name): return texts(encounter.form, name, &budget)
+        case .reason: return matchContext.reason.map { [.string($0)] } ?? []
+        case .tokenAge: return seconds(matchContext.time("iat").map { matchContext.moment.unixSeconds - $0 })
+        case .tokenLeft: return seconds(matchContext.time("exp").map { $0 - matchContext.moment.unixSeconds })
+        case .query(let name): return texts(matchContext.query, name, &budget)
+        case .form(let name): return texts(matchContext.form, name, &budget)
         case .header(let name):
             return budget.spend(1 + request.fields.count / 4) ? request.fields.values(of: name).map(JSON.string) : []
-        case .body(let path): return encounter.body.map { path.values(in: $0, within: &budget) } ?? []
-        case .claim(let path): return encounter.claims.map { path.values(in: .object($0), within: &budget) } ?? []
+        case .body(let path): return matchContext.body.map { path.values(in: $0, within: &budget) } ?? []
+        case .claim(let path): return matchContext.claims.map { path.values(in: .object($0), within: &budget) } ?? []
         }
     }
 

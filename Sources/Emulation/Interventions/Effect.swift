@@ -10,8 +10,8 @@ struct Effect: Sendable {
     }
 
     let replacement: Replacement?
-    let action: ActionOrder?
-    let disturbance: Disturbance?
+    let action: ActionRequest?
+    let wireFault: WireFault?
 
     /// The members that describe an effect.
     static let members = ["fail", "parameters", "respond", "do", "fault"]
@@ -32,12 +32,12 @@ struct Effect: Sendable {
         } else {
             replacement = nil
         }
-        action = try mapping["do"].map { node throws(FixtureProblem) in try ActionOrder(node, scope) }
-        disturbance = try mapping["fault"].map(Disturbance.init)
+        action = try mapping["do"].map { node throws(FixtureProblem) in try ActionRequest(node, scope) }
+        wireFault = try mapping["fault"].map(WireFault.init)
     }
 
     /// Whether the exchange goes on as if there were no rule.
-    var isNone: Bool { replacement == nil && action == nil && disturbance == nil }
+    var isNone: Bool { replacement == nil && action == nil && wireFault == nil }
 
     /// In words, for the journal.
     var summary: String {
@@ -48,7 +48,7 @@ struct Effect: Sendable {
         case nil: break
         }
         if let action { words.append("do \(action.name)") }
-        if let disturbance { words.append("fault \(disturbance.summary)") }
+        if let wireFault { words.append("fault \(wireFault.summary)") }
         return words.joined(separator: ", ")
     }
 }
@@ -65,6 +65,6 @@ struct Intervention: Sendable {
     init(_ effect: Effect, by author: String, _ dice: inout SplitMix64) {
         self.effect = effect
         summary = effect.isNone ? author : "\(author): \(effect.summary)"
-        transmission = effect.disturbance?.transmission(&dice) ?? .plain
+        transmission = effect.wireFault?.transmission(&dice) ?? .plain
     }
 }

@@ -69,8 +69,8 @@ struct ArmedFault: Sendable {
     /// Counts a call that the fault is for.
     ///
     /// - Returns: whether it is due. One that had to wait behind another strikes at the next call.
-    mutating func count(_ encounter: Encounter, route: String) -> Bool {
-        guard fault.routes.contains(route), fault.condition.holds(for: encounter) else { return false }
+    mutating func count(_ matchContext: MatchContext, route: String) -> Bool {
+        guard fault.routes.contains(route), fault.condition.holds(for: matchContext) else { return false }
         let isHit = counter.count()
         // With `times` it strikes from that call on.
         if case .call(let number) = fault.occurrence { return counter.calls >= number }

@@ -20,7 +20,7 @@ public struct InterventionScope: Sendable {
     }
 
     /// The scope of a mounted vendor, for rules that come by control call.
-    public init(_ vendor: any MountedVendor) {
+    public init(_ vendor: any LoadedVendor) {
         self.init(
             vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failures.map(\.name),
             actions: vendor.actions)

@@ -50,26 +50,26 @@ struct Interventions: Sendable {
     ///
     /// Faults go first, then the scenarios in the order of their activation. A rule of a scenario that does nothing but go
     /// to another state leaves the answer to those behind it.
-    mutating func decide(_ encounter: Encounter, vendor: String, route: String) -> Intervention? {
+    mutating func decide(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         // A browser asks before a call of its own; what the app sent is counted, not that.
-        if encounter.request.isPreflight { return nil }
-        var decision = strike(encounter, vendor, route)
+        if matchContext.request.isPreflight { return nil }
+        var decision = strike(matchContext, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
-            guard let hit = runs[index].count(encounter, route: route) else { continue }
+            guard let hit = runs[index].count(matchContext, route: route) else { continue }
             if hit.rule.effect.isNone {
-                let passed = runs[index].follow(hit, encounter)
+                let passed = runs[index].follow(hit, matchContext)
                 if decision == nil, hit.rule.next != nil { decision = passed }
             } else if decision?.effect.isNone ?? true {
-                decision = runs[index].follow(hit, encounter)
+                decision = runs[index].follow(hit, matchContext)
             }
         }
         return decision
     }
 
-    private mutating func strike(_ encounter: Encounter, _ vendor: String, _ route: String) -> Intervention? {
+    private mutating func strike(_ matchContext: MatchContext, _ vendor: String, _ route: String) -> Intervention? {
         var due: Int?
         for index in faults.indices where faults[index].fault.vendor == vendor {
-            if faults[index].count(encounter, route: route), due == nil { due = index }
+            if faults[index].count(matchContext, route: route), due == nil { due = index }
         }
         guard let due else { return nil }
         let canStrikeAgain = faults[due].strike()

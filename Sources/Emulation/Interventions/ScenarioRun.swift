@@ -34,10 +34,11 @@ struct ScenarioRun: Sendable {
     /// Counts a call in every rule that it fits; one that is hit and not followed hits the next call instead.
     ///
     /// - Returns: the first rule that it hits.
-    mutating func count(_ encounter: Encounter, route: String) -> Hit? {
+    mutating func count(_ matchContext: MatchContext, route: String) -> Hit? {
         var hit: Hit?
         for (index, rule) in scenario.states[state].rules.enumerated() {
-            guard rule.routes.contains(route), fits(rule.token, encounter), rule.condition.holds(for: encounter) else {
+            guard rule.routes.contains(route), fits(rule.token, matchContext), rule.condition.holds(for: matchContext)
+            else {
                 continue
             }
             if counters[index].count(), hit == nil { hit = Hit(rule: rule, index: index) }
@@ -45,22 +46,22 @@ struct ScenarioRun: Sendable {
         return hit
     }
 
-    private func fits(_ condition: ScenarioRule.TokenCondition?, _ encounter: Encounter) -> Bool {
+    private func fits(_ condition: ScenarioRule.TokenCondition?, _ matchContext: MatchContext) -> Bool {
         switch condition {
         case nil: true
-        case .present?: encounter.claims != nil
-        case .absent?: encounter.claims == nil
+        case .present?: matchContext.claims != nil
+        case .absent?: matchContext.claims == nil
         case .newer?:
-            if let last = latestRefusedExpiry, let expiry = encounter.time("exp") { expiry > last } else { false }
+            if let last = latestRefusedExpiry, let expiry = matchContext.time("exp") { expiry > last } else { false }
         }
     }
 
     /// Follows a rule that decided: remembers a refused token, and goes where the rule says.
-    mutating func follow(_ hit: Hit, _ encounter: Encounter) -> Intervention {
+    mutating func follow(_ hit: Hit, _ matchContext: MatchContext) -> Intervention {
         let rule = hit.rule
         counters[hit.index].strike()
         let origin = "scenario \(scenario.name) in \(stateName)"
-        if case .failure = rule.effect.replacement, let expiry = encounter.time("exp"),
+        if case .failure = rule.effect.replacement, let expiry = matchContext.time("exp"),
             // Beyond what a clock can show nothing could ever be newer.
             Moment.representable.contains(Moment(unixSeconds: expiry))
         {

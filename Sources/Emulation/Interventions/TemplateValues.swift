@@ -11,8 +11,8 @@ struct TemplateValues: Sendable {
 
     /// The values of an exchange: `request` with `method`, `path`, `target`, `host`, `query`, `headers` (in lower case),
     /// `parameters` (of the path) and `body`; `claims`; `clock` with `now` and `unix`.
-    init(_ encounter: Encounter) {
-        let request = encounter.request
+    init(_ matchContext: MatchContext) {
+        let request = matchContext.request
         let headers = request.fields.map { ($0.name.lowercased(), JSON.string($0.value)) }
         values = [
             "request": [
@@ -20,12 +20,12 @@ struct TemplateValues: Sendable {
                 "target": .string(request.target), "host": JSON(request.authority),
                 "query": .object(JSONObject(request.queryItems.map { ($0.name, .string($0.value)) })),
                 "headers": .object(JSONObject(headers)),
-                "parameters": .object(JSONObject(encounter.parameters.all.map { ($0.name, .string($0.value)) })),
+                "parameters": .object(JSONObject(matchContext.parameters.all.map { ($0.name, .string($0.value)) })),
                 "body": Self.body(of: request),
             ],
-            "claims": encounter.claims.map(JSON.object) ?? .null,
+            "claims": matchContext.claims.map(JSON.object) ?? .null,
             "clock": [
-                "now": .string(encounter.moment.rfc3339), "unix": JSON(encounter.moment.wholeSeconds),
+                "now": .string(matchContext.moment.rfc3339), "unix": JSON(matchContext.moment.wholeSeconds),
             ],
         ]
     }

@@ -3,8 +3,8 @@ import Wire
 
 extension JournalEntry {
     /// The exchange as conditions see it, and what judging them may take.
-    func encounter(_ budget: WorkBudget) -> Encounter {
-        Encounter(
+    func matchContext(_ budget: WorkBudget) -> MatchContext {
+        MatchContext(
             request: request, claims: record.claims, moment: moment, reason: explanation, budget: budget)
     }
 

@@ -118,7 +118,7 @@ public struct JournalExpectation: Sendable {
     }
 
     private func missed(by entry: JournalEntry) -> [ExchangeCondition.Miss] {
-        filter.misses(for: entry) + condition.misses(for: entry.encounter(nearMissBudget))
+        filter.misses(for: entry) + condition.misses(for: entry.matchContext(nearMissBudget))
     }
 
     /// ours: a thousand entries whose contents fill a journal take some two million; a query may look at each value often.
@@ -128,10 +128,10 @@ public struct JournalExpectation: Sendable {
     private func judge(_ entry: JournalEntry, within left: inout Int) -> Bool? {
         guard filter.admits(entry) else { return false }
         let budget = WorkBudget(steps: min(WorkBudget.standardSteps, left))
-        let encounter = entry.encounter(budget)
-        let holds = condition.holds(for: encounter)
-        left -= encounter.spending { budget.left - $0.left }
-        return encounter.isBeyondBudget ? nil : holds
+        let matchContext = entry.matchContext(budget)
+        let holds = condition.holds(for: matchContext)
+        left -= matchContext.spending { budget.left - $0.left }
+        return matchContext.isBeyondBudget ? nil : holds
     }
 
     private func missCount(for entry: JournalEntry) -> Int {
@@ -141,7 +141,7 @@ public struct JournalExpectation: Sendable {
     private func misses(for entry: JournalEntry, _ redactor: Redactor) -> [ExchangeCondition.Miss] {
         filter.misses(for: entry)
             + condition.misses(
-                for: entry.encounter(nearMissBudget), shownAs: MaskedExchange(entry, by: redactor).encounter)
+                for: entry.matchContext(nearMissBudget), shownAs: MaskedExchange(entry, by: redactor).matchContext)
     }
 
     /// What may be spent on saying how near an entry is.

@@ -3,10 +3,10 @@ import Synchronization
 /// The bytes that all journals of a server keep together, and which of them gives way when they are too many.
 final class JournalTotal: Sendable {
     private let count = Atomic(0)
-    private let order = Mutex(JournalOrder())
+    private let order = Mutex(JournalEviction())
     /// The place of the journal that was used last: while one journal is used again and again, no lock is taken. Changed
     /// under the lock of the order, in which that journal is.
-    private let latest = Atomic(JournalOrder.nobody)
+    private let latest = Atomic(JournalEviction.nobody)
 
     /// Nothing yet.
     init() {}
@@ -28,7 +28,7 @@ final class JournalTotal: Sendable {
         add(-bytes)
         order.withLock { order in
             order.leave(place)
-            if latest.load(ordering: .relaxed) == place { latest.store(JournalOrder.nobody, ordering: .relaxed) }
+            if latest.load(ordering: .relaxed) == place { latest.store(JournalEviction.nobody, ordering: .relaxed) }
         }
     }
 
@@ -54,7 +54,7 @@ final class JournalTotal: Sendable {
     }
 
     /// Leaves a journal out of the order that keeps nothing any more; false when there is no other.
-    private func leaveOut(_ journal: Journal, at place: Int, _ order: inout JournalOrder) -> Bool {
+    private func leaveOut(_ journal: Journal, at place: Int, _ order: inout JournalEviction) -> Bool {
         guard journal.count == 0 else { return true }
         // The latest one is always in the order, so that its next use need not put it there.
         guard latest.load(ordering: .sequentiallyConsistent) != place else { return false }

@@ -115,7 +115,7 @@ extension MaskedExchange {
             "status": JSON(entry.response.status.code), "headers": Self.json(responseFields), "body": responseBody,
         ]
         guard entry.record.intervention != nil else { return json }
-        return Echoes(of: entry.request, secrets: declared).hidden(in: json)
+        return SecretRedactor(of: entry.request, secrets: declared).hidden(in: json)
     }
 
     private static func json(_ fields: [(name: String, value: String)]) -> JSON {
@@ -127,12 +127,12 @@ extension MaskedExchange {
 
 extension MaskedExchange {
     /// The exchange as conditions would see it.
-    var encounter: Encounter {
+    var matchContext: MatchContext {
         var request = entry.request
         request.target = target
         request.fields = FieldLines(requestFields.map { ($0.name, $0.value) })
         request.body = encounterBody
-        return Encounter(
+        return MatchContext(
             request: request, claims: entry.record.claims.map { redactor.json(.object($0)).object ?? [:] },
             moment: entry.moment, reason: reason)
     }

@@ -39,9 +39,9 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         @usableFromInline var hidden: Set<Key> = []
         /// The names of ``records``; those that the fixtures give count where none of these has the key.
         @usableFromInline var names: [Record.Name: Key] = [:]
-        @usableFromInline var groups: [Record.Group: ArrivalOrder<Key>] = [:]
+        @usableFromInline var groups: [Record.Group: InsertionOrder<Key>] = [:]
         /// Keys of those that do not stand in the place of a record of the fixtures, in the order in which they came.
-        @usableFromInline var added = ArrivalOrder<Key>()
+        @usableFromInline var added = InsertionOrder<Key>()
         @usableFromInline var byteCount = 0
         @usableFromInline var secrets = SecretLedger()
         @usableFromInline var lastNumber = 0
@@ -84,7 +84,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     /// The records of a group, in the order in which they came.
     public func records(in group: Record.Group) -> [Record] {
-        overlay.isEmpty ? [] : (overlay[0].groups[group] ?? ArrivalOrder()).compactMap { self[$0] }
+        overlay.isEmpty ? [] : (overlay[0].groups[group] ?? InsertionOrder()).compactMap { self[$0] }
     }
 
     public func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
@@ -94,7 +94,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     }
 
     /// Keys of those that do not stand in the place of a record of the fixtures, the oldest first.
-    public var added: ArrivalOrder<Key> { overlay.isEmpty ? ArrivalOrder() : overlay[0].added }
+    public var added: InsertionOrder<Key> { overlay.isEmpty ? InsertionOrder() : overlay[0].added }
 
     @inlinable
     public var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
@@ -165,7 +165,7 @@ extension RecordTable {
         overlay[0].lastNumber = max(overlay[0].lastNumber, key as? Int ?? 0)
         guard old == nil else { return }
         overlay[0].added.append(key)
-        if let group = record.group { overlay[0].groups[group, default: ArrivalOrder()].append(key) }
+        if let group = record.group { overlay[0].groups[group, default: InsertionOrder()].append(key) }
     }
 
     /// Puts a record in the place of all that have its key or one of its names; one that the fixtures give too takes the

@@ -28,8 +28,8 @@ public final class Sandbox: Sendable {
     /// Where ids come from.
     public let identifiers: IdentifierSource
 
-    private let mounting: Mounting
-    private let cells: [any StateCell]
+    private let inForce: VendorsInForce
+    private let vendors: [any SandboxedVendor]
     private let initialSettings: Settings
     private let control: Mutex<Control>
     private let machine: @Sendable () -> Moment
@@ -39,7 +39,8 @@ public final class Sandbox: Sendable {
     private let secrets = SecretIndex()
 
     init(
-        _ identity: SandboxIdentity, mounting: Mounting, settings: Settings, journal: Journal, timeToLive: Duration?,
+        _ identity: SandboxIdentity, inForce: VendorsInForce, settings: Settings, journal: Journal,
+        timeToLive: Duration?,
         timer: DeadlineTimer, census: SandboxCensus, machine: @escaping @Sendable () -> Moment
     ) {
         let alarm = Alarm(timer)
@@ -50,8 +51,8 @@ public final class Sandbox: Sendable {
         created = machine()
         initialSettings = settings
         identifiers = IdentifierSource(seed: settings.seed)
-        self.mounting = mounting
-        cells = mounting.vendors.enumerated().map { $1.makeCell(settings, in: identity, alarm, $0) }
+        self.inForce = inForce
+        vendors = inForce.vendors.enumerated().map { $1.makeStore(settings, in: identity, alarm, $0) }
         mayExpire = Atomic(timeToLive != nil)
         control = Mutex(
             Control(
@@ -69,10 +70,10 @@ public final class Sandbox: Sendable {
     public var name: String { identity.name }
 
     /// The vendor at that index, in this sandbox.
-    public func cell(_ vendor: Int) -> any StateCell { cells[vendor] }
+    public func vendor(_ vendor: Int) -> any SandboxedVendor { vendors[vendor] }
 
     /// Hides the secrets of the fixtures and of this sandbox in whatever is shown.
-    public var redactor: Redactor { mounting.redactor(secrets, cells) }
+    public var redactor: Redactor { inForce.redactor(secrets, vendors) }
 
     /// The moment by the sandbox's clock.
     public var now: Moment { control.withLock { $0.clock.now } }
@@ -159,7 +160,7 @@ public final class Sandbox: Sendable {
                 control.interventions.reseed(control.settings.seed)
                 if control.clock.isMachineTime { control.clock = SandboxClock(seed: control.settings.seed) }
             }
-            for cell in cells { cell.apply(control.settings) }
+            for vendor in vendors { vendor.apply(control.settings) }
             return (control.settings, control.clock != clock)
         }
         if isClockChanged { passDeadlines() }
@@ -173,11 +174,11 @@ public final class Sandbox: Sendable {
         control.withLock { control in
             control.clock = SandboxClock(seed: initialSettings.seed)
             control.interventions = Interventions(seed: initialSettings.seed)
-            let scenarios = control.initialScenarios.compactMap(mounting.edition.scenario)
+            let scenarios = control.initialScenarios.compactMap(inForce.loaded.scenario)
             control.interventions.activate(scenarios.map { ($0, 0) })
         }
         identifiers.reseed(initialSettings.seed)
-        for cell in cells { cell.reset() }
+        for vendor in vendors { vendor.reset() }
         journal.clear(restartNumbers: true)
     }
 }
@@ -200,17 +201,17 @@ extension Sandbox {
     }
 
     /// Lets the deadlines pass that are due by the clock as it is now.
-    func passDeadlines() { for cell in cells { cell.passDeadlines(in: self) } }
+    func passDeadlines() { for vendor in vendors { vendor.passDeadlines(in: self) } }
 
     /// Moves every state on to the vendors in force, so that one which nobody uses does not keep earlier ones.
-    public func adoptEdition() { passDeadlines() }
+    public func adoptLoadedVendors() { passDeadlines() }
 
     /// Lets the deadlines of the vendor at that index pass.
-    func passDeadlines(of index: Int) { cells[index].passDeadlines(in: self) }
+    func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
 
     /// Closes all sockets and lets all go who wait for something to happen, since nobody can name the sandbox any more.
     func end() {
-        for cell in cells { cell.end() }
+        for vendor in vendors { vendor.end() }
         journal.end()
     }
 }
@@ -249,7 +250,7 @@ extension Sandbox {
 
     /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
     @usableFromInline
-    func intervene(_ encounter: Encounter, vendor: String, route: String) -> Intervention? {
-        control.withLock { $0.interventions.decide(encounter, vendor: vendor, route: route) }
+    func intervene(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
+        control.withLock { $0.interventions.decide(matchContext, vendor: vendor, route: route) }
     }
 }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The sandboxes of a server; each comes into being when it is first named.
 public final class SandboxDirectory: Sendable {
-    private let mounting: Mounting
+    private let inForce: VendorsInForce
     private let settings: Settings
     private let limits: SandboxLimits
     /// How many there may be besides the standard one.
@@ -26,11 +26,11 @@ public final class SandboxDirectory: Sendable {
     ///
     /// - Parameter machine: the machine's clock, by which sandboxes grow old.
     public init(
-        mounting: Mounting, settings: Settings, limits: SandboxLimits = SandboxLimits(),
+        inForce: VendorsInForce, settings: Settings, limits: SandboxLimits = SandboxLimits(),
         journalLimits: Journal.Limits = Journal.Limits(),
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
-        self.mounting = mounting
+        self.inForce = inForce
         self.settings = settings
         self.limits = limits
         self.journalLimits = journalLimits
@@ -39,7 +39,7 @@ public final class SandboxDirectory: Sendable {
         let journal = Journal(limits: journalLimits, total: journals)
         standard = Sandbox(
             SandboxIdentity(name: SandboxName.standard, start: start, isSeeded: settings.seed != nil),
-            mounting: mounting, settings: settings, journal: journal, timeToLive: nil, timer: timer, census: census,
+            inForce: inForce, settings: settings, journal: journal, timeToLive: nil, timer: timer, census: census,
             machine: machine)
         if limits.timeToLive != nil { startSweeping() }
     }
@@ -52,7 +52,7 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Made outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), mounting: mounting,
+            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), inForce: inForce,
             settings: settings,
             journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
             timer: timer, census: census, machine: machine)

@@ -16,13 +16,13 @@ final class SecretIndex: Sendable {
     private let content = Mutex(Content())
 
     /// The texts that the vendors have learned, in layers of which each is some times as large as the next.
-    func layers(of cells: [any StateCell]) -> [KnownSecrets] {
+    func layers(of vendors: [any SandboxedVendor]) -> [KnownSecrets] {
         content.withLock { content in
-            if content.marks.count != cells.count || content.count > Self.capacity {
-                content = Content(marks: cells.map { _ in nil })
+            if content.marks.count != vendors.count || content.count > Self.capacity {
+                content = Content(marks: vendors.map { _ in nil })
             }
-            for (index, cell) in cells.enumerated() {
-                guard let (texts, mark) = cell.secrets(since: content.marks[index]) else { continue }
+            for (index, vendor) in vendors.enumerated() {
+                guard let (texts, mark) = vendor.secrets(since: content.marks[index]) else { continue }
                 content.marks[index] = mark
                 Self.add(texts, &content)
             }
@@ -44,10 +44,10 @@ final class SecretIndex: Sendable {
 
 /// What the fixtures say that nobody may see, and what everybody may; put together when somebody reads.
 final class FixtureSecrets: Sendable {
-    private let vendors: [any MountedVendor]
+    private let vendors: [any LoadedVendor]
     private let made = Mutex<(KnownSecrets, published: Set<String>)?>(nil)
 
-    init(of vendors: [any MountedVendor]) {
+    init(of vendors: [any LoadedVendor]) {
         self.vendors = vendors
     }
 

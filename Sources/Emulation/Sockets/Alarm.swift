@@ -2,7 +2,7 @@ import Synchronization
 
 /// Has a sandbox woken when something in it is due by its clock.
 ///
-/// Made before the sandbox, whose cells hold it.
+/// Made before the sandbox, whose stores hold it.
 public final class Alarm: Sendable {
     private struct Owner {
         weak var sandbox: Sandbox?

@@ -8,8 +8,8 @@ public struct Outbox: Sendable {
     /// Something to be told.
     @usableFromInline
     enum Order: Sendable {
-        case send(WebSocketMessage, [SocketAddress])
-        case close(WebSocketClosure, SocketAddress)
+        case send(WebSocketMessage, [SocketTopic])
+        case close(WebSocketClosure, SocketTopic)
         /// To the socket whose frame is being dealt with.
         case reply(WebSocketMessage)
         /// At the socket whose frame is being dealt with.
@@ -29,14 +29,14 @@ public struct Outbox: Sendable {
     /// Whether nobody is told anything.
     @inlinable var isEmpty: Bool { orders.isEmpty }
 
-    /// Sends a message to every socket that has one of these addresses, once to each.
-    public mutating func send(_ message: WebSocketMessage, to addresses: [SocketAddress]) {
-        orders.append(.send(message, addresses))
+    /// Sends a message to every socket that has one of these topics, once to each.
+    public mutating func send(_ message: WebSocketMessage, to topics: [SocketTopic]) {
+        orders.append(.send(message, topics))
     }
 
-    /// Closes every socket that has this address; what was sent before still arrives, and nothing is sent behind it.
-    public mutating func close(_ closure: WebSocketClosure, at address: SocketAddress) {
-        orders.append(.close(closure, address))
+    /// Closes every socket that has this topic; what was sent before still arrives, and nothing is sent behind it.
+    public mutating func close(_ closure: WebSocketClosure, at topic: SocketTopic) {
+        orders.append(.close(closure, topic))
     }
 
     mutating func reply(_ message: WebSocketMessage) { orders.append(.reply(message)) }

@@ -7,30 +7,30 @@ final class SocketConnection<V: ServesSockets>: WebSocketHandler {
     /// Which state the handshake was judged by.
     let era: Int
     let log = SocketLog()
-    private let cell: VendorCell<V>
+    private let store: VendorStateStore<V>
 
-    init(_ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, cell: VendorCell<V>) {
+    init(_ opening: SocketOpening<V>, era: Int, in sandbox: Sandbox, store: VendorStateStore<V>) {
         self.opening = opening
         self.era = era
         self.sandbox = sandbox
-        self.cell = cell
+        self.store = store
     }
 
     func opened(_ socket: WebSocket) {
         // Pinned before it can be told anything: from here on the end comes for certain.
         sandbox.pinSocket()
-        cell.open(socket, self)
+        store.open(socket, self)
         sandbox.journal.noteChange()
     }
 
     func received(_ message: WebSocketMessage, on socket: WebSocket) {
         sandbox.touch()
-        cell.receive(message, on: socket, self)
+        store.receive(message, on: socket, self)
         sandbox.journal.noteChange()
     }
 
     func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {
-        cell.forget(socket, closure, self)
+        store.forget(socket, closure, self)
         sandbox.unpinSocket()
         sandbox.journal.noteChange()
     }

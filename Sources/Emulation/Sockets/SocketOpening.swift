@@ -3,8 +3,8 @@ public import Wire
 
 /// How a vendor takes a socket that a handshake asks for.
 public struct SocketOpening<V: ServesSockets>: Sendable {
-    /// Under which addresses something is sent to the socket.
-    public let addresses: [SocketAddress]
+    /// Under which topics something is sent to the socket.
+    public let topics: [SocketTopic]
     /// What the vendor wants to know of the socket again, such as the id of its session.
     public let label: V.SocketLabel
     /// The subprotocol that was chosen among those of the handshake.
@@ -18,10 +18,10 @@ public struct SocketOpening<V: ServesSockets>: Sendable {
 
     /// An opening of these parts.
     public init(
-        addresses: [SocketAddress], label: V.SocketLabel, subprotocol: String? = nil,
+        topics: [SocketTopic], label: V.SocketLabel, subprotocol: String? = nil,
         maximumMessageBytes: Int = 64 * 1024, silence: Duration = .seconds(600), fields: HTTPFields = [:]
     ) {
-        self.addresses = addresses
+        self.topics = topics
         self.label = label
         self.subprotocol = subprotocol
         self.maximumMessageBytes = maximumMessageBytes
@@ -31,9 +31,9 @@ public struct SocketOpening<V: ServesSockets>: Sendable {
 }
 
 /// A handshake that a handler has accepted.
-public struct SocketOrder<V: Vendor>: Sendable {
+public struct SocketRequest<V: Vendor>: Sendable {
     /// Makes the answer, and the log that the journal shows; called with which state the handler saw.
-    let accept: @Sendable (Sandbox, VendorCell<V>, _ era: Int) -> (Response, SocketLog)
+    let accept: @Sendable (Sandbox, VendorStateStore<V>, _ era: Int) -> (Response, SocketLog)
     /// Which state the handler saw: after a reset it is another one. Set after the handler, under the lock.
     @usableFromInline var era = 0
 }
@@ -41,8 +41,8 @@ public struct SocketOrder<V: Vendor>: Sendable {
 extension Call where V: ServesSockets {
     /// Accepts a handshake. The socket is open, and greeted by ``ServesSockets/socketOpened(_:_:)``, once the answer is sent.
     public mutating func openSocket(_ handshake: WebSocketHandshake, _ opening: SocketOpening<V>) -> Reply {
-        socket = SocketOrder { sandbox, cell, era in
-            let connection = SocketConnection(opening, era: era, in: sandbox, cell: cell)
+        socket = SocketRequest { sandbox, store, era in
+            let connection = SocketConnection(opening, era: era, in: sandbox, store: store)
             let upgrade = WebSocketUpgrade(
                 handshake, handler: connection, subprotocol: opening.subprotocol,
                 maximumMessageBytes: opening.maximumMessageBytes, silence: opening.silence)

@@ -2,7 +2,7 @@ import Wire
 
 /// A socket that is open.
 struct OpenSocket: Sendable {
-    let addresses: [SocketAddress]
+    let topics: [SocketTopic]
     let log: SocketLog
     /// Whether the server has closed it, and only waits for the client to do the same.
     var isClosing = false
@@ -11,12 +11,12 @@ struct OpenSocket: Sendable {
 /// The open sockets of a vendor in one sandbox, and where they are to be found.
 struct SocketRegistry: Sendable {
     private(set) var sockets: [WebSocket: OpenSocket] = [:]
-    private var audiences: [SocketAddress: Set<WebSocket>] = [:]
+    private var audiences: [SocketTopic: Set<WebSocket>] = [:]
 
     /// Takes in a socket that has opened.
     mutating func add(_ socket: WebSocket, _ entry: OpenSocket) {
         sockets[socket] = entry
-        for address in entry.addresses { audiences[address, default: []].insert(socket) }
+        for topic in entry.topics { audiences[topic, default: []].insert(socket) }
     }
 
     /// Forgets a socket that has ended.
@@ -24,7 +24,7 @@ struct SocketRegistry: Sendable {
     /// - Returns: what was known of it; `nil` when it was forgotten before.
     mutating func remove(_ socket: WebSocket) -> OpenSocket? {
         guard let entry = sockets.removeValue(forKey: socket) else { return nil }
-        hide(socket, at: entry.addresses)
+        hide(socket, at: entry.topics)
         return entry
     }
 
@@ -44,17 +44,17 @@ struct SocketRegistry: Sendable {
     ) {
         for order in outbox.orders {
             switch order {
-            case .send(let message, let addresses): send(message, to: audience(of: addresses), moment, cause)
+            case .send(let message, let topics): send(message, to: audience(of: topics), moment, cause)
             case .reply(let message): send(message, to: own.map { [$0] } ?? [], moment, cause)
-            case .close(let closure, let address): for socket in audience(of: [address]) { close(socket, closure) }
+            case .close(let closure, let topic): for socket in audience(of: [topic]) { close(socket, closure) }
             case .hangUp(let closure): if let own { close(own, closure) }
             }
         }
     }
 
-    private func audience(of addresses: [SocketAddress]) -> Set<WebSocket> {
-        guard addresses.count != 1 else { return audiences[addresses[0]] ?? [] }
-        return addresses.reduce(into: []) { $0.formUnion(audiences[$1] ?? []) }
+    private func audience(of topics: [SocketTopic]) -> Set<WebSocket> {
+        guard topics.count != 1 else { return audiences[topics[0]] ?? [] }
+        return topics.reduce(into: []) { $0.formUnion(audiences[$1] ?? []) }
     }
 
     private func send(
@@ -70,14 +70,14 @@ struct SocketRegistry: Sendable {
     private mutating func close(_ socket: WebSocket, _ closure: WebSocketClosure) {
         guard let entry = sockets[socket], !entry.isClosing else { return }
         sockets[socket]?.isClosing = true
-        hide(socket, at: entry.addresses)
+        hide(socket, at: entry.topics)
         socket.close(closure)
     }
 
-    private mutating func hide(_ socket: WebSocket, at addresses: [SocketAddress]) {
-        for address in addresses {
-            audiences[address]?.remove(socket)
-            if audiences[address]?.isEmpty == true { audiences[address] = nil }
+    private mutating func hide(_ socket: WebSocket, at topics: [SocketTopic]) {
+        for topic in topics {
+            audiences[topic]?.remove(socket)
+            if audiences[topic]?.isEmpty == true { audiences[topic] = nil }
         }
     }
 }

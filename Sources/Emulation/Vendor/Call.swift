@@ -15,7 +15,7 @@ public final class Arrival<V: Vendor>: Sendable {
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
     /// What authentication may know of the state.
-    public let standing: V.Standing
+    public let authenticationContext: V.AuthenticationContext
     /// The sandbox of the request.
     public let sandbox: SandboxIdentity
     /// How asking for published keys went that this request has waited for; `nil` when it has not.
@@ -24,9 +24,10 @@ public final class Arrival<V: Vendor>: Sendable {
     /// An arrival of these parts.
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
-        switches: V.Switches, standing: V.Standing, sandbox: SandboxIdentity, keyFetch: KeyFetchReport? = nil
+        switches: V.Switches, authenticationContext: V.AuthenticationContext, sandbox: SandboxIdentity,
+        keyFetch: KeyFetchReport? = nil
     ) {
-        self.standing = standing
+        self.authenticationContext = authenticationContext
         self.sandbox = sandbox
         self.keyFetch = keyFetch
         self.vendor = vendor
@@ -53,7 +54,7 @@ public struct Call<V: Vendor>: Sendable {
     /// What open sockets are told, unless the call is refused or has to wait.
     public var outbox = Outbox()
     /// The handshake that the handler accepts; set by `openSocket`.
-    @usableFromInline var socket: SocketOrder<V>?
+    @usableFromInline var socket: SocketRequest<V>?
     /// The orders of the request that were refused each by itself; `nil` while there are none, as for nearly every call.
     public var parts: ExchangeParts?
 

@@ -14,7 +14,7 @@ public struct RequestFact: Sendable {
     }
 }
 
-extension Sequence<any MountedVendor> {
+extension Sequence<any LoadedVendor> {
     /// What is wrong with the facts that are given to these vendors; `nil` when each is a text that one of them knows.
     public func problem(withFacts facts: JSONObject) -> String? {
         let known = flatMap(\.requestFacts).map(\.name)

@@ -20,7 +20,7 @@ public protocol Vendor: Sendable {
     /// What authentication makes of a request's credentials.
     associatedtype Credentials: Sendable
     /// What authentication may know of the state; set by ``AuthenticatesWithState``.
-    associatedtype Standing: Sendable = Void
+    associatedtype AuthenticationContext: Sendable = Void
 
     /// Name, owned paths and path rules.
     static var identity: VendorIdentity { get }
@@ -64,7 +64,7 @@ public protocol Vendor: Sendable {
     /// that does not say otherwise keeps the state as it is.
     func adopt(_ state: State, startedFrom old: Self) -> State
 
-    /// Judges the presented credentials by every rule that needs no more of the state than ``Arrival/standing``, in the order of
+    /// Judges the presented credentials by every rule that needs no more of the state than ``Arrival/authenticationContext``, in the order of
     /// the vendor's checks.
     ///
     /// It answers nothing, and runs outside any lock.
@@ -97,7 +97,8 @@ public protocol Vendor: Sendable {
     var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { get }
     var answerFinisher: (any FinishesAnswers<Switches>)? { get }
     /// Set by ``AuthenticatesWithState``; `read` locks the state for as long as its closure runs.
-    func standing(_ read: ((State) -> Standing) -> Standing) -> Standing
+    func authenticationContext(_ read: ((State) -> AuthenticationContext) -> AuthenticationContext)
+        -> AuthenticationContext
 }
 
 extension Vendor {

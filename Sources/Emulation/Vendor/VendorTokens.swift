@@ -22,7 +22,7 @@ public struct TokenKind: Sendable {
 }
 
 /// An order for a token.
-public struct MintOrder: Sendable {
+public struct MintRequest: Sendable {
     /// The kind's name.
     public let kind: String
     /// The order's members, as the control API takes them.

@@ -4,12 +4,12 @@
     internal import Glibc
 #endif
 
-/// An exchange of the client on its loop: does with a socket what the exchange's course says is next.
+/// An exchange of the client on its loop: does with a socket what the exchange's machine says is next.
 ///
 /// It lives on the loop's thread and is touched by no other.
 final class ClientConnection {
     let exchange: ClientExchange
-    private(set) var course: ClientCourse
+    private(set) var machine: ClientStateMachine
     private var socket: Socket?
     private var transport: Transport?
     private var interest: Interest = []
@@ -21,25 +21,25 @@ final class ClientConnection {
 
     init(_ exchange: ClientExchange) {
         self.exchange = exchange
-        course = ClientCourse(
+        machine = ClientStateMachine(
             exchange.target, request: exchange.bytes, isHead: exchange.isHead, maximumBody: exchange.maximumBody)
     }
 
     /// Takes the addresses that a look-up has found.
     func found(_ addresses: [SocketAddress], _ loop: ClientLoop) {
-        guard case .lookUp = course.step else { return }
-        course.found(addresses)
+        guard case .lookUp = machine.step else { return }
+        machine.found(addresses)
         proceed(loop)
     }
 
     /// Does what has become possible.
     func handle(_ readiness: Readiness, _ loop: ClientLoop) {
-        if case .connect = course.step { endConnecting(loop) } else { proceed(loop) }
+        if case .connect = machine.step { endConnecting(loop) } else { proceed(loop) }
     }
 
     /// Goes on until something has to be waited for.
     func proceed(_ loop: ClientLoop) {
-        switch course.step {
+        switch machine.step {
         case .lookUp: loop.lookUp(self)
         case .connect: if socket == nil { connect(loop) }
         case .shakeHands: shakeHands(loop)
@@ -60,7 +60,7 @@ final class ClientConnection {
 
 extension ClientConnection {
     private func connect(_ loop: ClientLoop) {
-        guard case .connect(let address) = course.step else { return }
+        guard case .connect(let address) = machine.step else { return }
         guard let socket = Socket(family: address.family) else { return refuse(OperatingSystem.lastError, loop) }
         socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
         interest = .writing
@@ -87,11 +87,11 @@ extension ClientConnection {
             close(loop)
             return refuse(reason, loop)
         }
-        course.connected()
+        machine.connected()
         let target = exchange.target
         let session = target.isSecure ? TLSSession(socket, trust: exchange.trust, host: target.host) : nil
         if target.isSecure, session == nil {
-            course.fail(.tlsFailed("OpenSSL has no room for a connection, or \(target.host) is no name for it"))
+            machine.fail(.tlsFailed("OpenSSL has no room for a connection, or \(target.host) is no name for it"))
         }
         transport = Transport(socket, session)
         proceed(loop)
@@ -99,7 +99,7 @@ extension ClientConnection {
 
     /// Has the next address tried, in a turn of its own: no report of this one can then be about its socket.
     private func refuse(_ reason: Int32, _ loop: ClientLoop) {
-        course.notConnected(because: OperatingSystem.errorText(reason))
+        machine.notConnected(because: OperatingSystem.errorText(reason))
         loop.postpone(self)
     }
 
@@ -107,9 +107,9 @@ extension ClientConnection {
         guard let transport else { return }
         do throws(ClientError) {
             guard try transport.establish() else { return watch(for: transport.interest, loop) }
-            course.secured()
+            machine.secured()
         } catch {
-            course.fail(error)
+            machine.fail(error)
         }
         proceed(loop)
     }
@@ -119,17 +119,17 @@ extension ClientConnection {
         guard let transport else { return }
         send(by: transport)
         let hasMore = receive(by: transport, loop)
-        if case .end(let outcome) = course.step { return loop.end(self, outcome) }
+        if case .end(let outcome) = machine.step { return loop.end(self, outcome) }
         if hasMore { return loop.postpone(self) }
-        watch(for: course.hasUnsent ? [transport.interest, .writing] : transport.interest, loop)
+        watch(for: machine.hasUnsent ? [transport.interest, .writing] : transport.interest, loop)
     }
 
     private func send(by transport: Transport) {
-        while course.hasUnsent {
-            switch course.withUnsent(transport.write) {
-            case .moved(let count): course.sent(count)
+        while machine.hasUnsent {
+            switch machine.withUnsent(transport.write) {
+            case .moved(let count): machine.sent(count)
             case .wouldBlock: return
-            case .ended, .broken: course.sendingEnded()
+            case .ended, .broken: machine.sendingEnded()
             }
         }
     }
@@ -139,14 +139,14 @@ extension ClientConnection {
         for _ in 0..<Self.readsPerTurn {
             switch transport.read(into: loop.scratch) {
             case .moved(let count):
-                let before = course.byteCount
-                course.received(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
-                if !loop.keep(course.byteCount - before) { course.fail(.tooMany) }
+                let before = machine.byteCount
+                machine.received(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                if !loop.keep(machine.byteCount - before) { machine.fail(.tooMany) }
             case .wouldBlock: return false
-            case .ended: course.receivingEnded()
-            case .broken: course.fail(.connectionLost)
+            case .ended: machine.receivingEnded()
+            case .broken: machine.fail(.connectionLost)
             }
-            if case .end = course.step { return false }
+            if case .end = machine.step { return false }
         }
         return true
     }

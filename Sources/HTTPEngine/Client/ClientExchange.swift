@@ -15,7 +15,7 @@ final class ClientExchange: Sendable {
     let isHead: Bool
     let trust: TLSTrust
     /// When it is given up, wherever it is then.
-    let deadline: Moment
+    let deadline: MonotonicTime
     let maximumBody: Int
     private let state = Mutex(State())
 

@@ -22,12 +22,12 @@ final class ClientLoop {
     private let mailbox: Mailbox<Message>
     private let occupancy: ClientOccupancy
     private let lookUps: NameLookUps
-    private var now = Moment.now
+    private var now = MonotonicTime.now
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var watched: [Int32: ClientConnection] = [:]
     private var unfinished: [ClientConnection] = []
     /// No deadline lies before this. To look through all exchanges once it has come is cheaper than to keep an order.
-    private var earliestDeadline: Moment?
+    private var earliestDeadline: MonotonicTime?
     private var isOver = false
 
     init(_ poller: Poller, _ mailbox: Mailbox<Message>, _ occupancy: ClientOccupancy, _ lookUps: NameLookUps) {
@@ -159,7 +159,7 @@ extension ClientLoop {
         connections[ObjectIdentifier(connection.exchange)] = nil
         lookUps.forget(connection.exchange)
         connection.close(self)
-        occupancy.leave(byteCount: connection.course.byteCount)
+        occupancy.leave(byteCount: connection.machine.byteCount)
         connection.exchange.end(outcome)
     }
 }

@@ -145,7 +145,7 @@ struct ResponseParser {
 
     private mutating func decode(_ decoder: inout ChunkedDecoder) throws(ClientError) -> Bool {
         let progress: ChunkedDecoder.Progress
-        do throws(Refusal) {
+        do throws(RequestRejection) {
             progress = try decoder.decode(&input, into: &body)
         } catch {
             throw .malformedAnswer

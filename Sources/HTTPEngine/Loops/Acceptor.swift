@@ -21,7 +21,7 @@ final class Acceptor {
     /// Whether a client may be waiting at a listener.
     private(set) var isReady = false
     /// When accepting resumes after a pause.
-    private(set) var resumption: Moment?
+    private(set) var resumption: MonotonicTime?
 
     init(_ listeners: [ListeningSocket], _ mailboxes: [LoopMailbox], maximumConnections: Int) {
         self.listeners = listeners
@@ -38,11 +38,11 @@ final class Acceptor {
 
     func markReady() { isReady = isWatching }
 
-    func mustAccept(_ now: Moment) -> Bool { isReady || resumption.map { $0 <= now } ?? false }
+    func mustAccept(_ now: MonotonicTime) -> Bool { isReady || resumption.map { $0 <= now } ?? false }
 
     /// Accepts waiting connections and passes each to a loop's mailbox.
     func accept(
-        _ poller: Poller, _ now: Moment, give: (LoopMailbox, Arrival) -> Void
+        _ poller: Poller, _ now: MonotonicTime, give: (LoopMailbox, AcceptedSocket) -> Void
     ) {
         isReady = false
         // Listeners take turns being first, or the last free slot would always go to the same one.
@@ -56,14 +56,14 @@ final class Acceptor {
     }
 
     /// Ends a pause early, since there is room again.
-    func resume(at moment: Moment) { resumption = moment }
+    func resume(at moment: MonotonicTime) { resumption = moment }
 
     func end() {
         for listener in listeners { listener.close() }
     }
 
     /// Returns false if the listener must wait for connections or descriptors to be freed.
-    private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, Arrival) -> Void) -> Bool {
+    private func acceptAll(of listener: ListeningSocket, _ give: (LoopMailbox, AcceptedSocket) -> Void) -> Bool {
         for round in 0..<Self.connectionsPerRound {
             let counts = mailboxes.map { $0.connectionCount.load(ordering: .relaxed) }
             // If this loop took the last slot, nobody else may be waiting; otherwise the poller reports again.
@@ -76,8 +76,8 @@ final class Acceptor {
                 }
             }
             let fewest = counts.indices.min { counts[$0] < counts[$1] } ?? 0
-            let arrival = Arrival(socket: socket, remoteAddress: client.host, identity: listener.identity)
-            give(mailboxes[fewest], arrival)
+            let accepted = AcceptedSocket(socket: socket, remoteAddress: client.host, identity: listener.identity)
+            give(mailboxes[fewest], accepted)
         }
         isReady = true
         return true

@@ -53,7 +53,7 @@ extension Connection {
             acceptContent(loop)
         case .request(let request):
             wait = nil
-            exchange = ResponseEncoder.Exchange(
+            exchange = ResponseEncoder.Framing(
                 isHead: request.method == .head, version: request.version,
                 persists: parser.persists && !loop.isStopping)
             answer(request, loop)
@@ -70,7 +70,7 @@ extension Connection {
     }
 
     /// Answers invalid bytes and ends the connection.
-    func refuse(_ refusal: Refusal, _ loop: EventLoop) {
+    func refuse(_ refusal: RequestRejection, _ loop: EventLoop) {
         note(.refused(status: refusal.status.code, reason: refusal.reason), loop)
         loop.encoder.encode(refusal, into: &output.bytes)
         phase = .finishing

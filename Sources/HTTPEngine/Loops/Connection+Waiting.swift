@@ -49,7 +49,7 @@ extension Connection {
 
 extension Connection {
     /// Checks whether the client has run out of time; `moment` is the time the timer was set for.
-    func timerFired(set moment: Moment, _ loop: EventLoop) {
+    func timerFired(set moment: MonotonicTime, _ loop: EventLoop) {
         guard reminder == moment else { return }
         reminder = laterReminder
         laterReminder = nil
@@ -81,7 +81,7 @@ extension Connection {
     }
 
     /// Silence counts from the client's last byte, whatever was sent to it since.
-    private func begin(of wait: Wait, _ loop: EventLoop) -> Moment {
+    private func begin(of wait: Wait, _ loop: EventLoop) -> MonotonicTime {
         wait == .message ? webSocket?.lastHeard ?? loop.now : loop.now
     }
 
@@ -108,7 +108,7 @@ extension Connection {
     }
 
     /// Sets a timer for the deadline, unless an earlier one is set.
-    private func remind(of deadline: Moment, _ loop: EventLoop) {
+    private func remind(of deadline: MonotonicTime, _ loop: EventLoop) {
         guard reminder.map({ deadline < $0 }) ?? true else { return }
         // The later timer stays in the heap and serves again after this one.
         laterReminder = reminder ?? laterReminder

@@ -48,7 +48,7 @@ final class Connection {
     var phase = Phase.reading
     /// What the handler has said to the head of the request whose content is being read.
     var admission: Admission?
-    var exchange = ResponseEncoder.Exchange()
+    var exchange = ResponseEncoder.Framing()
     /// The WebSocket that this has become, until its end is reported.
     var webSocket: OpenWebSocket?
     var hasReadToEnd = false
@@ -58,11 +58,11 @@ final class Connection {
     private var hasUsedAll = true
     var interest = Interest.reading
     var wait: Wait?
-    var waitBegin: Moment
-    var deadline: Moment?
+    var waitBegin: MonotonicTime
+    var deadline: MonotonicTime?
     /// The time the current timer is set for, and that of a later one set before.
-    var reminder: Moment?
-    var laterReminder: Moment?
+    var reminder: MonotonicTime?
+    var laterReminder: MonotonicTime?
 
     /// Bytes of further requests to buffer during an answer.
     static let pipelineBytes = 64 * 1024

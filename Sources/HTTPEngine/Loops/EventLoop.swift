@@ -10,7 +10,7 @@ final class EventLoop {
     let smallestBodyLimit: Int
     let mailbox: LoopMailbox
     /// The time at which the loop woke up, precise enough until it waits again.
-    private(set) var now = Moment.now
+    private(set) var now = MonotonicTime.now
     private(set) var encoder = ResponseEncoder()
     /// Whether the loop only finishes what is in flight.
     private(set) var isStopping = false
@@ -27,19 +27,21 @@ final class EventLoop {
     private var unfinished: [Connection] = []
     /// Connections whose answers of this round are not sent yet.
     private var answered: [Connection] = []
-    private var stopDeadline: Moment?
+    private var stopDeadline: MonotonicTime?
 
     /// A loop; the first one of a server also accepts.
-    init(_ seat: Seat) {
-        limits = seat.limits
-        handler = seat.handler
-        occupancy = seat.occupancy
-        smallestBodyLimit = seat.handler.smallestBodyLimit
-        mailbox = seat.mailbox
-        poller = seat.poller
-        peers = seat.peers
-        acceptor = seat.listeners.map {
-            Acceptor($0, [seat.mailbox] + seat.peers, maximumConnections: seat.limits.maximumConnections)
+    init(_ loopConfiguration: LoopConfiguration) {
+        limits = loopConfiguration.limits
+        handler = loopConfiguration.handler
+        occupancy = loopConfiguration.occupancy
+        smallestBodyLimit = loopConfiguration.handler.smallestBodyLimit
+        mailbox = loopConfiguration.mailbox
+        poller = loopConfiguration.poller
+        peers = loopConfiguration.peers
+        acceptor = loopConfiguration.listeners.map {
+            Acceptor(
+                $0, [loopConfiguration.mailbox] + loopConfiguration.peers,
+                maximumConnections: loopConfiguration.limits.maximumConnections)
         }
     }
 
@@ -94,7 +96,7 @@ extension EventLoop {
             if let connection = connection(readiness.descriptor) {
                 connection.handle(readiness, self)
                 answered.append(connection)
-                let moment = Moment.now
+                let moment = MonotonicTime.now
                 if end < moment {
                     sendAnswers()
                     end = moment + Self.gathering
@@ -125,7 +127,7 @@ extension EventLoop {
         for message in mailbox.take() {
             switch message {
             case .accept: acceptor?.begin(poller)
-            case .adopt(let arrival): adopt(arrival)
+            case .adopt(let accepted): adopt(accepted)
             case .answered(let descriptor, let identifier, let response):
                 connection(descriptor, identifier)?.complete(response, self)
             case .webSocket(let descriptor, let identifier, let command):
@@ -139,12 +141,12 @@ extension EventLoop {
 
     private func acceptWaiting() {
         guard let acceptor, acceptor.mustAccept(now) else { return }
-        acceptor.accept(poller, now) { mailbox, arrival in
+        acceptor.accept(poller, now) { mailbox, accepted in
             mailbox.connectionCount.add(1, ordering: .relaxed)
             if mailbox === self.mailbox {
-                adopt(arrival)
+                adopt(accepted)
             } else {
-                mailbox.post(.adopt(arrival))
+                mailbox.post(.adopt(accepted))
             }
         }
         guard acceptor.resumption != nil, !isStopping else { return }
@@ -174,14 +176,14 @@ extension EventLoop {
 // MARK: - Connections
 
 extension EventLoop {
-    private func adopt(_ arrival: Arrival) {
-        guard let transport = Transport(arrival), poller.add(transport.descriptor, .reading) else {
+    private func adopt(_ accepted: AcceptedSocket) {
+        guard let transport = Transport(accepted), poller.add(transport.descriptor, .reading) else {
             mailbox.connectionCount.subtract(1, ordering: .relaxed)
-            return arrival.socket.close()
+            return accepted.socket.close()
         }
         let connection = Connection(
             transport, identifier: nextIdentifier, self,
-            Request.Connection(remoteAddress: arrival.remoteAddress, isSecure: arrival.identity != nil))
+            Request.Connection(remoteAddress: accepted.remoteAddress, isSecure: accepted.identity != nil))
         nextIdentifier += 1
         let place = Int(transport.descriptor)
         while connections.count <= place { connections.append(nil) }
@@ -197,7 +199,7 @@ extension EventLoop {
     }
 
     /// Sets a timer for a connection.
-    func remind(_ connection: Connection, at moment: Moment) {
+    func remind(_ connection: Connection, at moment: MonotonicTime) {
         timers.insert(
             TimerHeap.Entry(
                 moment: moment, descriptor: connection.descriptor, connection: connection.identifier))
@@ -230,7 +232,7 @@ extension EventLoop {
         return least.count { $0.2.giveWay(self) }
     }
 
-    private func stop(by deadline: Moment) {
+    private func stop(by deadline: MonotonicTime) {
         // Clients in the listen queue have been told that they are connected.
         acceptor?.markReady()
         while acceptor?.isReady == true { acceptWaiting() }
@@ -244,7 +246,7 @@ extension EventLoop {
         for connection in connections { connection?.stop(self) }
     }
 
-    private func hurry(to deadline: Moment) {
+    private func hurry(to deadline: MonotonicTime) {
         stopDeadline = stopDeadline.map { min($0, deadline) } ?? deadline
     }
 }

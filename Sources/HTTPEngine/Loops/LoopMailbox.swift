@@ -7,7 +7,7 @@ final class LoopMailbox: Sendable {
         /// Start accepting connections.
         case accept
         /// Take over an accepted connection.
-        case adopt(Arrival)
+        case adopt(AcceptedSocket)
         /// A deferred answer is ready. The connection may be gone, and its descriptor reused.
         case answered(descriptor: Int32, connection: UInt64, Response)
         /// Perform a command on a WebSocket; the same applies.
@@ -15,9 +15,9 @@ final class LoopMailbox: Sendable {
         /// Close some connections, since new ones need their place.
         case shed
         /// Finish what is in flight, accept nothing more, and end by the deadline.
-        case stop(deadline: Moment)
+        case stop(deadline: MonotonicTime)
         /// If stopping, end by this deadline.
-        case hurry(deadline: Moment)
+        case hurry(deadline: MonotonicTime)
     }
 
     /// The loop's connections, including those on their way to it.

@@ -8,9 +8,9 @@ final class OpenWebSocket {
     let channel: SocketChannel
     var conversation: WebSocketConversation
     /// When the client last sent anything.
-    var lastHeard: Moment
+    var lastHeard: MonotonicTime
 
-    init(upgrade: WebSocketUpgrade, channel: SocketChannel, lastHeard: Moment) {
+    init(upgrade: WebSocketUpgrade, channel: SocketChannel, lastHeard: MonotonicTime) {
         self.upgrade = upgrade
         self.channel = channel
         conversation = WebSocketConversation(upgrade)

@@ -10,10 +10,10 @@ final class RunningLoops: Sendable {
     private let state = Mutex(State())
 
     /// Runs a loop on a new thread; false when the system has none left.
-    func start(_ seat: Seat) -> Bool {
+    func start(_ loopConfiguration: LoopConfiguration) -> Bool {
         state.withLock { $0.count += 1 }
         let isRunning = OperatingSystem.startThread { [self] in
-            EventLoop(seat).run()
+            EventLoop(loopConfiguration).run()
             loopEnded()
         }
         if !isRunning { loopEnded() }

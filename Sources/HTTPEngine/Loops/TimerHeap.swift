@@ -5,14 +5,14 @@
 struct TimerHeap {
     /// A time and its connection.
     struct Entry {
-        let moment: Moment
+        let moment: MonotonicTime
         let descriptor: Int32
         let connection: UInt64
     }
 
     private var entries: [Entry] = []
 
-    var earliest: Moment? { entries.first?.moment }
+    var earliest: MonotonicTime? { entries.first?.moment }
 
     mutating func insert(_ entry: Entry) {
         entries.append(entry)
@@ -24,7 +24,7 @@ struct TimerHeap {
     }
 
     /// Takes the earliest entry if it is due.
-    mutating func takeDue(at now: Moment) -> Entry? {
+    mutating func takeDue(at now: MonotonicTime) -> Entry? {
         guard let first = entries.first, first.moment <= now else { return nil }
         let last = entries.removeLast()
         if !entries.isEmpty {

@@ -38,7 +38,7 @@ struct ChunkedDecoder {
     }
 
     /// Consumes the input and appends content to `body`.
-    mutating func decode(_ input: inout InputBuffer, into body: inout [UInt8]) throws(Refusal) -> Progress {
+    mutating func decode(_ input: inout InputBuffer, into body: inout [UInt8]) throws(RequestRejection) -> Progress {
         while true {
             switch state {
             case .size:
@@ -66,8 +66,8 @@ struct ChunkedDecoder {
 
     /// The next line; a line over `longest` bytes is rejected as soon as that many have arrived.
     private func nextLine(
-        _ input: inout InputBuffer, longest: Int, otherwise refusal: Refusal
-    ) throws(Refusal) -> Range<Int>? {
+        _ input: inout InputBuffer, longest: Int, otherwise refusal: RequestRejection
+    ) throws(RequestRejection) -> Range<Int>? {
         let found = input.nextLine()
         if let place = input.bareCarriageReturn { throw place > longest ? refusal : .malformedChunk }
         switch found {
@@ -84,7 +84,7 @@ struct ChunkedDecoder {
         }
     }
 
-    private mutating func nextSize(_ input: inout InputBuffer) throws(Refusal) -> Int? {
+    private mutating func nextSize(_ input: inout InputBuffer) throws(RequestRejection) -> Int? {
         // Anything that is not a chunk may never send the end of a line.
         if let first = input.firstOfLine, first.hexadecimalValue == nil { throw .malformedChunk }
         let longest = budget + Self.sizeDigits
@@ -100,7 +100,7 @@ struct ChunkedDecoder {
     }
 
     /// Only CRLF ends the data of a chunk.
-    private func passEndOfData(_ input: inout InputBuffer) throws(Refusal) -> Bool {
+    private func passEndOfData(_ input: inout InputBuffer) throws(RequestRejection) -> Bool {
         let end = input.unused.prefix(2)
         guard end.elementsEqual([.carriageReturn, .lineFeed].prefix(end.count)) else { throw .malformedChunk }
         guard end.count == 2 else { return false }
@@ -108,7 +108,7 @@ struct ChunkedDecoder {
         return true
     }
 
-    private mutating func checkTrailer(_ line: Range<Int>, _ bytes: [UInt8]) throws(Refusal) {
+    private mutating func checkTrailer(_ line: Range<Int>, _ bytes: [UInt8]) throws(RequestRejection) {
         guard FieldLines.Line(parsing: line, in: bytes) != nil else { throw .malformedField }
         trailerLines -= 1
         budget -= line.count

@@ -18,7 +18,7 @@ struct MessageFields {
     private var saysKeepAlive = false
 
     /// Notes a field line; those irrelevant to the engine are ignored.
-    mutating func note(_ line: FieldLines.Line, of bytes: [UInt8]) throws(Refusal) {
+    mutating func note(_ line: FieldLines.Line, of bytes: [UInt8]) throws(RequestRejection) {
         func isNamed(_ name: StaticString) -> Bool { bytes[line.name].equals(ignoringCase: name) }
         switch line.name.count {
         case 4 where isNamed("host"): try noteHost(bytes[line.value])
@@ -31,7 +31,7 @@ struct MessageFields {
     }
 
     /// The framing, once all lines are known.
-    func framing(in version: Request.Version) throws(Refusal) -> Framing {
+    func framing(in version: Request.Version) throws(RequestRejection) -> Framing {
         guard isChunked else { return .length(contentLength ?? 0) }
         guard contentLength == nil, version == .http1_1 else { throw .invalidTransferEncoding }
         return .chunked
@@ -42,12 +42,12 @@ struct MessageFields {
         !saysClose && (version == .http1_1 || saysKeepAlive)
     }
 
-    private mutating func noteHost(_ value: ArraySlice<UInt8>) throws(Refusal) {
+    private mutating func noteHost(_ value: ArraySlice<UInt8>) throws(RequestRejection) {
         guard host == nil, Authority.isValid(value) else { throw .invalidHost }
         host = String(decoding: value, as: UTF8.self)
     }
 
-    private mutating func noteExpectation(_ value: ArraySlice<UInt8>) throws(Refusal) {
+    private mutating func noteExpectation(_ value: ArraySlice<UInt8>) throws(RequestRejection) {
         guard value.equals(ignoringCase: "100-continue") else { throw .unknownExpectation }
         expectsContinue = true
     }
@@ -60,7 +60,7 @@ struct MessageFields {
         }
     }
 
-    private mutating func noteContentLength(_ value: ArraySlice<UInt8>) throws(Refusal) {
+    private mutating func noteContentLength(_ value: ArraySlice<UInt8>) throws(RequestRejection) {
         guard contentLength == nil, !value.isEmpty, value.allSatisfy(\.isDigit) else { throw .invalidContentLength }
         // RFC 9110 section 8.6 allows leading zeros, which do not make a number large.
         let digits = value.drop { $0 == UInt8(ascii: "0") }
@@ -68,7 +68,7 @@ struct MessageFields {
         contentLength = length
     }
 
-    private mutating func noteTransferEncoding(_ value: ArraySlice<UInt8>) throws(Refusal) {
+    private mutating func noteTransferEncoding(_ value: ArraySlice<UInt8>) throws(RequestRejection) {
         if value.equals(ignoringCase: "chunked"), !isChunked {
             isChunked = true
             return

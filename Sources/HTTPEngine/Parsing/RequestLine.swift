@@ -11,7 +11,7 @@ struct RequestLine {
     let version: Request.Version
 
     /// Parses the line, given without its line end.
-    init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(Refusal) {
+    init(_ line: ArraySlice<UInt8>, isSecure: Bool) throws(RequestRejection) {
         guard let first = line.firstIndex(of: .space), let last = line.lastIndex(of: .space), first < last else {
             throw .malformedRequestLine
         }
@@ -31,7 +31,7 @@ struct RequestLine {
     /// RFC 9112 section 2.3: `HTTP/`, a digit, a dot, a digit, in uppercase.
     ///
     /// A later minor version is treated as the latest known one (RFC 9110 section 2.5).
-    private static func version(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> Request.Version {
+    private static func version(_ bytes: ArraySlice<UInt8>) throws(RequestRejection) -> Request.Version {
         guard bytes.count == 8, bytes.prefix(5).equals("HTTP/") else { throw .malformedRequestLine }
         let digits = bytes.suffix(3)
         guard let major = digits.first, let minor = digits.last, major.isDigit, minor.isDigit,
@@ -42,7 +42,7 @@ struct RequestLine {
     }
 
     /// The methods of RFC 9110 and 5789 except TRACE, which would echo credentials, and CONNECT, which is for proxies.
-    private static func method(_ bytes: ArraySlice<UInt8>) throws(Refusal) -> HTTPRequest.Method {
+    private static func method(_ bytes: ArraySlice<UInt8>) throws(RequestRejection) -> HTTPRequest.Method {
         switch bytes {
         case "GET": .get
         case "HEAD": .head

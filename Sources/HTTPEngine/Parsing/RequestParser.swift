@@ -15,7 +15,7 @@ struct RequestParser {
         /// A request is complete; ``persists`` says whether another may follow.
         case request(Request)
         /// The bytes are not a request.
-        case refusal(Refusal)
+        case refusal(RequestRejection)
     }
 
     private enum State {
@@ -81,7 +81,7 @@ struct RequestParser {
 
     /// The next step; after any step but `.more`, further ones may follow without feeding.
     mutating func next() -> Step {
-        do throws(Refusal) {
+        do throws(RequestRejection) {
             return try nextStep()
         } catch {
             state = .ended
@@ -111,7 +111,7 @@ struct RequestParser {
         }
     }
 
-    private mutating func nextStep() throws(Refusal) -> Step {
+    private mutating func nextStep() throws(RequestRejection) -> Step {
         switch state {
         case .requestLine:
             guard try readRequestLine() else { return .more }
@@ -137,7 +137,7 @@ struct RequestParser {
 // MARK: - Head
 
 extension RequestParser {
-    private mutating func readRequestLine() throws(Refusal) -> Bool {
+    private mutating func readRequestLine() throws(RequestRejection) -> Bool {
         // Anything that is not HTTP, such as a TLS handshake, may never send the end of a line.
         if let first = input.firstOfLine, first != .carriageReturn, first != .lineFeed,
             !ByteSet.token.contains(first)
@@ -164,7 +164,7 @@ extension RequestParser {
         return true
     }
 
-    private mutating func readFieldLines() throws(Refusal) -> Bool {
+    private mutating func readFieldLines() throws(RequestRejection) -> Bool {
         while let range = try nextLine() {
             if range.isEmpty {
                 try completeHead(end: range.lowerBound)
@@ -179,7 +179,7 @@ extension RequestParser {
     }
 
     /// The next line of the head; an oversized head is rejected at the first byte beyond the limit.
-    private mutating func nextLine() throws(Refusal) -> Range<Int>? {
+    private mutating func nextLine() throws(RequestRejection) -> Range<Int>? {
         let limit = limits.headerBytes
         let found = input.nextLine()
         if let place = input.bareCarriageReturn {
@@ -202,7 +202,7 @@ extension RequestParser {
     }
 
     /// The refusal of an oversized head; RFC 9112 section 3 distinguishes a long method from a long target.
-    private var tooLong: Refusal {
+    private var tooLong: RequestRejection {
         guard case .requestLine = state else { return .headTooLarge }
         let tokens = ByteSet.token
         let rest = input.unused.prefix(limits.headerBytes).drop { tokens.contains($0) }
@@ -210,7 +210,7 @@ extension RequestParser {
         return end == .space ? .targetTooLong : .malformedRequestLine
     }
 
-    private mutating func completeHead(end: Int) throws(Refusal) {
+    private mutating func completeHead(end: Int) throws(RequestRejection) {
         let framing = try message.framing(in: request.version)
         guard message.host != nil || request.version == .http1_0 else { throw .invalidHost }
         request.fields = FieldLines(bytes: Array(input.bytes[input.start..<end]), lines: lines)

@@ -8,7 +8,7 @@ struct RequestTarget {
     let authority: String?
 
     /// Parses a target of allowed bytes.
-    init(_ bytes: ArraySlice<UInt8>, method: HTTPRequest.Method, isSecure: Bool) throws(Refusal) {
+    init(_ bytes: ArraySlice<UInt8>, method: HTTPRequest.Method, isSecure: Bool) throws(RequestRejection) {
         if bytes.first == UInt8(ascii: "/") {
             origin = String(decoding: bytes, as: UTF8.self)
             authority = nil
@@ -24,7 +24,9 @@ struct RequestTarget {
     }
 
     /// Scheme, authority, path and query; user information is rejected as RFC 9110 section 4.2.4 advises.
-    private static func absolute(_ bytes: ArraySlice<UInt8>, isSecure: Bool) throws(Refusal) -> (String, String) {
+    private static func absolute(_ bytes: ArraySlice<UInt8>, isSecure: Bool) throws(RequestRejection) -> (
+        String, String
+    ) {
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) else {
             throw .malformedTarget
         }

@@ -4,12 +4,12 @@ struct Transport {
     let session: TLSSession?
 
     /// The transport of an accepted connection; `nil` when OpenSSL has no memory.
-    init?(_ arrival: Arrival) {
-        guard let identity = arrival.identity else {
-            self.init(arrival.socket)
+    init?(_ accepted: AcceptedSocket) {
+        guard let identity = accepted.identity else {
+            self.init(accepted.socket)
             return
         }
-        self.init(arrival.socket, identity: identity)
+        self.init(accepted.socket, identity: identity)
     }
 
     /// A plain-text transport.

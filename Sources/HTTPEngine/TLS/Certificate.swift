@@ -13,7 +13,7 @@ final class Certificate: @unchecked Sendable {
     convenience init?(der bytes: [UInt8]) {
         let pointer: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
-            return OpenSSL.run { d2i_X509(nil, &start, buffer.count) }
+            return TLSErrors.run { d2i_X509(nil, &start, buffer.count) }
         }
         guard let pointer else { return nil }
         self.init(owning: pointer)
@@ -23,12 +23,12 @@ final class Certificate: @unchecked Sendable {
 
     /// Whether this certificate issued the other, by names, key identifiers and purposes.
     func hasIssued(_ other: Certificate) -> Bool {
-        OpenSSL.run { X509_check_issued(pointer, other.pointer) == X509_V_OK }
+        TLSErrors.run { X509_check_issued(pointer, other.pointer) == X509_V_OK }
     }
 
     /// Whether the key belongs to the certificate.
     func belongs(to key: PrivateKey) -> Bool {
-        OpenSSL.run { X509_check_private_key(pointer, key.pointer) == 1 }
+        TLSErrors.run { X509_check_private_key(pointer, key.pointer) == 1 }
     }
 
     var keyBits: Int { X509_get0_pubkey(pointer).map { Int(EVP_PKEY_get_bits($0)) } ?? 0 }
@@ -36,7 +36,7 @@ final class Certificate: @unchecked Sendable {
     var fingerprint: [UInt8] {
         var digest = [UInt8](repeating: 0, count: 32)
         var count: UInt32 = 0
-        OpenSSL.run { _ = X509_digest(pointer, EVP_sha256(), &digest, &count) }
+        TLSErrors.run { _ = X509_digest(pointer, EVP_sha256(), &digest, &count) }
         return digest
     }
 }

@@ -22,7 +22,7 @@ public final class CertificateAuthority: Sendable {
 
     /// Creates an authority with that validity, in seconds since 1970.
     init(validity: Range<Int>) throws(CertificateAuthorityError) {
-        let key = try OpenSSL.run { () throws(CertificateAuthorityError) in try PrivateKey.generate() }
+        let key = try TLSErrors.run { () throws(CertificateAuthorityError) in try PrivateKey.generate() }
         var draft = try CertificateDraft(name: "Understudy local CA", key: key, validity: validity)
         try draft.add(NID_basic_constraints, "critical,CA:TRUE,pathlen:0")
         try draft.add(NID_key_usage, "critical,keyCertSign")
@@ -76,7 +76,7 @@ public final class CertificateAuthority: Sendable {
         let now = OperatingSystem.unixTime
         let validity = validity ?? (now - Self.clockSkew)..<(now - Self.clockSkew + 397 * Self.day)
         guard validity.count <= 397 * Self.day else { throw .tooLong }
-        return try OpenSSL.run { () throws(CertificateAuthorityError) in
+        return try TLSErrors.run { () throws(CertificateAuthorityError) in
             try issue(first, names.map(\.alternativeName).joined(separator: ","), validity)
         }
     }

@@ -55,5 +55,5 @@ struct CertificateDraft {
 
 extension CertificateAuthorityError {
     /// The error of the call just made.
-    static var lastFailure: CertificateAuthorityError { .failed(OpenSSL.firstReasonText) }
+    static var lastFailure: CertificateAuthorityError { .failed(TLSErrors.firstReasonText) }
 }

@@ -5,8 +5,8 @@ enum HandshakeProblem {
     /// Describes the last call's failure; must be called before the error queue is cleared.
     static func describe(_ ssl: OpaquePointer) -> String {
         let other = SSL_is_server(ssl) == 1 ? "the client" : "the server"
-        if let number = OpenSSL.firstAlert { return "\(other) gave up: \(alert(number))" }
-        switch OpenSSL.firstReason {
+        if let number = TLSErrors.firstAlert { return "\(other) gave up: \(alert(number))" }
+        switch TLSErrors.firstReason {
         case 0: return "\(other) broke the connection off"
         case SSL_R_UNEXPECTED_EOF_WHILE_READING: return "\(other) closed the connection during the handshake"
         case SSL_R_UNSUPPORTED_PROTOCOL, SSL_R_VERSION_TOO_LOW:
@@ -16,7 +16,7 @@ enum HandshakeProblem {
         case SSL_R_CERTIFICATE_VERIFY_FAILED: return "the certificate cannot be verified"
         case SSL_R_WRONG_VERSION_NUMBER, SSL_R_HTTP_REQUEST, SSL_R_HTTPS_PROXY_REQUEST:
             return "\(other) does not speak TLS"
-        default: return OpenSSL.firstReasonText
+        default: return TLSErrors.firstReasonText
         }
     }
 

@@ -20,7 +20,7 @@ struct PEMBlock {
             guard let start = text.baseAddress, let count = Int32(exactly: text.count) else { return [] }
             guard let source = BIO_new_mem_buf(start, count) else { throw .unusable("out of memory") }
             defer { BIO_free(source) }
-            return try OpenSSL.run { () throws(TLSIdentityError) in
+            return try TLSErrors.run { () throws(TLSIdentityError) in
                 var blocks: [PEMBlock] = []
                 while let block = try next(of: source, part, position: blocks.count + 1) { blocks.append(block) }
                 return blocks

@@ -4,11 +4,11 @@ extension Certificate {
     var pem: [UInt8] { writePEM { PEM_write_bio_X509($0, pointer) } }
 
     /// Whether it may issue others: CA:TRUE, and keyCertSign if a key usage is present.
-    var isAuthority: Bool { OpenSSL.run { X509_check_ca(pointer) == 1 } }
+    var isAuthority: Bool { TLSErrors.run { X509_check_ca(pointer) == 1 } }
 
     /// When it expires, in seconds since 1970; `nil` if OpenSSL cannot read the date.
     var end: Int? {
-        OpenSSL.run {
+        TLSErrors.run {
             var days: Int32 = 0
             var seconds: Int32 = 0
             guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
@@ -37,7 +37,7 @@ extension PrivateKey {
 
 /// The bytes that a call writes; empty when it fails, which only lack of memory causes.
 private func writePEM(_ write: (OpaquePointer) -> Int32) -> [UInt8] {
-    OpenSSL.run {
+    TLSErrors.run {
         guard let target = BIO_new(BIO_s_mem()) else { return [] }
         defer { BIO_free(target) }
         guard write(target) == 1 else { return [] }

@@ -13,7 +13,7 @@ final class PrivateKey: @unchecked Sendable {
     convenience init?(der bytes: [UInt8]) {
         let pointer: OpaquePointer? = bytes.withUnsafeBufferPointer { buffer in
             var start = buffer.baseAddress
-            return OpenSSL.run { d2i_AutoPrivateKey(nil, &start, buffer.count) }
+            return TLSErrors.run { d2i_AutoPrivateKey(nil, &start, buffer.count) }
         }
         guard let pointer else { return nil }
         self.init(owning: pointer)

@@ -23,7 +23,7 @@ struct ServerName {
 
     /// Requests the host and accepts only its certificate; false when OpenSSL fails.
     func expect(on ssl: OpaquePointer) -> Bool {
-        OpenSSL.run {
+        TLSErrors.run {
             let parameters = SSL_get0_param(ssl)
             if isAddress { return X509_VERIFY_PARAM_set1_ip_asc(parameters, text) == 1 }
             // RFC 9110 section 4.3.4: a common name does not identify a server.

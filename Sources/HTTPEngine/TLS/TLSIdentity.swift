@@ -17,7 +17,7 @@ public final class TLSIdentity: Sendable {
         let key = try Self.privateKey(of: privateKey)
         try Self.check(certificates, key)
         guard let context = TLSContext(.server) else { throw .unusable("out of memory") }
-        try OpenSSL.run { () throws(TLSIdentityError) in try Self.give(certificates, key, to: context) }
+        try TLSErrors.run { () throws(TLSIdentityError) in try Self.give(certificates, key, to: context) }
         self.context = context
     }
 
@@ -66,15 +66,15 @@ public final class TLSIdentity: Sendable {
             guard code == 1 else { throw refusal(of: certificate, position: index + 1) }
         }
         guard SSL_CTX_use_PrivateKey(context.pointer, key.pointer) == 1 else {
-            throw .unusable(OpenSSL.firstReasonText)
+            throw .unusable(TLSErrors.firstReasonText)
         }
     }
 
     private static func refusal(of certificate: Certificate, position: Int) -> TLSIdentityError {
-        switch OpenSSL.firstReason {
+        switch TLSErrors.firstReason {
         case SSL_R_EE_KEY_TOO_SMALL, SSL_R_CA_KEY_TOO_SMALL: .weakKey(position, bits: certificate.keyBits)
         case SSL_R_CA_MD_TOO_WEAK: .weakSignature(position)
-        default: .unusable(OpenSSL.firstReasonText)
+        default: .unusable(TLSErrors.firstReasonText)
         }
     }
 }

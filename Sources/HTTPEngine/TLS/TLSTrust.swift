@@ -12,7 +12,7 @@ public struct TLSTrust: Sendable {
     public init(alsoIn certificates: [UInt8]) throws(TLSIdentityError) {
         let certificates = try TLSIdentity.certificates(of: certificates)
         let context = Self.makeContext()
-        OpenSSL.run {
+        TLSErrors.run {
             guard let store = context.flatMap({ SSL_CTX_get_cert_store($0.pointer) }) else { return }
             for certificate in certificates { X509_STORE_add_cert(store, certificate.pointer) }
         }
@@ -22,7 +22,7 @@ public struct TLSTrust: Sendable {
     private init(context: TLSContext?) { self.context = context }
 
     private static func makeContext() -> TLSContext? {
-        OpenSSL.run {
+        TLSErrors.run {
             guard let context = TLSContext(.client) else { return nil }
             SSL_CTX_set_default_verify_paths(context.pointer)
             SSL_CTX_set_verify(context.pointer, SSL_VERIFY_PEER, nil)

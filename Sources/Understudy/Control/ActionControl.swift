@@ -47,7 +47,7 @@ extension ControlAPI {
         return .deferred {
             await call.emulator.readings.run {
                 do throws(ActionRefusal) {
-                    return .json(try call.sandbox.cell(index).perform(action, members, in: call.sandbox))
+                    return .json(try call.sandbox.vendor(index).perform(action, members, in: call.sandbox))
                 } catch {
                     return call.invalid(error.description).response
                 }

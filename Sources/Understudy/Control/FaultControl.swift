@@ -61,7 +61,7 @@ extension ControlAPI {
     }
 
     /// The vendor that is named, else the one that has the route.
-    private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any MountedVendor {
+    private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any LoadedVendor {
         let vendors = call.emulator.vendors
         if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
         guard let route = object["route"] else {

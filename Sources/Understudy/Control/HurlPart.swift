@@ -45,7 +45,7 @@ struct HurlPart {
         for token in tokens where !values.knows(token) {
             guard let id = entry.record.vendor, let vendor = call.emulator.vendor(id),
                 let recipe = TokenRecipe(
-                    for: token, of: call.emulator.vendors[vendor], in: call.sandbox.cell(vendor),
+                    for: token, of: call.emulator.vendors[vendor], in: call.sandbox.vendor(vendor),
                     at: entry.moment)
             else { throw HurlOmission(why: "whose token cannot be made again") }
             named.append(token)

@@ -59,7 +59,9 @@ struct JournalQuery {
 
     /// `404`, or `4xx` for all that begin so.
     private mutating func readStatus(_ query: inout FieldReader) {
-        let read = query.value("status", expecting: "a whole number, or a class such as 4xx") { Status($0.string ?? "") }
+        let read = query.value("status", expecting: "a whole number, or a class such as 4xx") {
+            Status($0.string ?? "")
+        }
         switch read {
         case .code(let code): filter.status = code
         case .group(let first): statusClass = first

@@ -22,7 +22,7 @@ extension ControlAPI {
     @Sendable static func listKeys(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendors = call.emulator.vendors
         let issuers = vendors.enumerated().flatMap { index, vendor in
-            call.sandbox.cell(index).issuers.map { json($0, of: vendor) }
+            call.sandbox.vendor(index).issuers.map { json($0, of: vendor) }
         }
         let secrets = vendors.flatMap { vendor in
             vendor.sharedSecrets.map { secret -> JSON in
@@ -33,7 +33,7 @@ extension ControlAPI {
             }
         }
         let fetched = vendors.enumerated().flatMap { index, vendor in
-            call.sandbox.cell(index).remoteKeys.map { json($0, of: vendor) }
+            call.sandbox.vendor(index).remoteKeys.map { json($0, of: vendor) }
         }
         return .ready(
             .json(["issuers": .array(issuers), "fetched": .array(fetched), "secrets": .array(secrets)]))
@@ -66,7 +66,7 @@ extension ControlAPI {
         _ name: String, of index: Int, _ call: ControlCall
     ) throws(ControlProblem) -> IssuerKeys {
         let vendor = call.emulator.vendors[index]
-        let issuers = call.sandbox.cell(index).issuers
+        let issuers = call.sandbox.vendor(index).issuers
         if let keys = issuers.first(where: { $0.name == name }) { return keys }
         let id = vendor.identity.id
         let what =
@@ -80,14 +80,14 @@ extension ControlAPI {
     private static func perform(
         _ drill: KeyDrill, _ issuer: String, of index: Int, _ pair: DeferredKeyPair?, _ call: ControlCall
     ) throws(ControlProblem) -> Response? {
-        switch call.sandbox.cell(index).perform(drill, at: issuer, with: pair, in: call.sandbox) {
+        switch call.sandbox.vendor(index).perform(drill, at: issuer, with: pair, in: call.sandbox) {
         case .done(let keys): return .json(json(keys, of: call.emulator.vendors[index]))
         case .needsPair: return nil
         case .unknownIssuer: throw ControlProblem(.notFound, "no-such-issuer", "The issuer \(issuer) has gone.")
         }
     }
 
-    private static func json(_ keys: RemoteKeys, of vendor: any MountedVendor) -> JSON {
+    private static func json(_ keys: RemoteKeys, of vendor: any LoadedVendor) -> JSON {
         [
             "vendor": .string(vendor.identity.id), "issuer": .string(keys.issuer), "url": .string(keys.url),
             "kids": .array(keys.keys.map { JSON($0.id) }), "fetches": JSON(keys.fetchCount),
@@ -97,7 +97,7 @@ extension ControlAPI {
         ]
     }
 
-    private static func json(_ keys: IssuerKeys, of vendor: any MountedVendor) -> JSON {
+    private static func json(_ keys: IssuerKeys, of vendor: any LoadedVendor) -> JSON {
         let published = keys.published.map { entry -> JSON in
             [
                 "kid": JSON(entry.key.id), "role": .string(entry.role.rawValue),

@@ -29,7 +29,7 @@ extension ControlAPI {
     }
 
     private static func export(_ index: Int, _ call: ControlCall) -> Response {
-        .json(call.sandbox.cell(index).export(.whole) ?? [:])
+        .json(call.sandbox.vendor(index).export(.whole) ?? [:])
     }
 
     /// Replaces the state once all of it was read and found right.
@@ -60,7 +60,7 @@ extension ControlAPI {
     private static func readState(_ index: Int, _ call: ControlCall) throws(ControlProblem) -> @Sendable () -> Void {
         let state = JSON.object(try call.object(maximumDepth: Emulator.stateDepth))
         return try call.read(state) { (node) throws(FixtureProblem) in
-            try call.sandbox.cell(index).read(node, .whole)
+            try call.sandbox.vendor(index).read(node, .whole)
         }
     }
 }

@@ -46,8 +46,8 @@ extension ControlAPI {
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
         do {
-            let minted = try call.sandbox.cell(index).mint(
-                MintOrder(kind: kind, members: members), at: call.sandbox.now)
+            let minted = try call.sandbox.vendor(index).mint(
+                MintRequest(kind: kind, members: members), at: call.sandbox.now)
             return .ready(.json(minted.json))
         } catch {
             throw call.invalid(error.description)
@@ -68,7 +68,7 @@ extension ControlAPI {
             throw call.invalid("request: \(problem)")
         }
         let explanations = indices.map { index in
-            call.sandbox.cell(index).explain(token, knowing: context, at: call.sandbox.now)
+            call.sandbox.vendor(index).explain(token, knowing: context, at: call.sandbox.now)
         }
         return .ready(.json(["verdicts": .array(explanations.map(\.json))]))
     }

@@ -14,7 +14,7 @@ struct TokenRecipe {
     /// The recipe of a token that the vendor would judge as it judged this one; `nil` when none is found.
     ///
     /// Its signature is secret, so every defect is tried until one is refused for the same reasons.
-    init?(for token: String, of vendor: any MountedVendor, in cell: any StateCell, at moment: Moment) {
+    init?(for token: String, of vendor: any LoadedVendor, in cell: any SandboxedVendor, at moment: Moment) {
         let wanted = cell.explain(token, knowing: [:], at: moment)
         guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
         let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
@@ -25,7 +25,7 @@ struct TokenRecipe {
         for defect in [nil] + Self.defects(of: kind, cell, moment, lacking: claims).map(Optional.some) {
             var members = account.reduce(into: usual) { $0[$1.name] = $1.value }
             members["defect"] = defect.map(JSON.string)
-            let order = MintOrder(kind: kind.name, members: members)
+            let order = MintRequest(kind: kind.name, members: members)
             guard let minted = try? cell.mint(order, at: moment) else { continue }
             let verdict = cell.explain(minted.token, knowing: [:], at: moment)
             guard verdict.failure == wanted.failure, Self.failed(verdict) == Self.failed(wanted) else { continue }
@@ -52,9 +52,9 @@ struct TokenRecipe {
 
     /// All defects of the kind; of missing claims those that the token lacks.
     private static func defects(
-        of kind: TokenKind, _ cell: any StateCell, _ moment: Moment, lacking claims: JSONObject
+        of kind: TokenKind, _ cell: any SandboxedVendor, _ moment: Moment, lacking claims: JSONObject
     ) -> [String] {
-        let good = try? cell.mint(MintOrder(kind: kind.name), at: moment)
+        let good = try? cell.mint(MintRequest(kind: kind.name), at: moment)
         let usual = good?.json["claims"]?.object ?? [:]
         let missing = usual.map(\.name).filter { claims[$0] == nil }.map { "missing-\($0)" }
         return missing + (Defect.names + kind.defects).filter { !$0.hasSuffix("CLAIM") }

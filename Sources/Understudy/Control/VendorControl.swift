@@ -61,7 +61,9 @@ extension ControlAPI {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
         let moment = call.existingSandbox?.now ?? call.emulator.machine()
         // Fixtures of one's own may leave a vendor without anything to sign with; then there is none.
-        guard let sample = try? vendor.tokenMinter?.sampleRequest(at: moment) else { return .ready(.json(["sample": .null])) }
+        guard let sample = try? vendor.tokenMinter?.sampleRequest(at: moment) else {
+            return .ready(.json(["sample": .null]))
+        }
         let headers = sample.fields.map { JSON.array([.string($0.name), .string($0.value)]) }
         return .ready(
             .json([

@@ -20,7 +20,7 @@ final class Metrics: Sendable {
         let failures: [String]
         let failureIndices: [String: Int]
 
-        init(_ vendor: any MountedVendor) {
+        init(_ vendor: any LoadedVendor) {
             id = vendor.identity.id
             routes = vendor.routes.map(\.id)
             failures = vendor.failures.map(\.name)
@@ -37,7 +37,7 @@ final class Metrics: Sendable {
     private let servers = Mutex<[ServerOccupancy]>([])
 
     /// Counts of nothing yet.
-    init(vendors: [any MountedVendor]) {
+    init(vendors: [any LoadedVendor]) {
         self.vendors = vendors.map(Vendor.init)
         // The loops have one each, and so have the threads on which deferred answers end.
         places = (0..<2 * ServerConfiguration.coreCount).map { _ in CountingPlace(vendorCount: vendors.count) }

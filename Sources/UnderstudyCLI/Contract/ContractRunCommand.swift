@@ -60,12 +60,12 @@ struct ContractRunCommand: ParsableCommand {
             throw Misuse(
                 "the variable base is the URL that is asked; leave it out, and name the server with --against.")
         }
-        let opponent = try opponent(sources)
+        let contractTarget = try contractTarget(sources)
         if let junit { try ReportFile.check(junit) }
-        if !json, let note = opponent.note { Output.complaint(note) }
+        if !json, let note = contractTarget.note { Output.complaint(note) }
         var results: [ContractResult] = []
         for file in files {
-            let result = Waiting.until { await opponent.run(file, given) }
+            let result = Waiting.until { await contractTarget.run(file, given) }
             if !json { show(result) }
             results.append(result)
         }
@@ -79,7 +79,7 @@ struct ContractRunCommand: ParsableCommand {
         guard results.contains(where: \.hasRun) else { throw AnswerIsNo(message: "no case was run.") }
     }
 
-    private func opponent(_ sources: OptionSources) throws -> ContractOpponent {
+    private func contractTarget(_ sources: OptionSources) throws -> ContractTarget {
         guard let against else {
             guard within == nil, controlToken == nil else {
                 throw Misuse(

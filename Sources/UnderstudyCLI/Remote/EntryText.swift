@@ -43,7 +43,7 @@ struct EntryText {
         let sorted = ["failed", "noted", "not-judged", "passed"].flatMap { outcome in
             findings.filter { $0["outcome"]?.string == outcome }
         }
-        for (finding, line) in zip(sorted, FindingList.lines(sorted)) {
+        for (finding, line) in zip(sorted, FindingTable.lines(sorted)) {
             Output.line(painted(line, Self.colours[finding["outcome"]?.string ?? ""] ?? 0))
         }
         for part in ["request", "response"] {

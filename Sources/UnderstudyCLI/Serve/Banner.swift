@@ -62,7 +62,7 @@ struct Banner {
         Output.line("  curl --cacert '\(authorityPath)' \(url(of: address))/_understudy/health")
     }
 
-    private func showSampleRequest(of vendor: any MountedVendor) {
+    private func showSampleRequest(of vendor: any LoadedVendor) {
         guard let base else { return }
         // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted by the sandbox's
         // clock, which with a seed is not the machine's.

@@ -61,7 +61,7 @@ struct TokenExplainCommand: ParsableCommand {
             throw Misuse("--request: \(problem)")
         }
         return indices.map { index in
-            emulator.sandboxes.standard.cell(index).explain(text, knowing: context, at: moment).json
+            emulator.sandboxes.standard.vendor(index).explain(text, knowing: context, at: moment).json
         }
     }
 
@@ -100,17 +100,17 @@ struct TokenExplainCommand: ParsableCommand {
             Output.line("would accept it, as far as a token alone can tell")
         }
         Output.line()
-        FindingList.show(verdict["findings"]?.array ?? [])
+        FindingTable.show(verdict["findings"]?.array ?? [])
         for client in verdict["clients"]?.array ?? [] {
             Output.line()
             let name = client["client"]?.string ?? ""
             Output.line("\(name) \(client["usable"] == true ? "would send it" : "would not send it"):")
-            FindingList.show(client["findings"]?.array ?? [])
+            FindingTable.show(client["findings"]?.array ?? [])
         }
     }
 }
 
-enum FindingList {
+enum FindingTable {
     static func show(_ findings: [JSON]) {
         for line in lines(findings) { Output.line(line) }
     }

@@ -59,8 +59,8 @@ struct TokenMintCommand: ParsableCommand {
             throw Misuse("\(vendor) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
         }
         do {
-            let minted = try emulator.sandboxes.standard.cell(index).mint(
-                MintOrder(kind: kind, members: order), at: try MomentOption.parse(at))
+            let minted = try emulator.sandboxes.standard.vendor(index).mint(
+                MintRequest(kind: kind, members: order), at: try MomentOption.parse(at))
             show(minted.json)
         } catch let refusal as MintRefusal {
             throw Misuse(refusal.description)

@@ -22,7 +22,7 @@ extension TokenVerifyCommand {
             Output.json(.object(answer))
         } else {
             Output.line(JSON.object(verdict.result).text)
-            FindingList.show(verdict.findings.map(\.json))
+            FindingTable.show(verdict.findings.map(\.json))
         }
         if !verdict.isUsable { throw AnswerIsNo() }
     }

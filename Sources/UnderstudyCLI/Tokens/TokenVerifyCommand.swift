@@ -79,7 +79,7 @@ struct TokenVerifyCommand: ParsableCommand {
             ])
         } else {
             Output.line(isValid ? "valid" : "not valid")
-            FindingList.show(findings.map(\.json))
+            FindingTable.show(findings.map(\.json))
         }
         if !isValid { throw AnswerIsNo() }
     }

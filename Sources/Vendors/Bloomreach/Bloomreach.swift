@@ -7,9 +7,9 @@ extension HTTPField.Name {
     static let requestID = Self("x-request-id") ?? .via
 }
 
-extension VendorModule {
+extension VendorLoader {
     /// Bloomreach Engagement, once Exponea.
-    public static let bloomreach = VendorModule(Bloomreach.self)
+    public static let bloomreach = VendorLoader(Bloomreach.self)
 }
 
 /// Bloomreach Engagement, a customer-data and messaging backend behind mobile SDKs, and the streams of its Data hub.

@@ -2,9 +2,9 @@ public import Emulation
 import HTTPTypes
 import Wire
 
-extension VendorModule {
+extension VendorLoader {
     /// Comapi, the messaging part of Dotdigital.
-    public static let comapi = VendorModule(Comapi.self)
+    public static let comapi = VendorLoader(Comapi.self)
 }
 
 /// Comapi, a backend for messaging in apps: sessions, profiles, conversations, push, content and a socket with live events.
@@ -132,7 +132,7 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
     private static let otherRoutes: [Route<Comapi>] = [
         Route(
             "content.upload", .post(space + "/content"), access: .session, evidence: .observed, source: "all SDKs",
-            bodyLimit: ComapiContents.largest, handler: uploadContent),
+            bodyLimit: ComapiContentStore.largest, handler: uploadContent),
         Route(
             "content.read", .get(space + "/content/{content}"), access: .space, evidence: .ours,
             source: "ours: the url of an upload must lead somewhere", handler: readContent),

@@ -1,9 +1,9 @@
 public import Emulation
 import Wire
 
-extension VendorModule {
+extension VendorLoader {
     /// IMS, whose backend trusts the tokens of an app's own sign-in.
-    public static let ims = VendorModule(IMS.self)
+    public static let ims = VendorLoader(IMS.self)
 }
 
 /// IMS (DriveSync), a telematics backend behind a mobile SDK that is handed the app's own RS256 tokens.
@@ -16,7 +16,7 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
     typealias Switches = IMSSwitches
     typealias Access = IMSAccess
     typealias Credentials = IMSFacts
-    typealias Standing = IMSStanding
+    typealias AuthenticationContext = IMSAuthenticationContext
 
     let accounts: IMSAccounts
     /// Made once: sandboxes share it until they change it.

@@ -70,7 +70,7 @@ public struct VendorConformance: Sendable, CustomStringConvertible {
     func lived() throws -> SandboxLife { try #require(life) }
 
     /// The vendor as it is mounted.
-    func mounted() throws -> any MountedVendor {
+    func mounted() throws -> any LoadedVendor {
         try #require(try server.stage().emulator.vendors.first { $0.identity.id == id }, "no vendor is called \(id)")
     }
 
@@ -83,41 +83,41 @@ public struct ConformanceServer: Sendable {
     /// The folder of the fixtures.
     let fixtures: String
     /// The vendors.
-    let modules: [VendorModule]
+    let loaders: [VendorLoader]
     /// A server that all cases share.
     let stage: @Sendable () throws -> Stage
 
     /// The repository's own vendors and fixtures, apart from the server that all other tests share, whose list of sandboxes
     /// would otherwise become too long for them.
     public static let repository = ConformanceServer(
-        fixtures: Repository.root + "/Fixtures", modules: Catalog.vendors)
+        fixtures: Repository.root + "/Fixtures", loaders: Catalog.vendors)
 
     /// A server with these vendors alone, whose fixtures lie in that folder.
-    public init(fixtures: String, modules: [VendorModule]) {
+    public init(fixtures: String, loaders: [VendorLoader]) {
         let common = Result {
-            try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), modules: modules))
+            try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders))
         }
-        (self.fixtures, self.modules, stage) = (fixtures, modules, { try common.get() })
+        (self.fixtures, self.loaders, stage) = (fixtures, loaders, { try common.get() })
     }
 
     /// A server of its own, with files that lie over the fixtures.
     func fresh(under folder: String? = nil) throws -> Stage {
         let layers = (folder.map { [$0] } ?? []) + [fixtures]
-        return try Stage(Emulator(fixtures: FixtureStore(layers: layers), modules: modules))
+        return try Stage(Emulator(fixtures: FixtureStore(layers: layers), loaders: loaders))
     }
 
     /// What a restart with a state file makes of a server.
-    func restarted(_ stage: Stage) throws -> Stage { try stage.restarted(FixtureStore(layers: [fixtures]), modules) }
+    func restarted(_ stage: Stage) throws -> Stage { try stage.restarted(FixtureStore(layers: [fixtures]), loaders) }
 }
 
 extension Stage {
     /// What a restart with a state file makes of the server.
     public func restarted(
-        _ fixtures: FixtureStore = Repository.fixtures, _ modules: [VendorModule] = Catalog.vendors
+        _ fixtures: FixtureStore = Repository.fixtures, _ loaders: [VendorLoader] = Catalog.vendors
     ) throws -> Stage {
         // By its text, as a file would hold it.
         let saved = try JSON.parse(Array(emulator.exportState().prettyText.utf8), maximumDepth: Emulator.documentDepth)
-        let next = try Emulator(fixtures: fixtures, modules: modules)
+        let next = try Emulator(fixtures: fixtures, loaders: loaders)
         try next.importState(FixtureNode(saved, from: "file"))
         return try Stage(next)
     }

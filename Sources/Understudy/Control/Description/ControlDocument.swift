@@ -9,26 +9,26 @@ struct ControlDocument {
     let asksForToken: Bool
 
     /// A refusal that any call may meet with the same words.
-    private struct Refusal {
+    private struct RefusalExample {
         let status: HTTPResponse.Status
         let name: String
         let about: String
     }
 
-    private static let badRequest = Refusal(
+    private static let badRequest = RefusalExample(
         status: .badRequest, name: "BadRequest",
         about: "The request names no sandbox that could be, or its query or content is wrong.")
-    private static let unauthorized = Refusal(
+    private static let unauthorized = RefusalExample(
         status: .unauthorized, name: "Unauthorized", about: "The control token is missing or another one.")
-    private static let forbidden = Refusal(
+    private static let forbidden = RefusalExample(
         status: .forbidden, name: "Forbidden",
         about: "A web page of another origin may have sent it, by its Host, Origin, Sec-Fetch-Site or Content-Type.")
-    private static let notFound = Refusal(
+    private static let notFound = RefusalExample(
         status: .notFound, name: "NotFound", about: "What the call names is not there.")
-    private static let methodNotAllowed = Refusal(
+    private static let methodNotAllowed = RefusalExample(
         status: .methodNotAllowed, name: "MethodNotAllowed",
         about: "What a path answers to a method that it does not know; Allow names those that it knows.")
-    private static let contentTooLarge = Refusal(
+    private static let contentTooLarge = RefusalExample(
         status: .contentTooLarge, name: "ContentTooLarge", about: "The content is longer than the limit.")
 
     /// The document.
@@ -76,7 +76,7 @@ struct ControlDocument {
         "schema": ["type": "string", "pattern": .string(SandboxName.pattern)],
     ]
 
-    private static func response(_ refusal: Refusal) -> JSON {
+    private static func response(_ refusal: RefusalExample) -> JSON {
         var response: JSONObject = [
             "description": .string(refusal.about),
             "content": ["application/json": ["schema": NamedSchema.problem.reference]],

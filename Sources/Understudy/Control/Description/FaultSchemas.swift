@@ -2,7 +2,7 @@ import JSON
 
 // Faults.
 extension NamedSchema {
-    static let faultSchemas = [pause, pauseRange, drip, disturbance, ownResponse, fault, faultOrder, faults]
+    static let faultSchemas = [pause, pauseRange, drip, wireFault, ownResponse, fault, faultOrder, faults]
 
     static let pause = NamedSchema(
         "Pause",
@@ -21,8 +21,8 @@ extension NamedSchema {
             "The answer goes out in portions.", required: ["chunk", "every"],
             ["chunk": Schema.integer("Bytes of a portion.", from: 1, to: .max), "every": pause.reference]))
 
-    static let disturbance = NamedSchema(
-        "Disturbance",
+    static let wireFault = NamedSchema(
+        "WireFault",
         Schema.either(
             "What goes wrong on the wire; a delay may stand beside one of the others.",
             Schema.word("In a word.", ["reset", "empty", "garbage"]),
@@ -55,7 +55,7 @@ extension NamedSchema {
         "do": Schema.either(
             "An action of the vendor: its name, or one name with its members.", ["type": "string"],
             ["type": "object", "minProperties": 1, "maxProperties": 1]),
-        "fault": disturbance.reference,
+        "fault": wireFault.reference,
     ]
 
     private static let strikes: JSONObject = [

@@ -25,7 +25,7 @@ extension NamedSchema {
             ]))
 
     static let mintOrder = NamedSchema(
-        "MintOrder",
+        "MintRequest",
         Schema.open(
             "What the token shall be like; the kind says which members it knows besides these.",
             [

@@ -111,7 +111,7 @@ private struct ContentFiles {
 struct ContentDirectory {
     /// The project tokens.
     let projects: [String]
-    private let customers: [String: BloomreachCustomers]
+    private let customers: [String: BloomreachCustomerStore]
 
     init(_ accounts: BloomreachAccounts) {
         projects = accounts.projects.map(\.token)

@@ -90,7 +90,7 @@ struct BloomreachAccounts: Sendable {
     let projects: [BloomreachProject]
     let streams: [BloomreachStream]
     /// The customers by project token, numbered in the order of the file.
-    let customers: [String: BloomreachCustomers]
+    let customers: [String: BloomreachCustomerStore]
 
     func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
 
@@ -115,14 +115,14 @@ extension BloomreachAccounts {
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
         let document = try fixtures.document("accounts.yaml").mapping("projects", "streams")
         var projects: [BloomreachProject] = []
-        var customers: [String: BloomreachCustomers] = [:]
+        var customers: [String: BloomreachCustomerStore] = [:]
         for node in try document.required("projects").elements() {
             let project = try BloomreachProject(node)
             guard !projects.contains(where: { $0.token == project.token }) else {
                 throw node.problem("another project has the token \(project.token)")
             }
             projects.append(project)
-            customers[project.token] = try BloomreachCustomers(node, fixtures)
+            customers[project.token] = try BloomreachCustomerStore(node, fixtures)
         }
         guard !projects.isEmpty else { throw document.node.problem("there must be a project") }
         var streams: [BloomreachStream] = []

@@ -28,7 +28,7 @@ struct BloomreachChanges: Sendable {
     init() {}
 
     /// What makes customers differ from those that they began as.
-    init(of current: BloomreachCustomers, since start: BloomreachCustomers) {
+    init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore) {
         types = current.eventTypes
         (lastNumber, lastSequence, forgotten) = (current.lastNumber, current.lastSequence, current.forgotten)
         var claimed: Set<Int> = []
@@ -51,18 +51,18 @@ struct BloomreachChanges: Sendable {
     }
 
     /// Whether nothing differs.
-    func isEmpty(since start: BloomreachCustomers) -> Bool {
+    func isEmpty(since start: BloomreachCustomerStore) -> Bool {
         customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence
     }
 }
 
-extension BloomreachCustomers {
+extension BloomreachCustomerStore {
     /// The customers with these changes over them. Where both want the same id, the changes have it.
-    func with(_ changes: BloomreachChanges) -> BloomreachCustomers {
+    func with(_ changes: BloomreachChanges) -> BloomreachCustomerStore {
         let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
         var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
         var fresh = max(lastNumber, changes.lastNumber)
-        var (customers, renumbered): (BloomreachCustomers, [BloomreachCustomer]) = (self, [])
+        var (customers, renumbered): (BloomreachCustomerStore, [BloomreachCustomer]) = (self, [])
         for customer in all {
             guard customer.name.map({ !replaced.contains($0) }) ?? true else {
                 customers.remove(customer.number)
@@ -87,7 +87,7 @@ extension BloomreachCustomers {
     }
 
     /// Puts the changed customers there; those who are among others, which the fixtures give, stay whatever comes.
-    fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomers) {
+    fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomerStore) {
         for changed in changes.customers {
             let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
             put(changed.customer, changes.types, isOfFixtures: isOfFixtures)
@@ -99,7 +99,7 @@ extension BloomreachCustomers {
 
 extension BloomreachChanges {
     /// The customers as if there were no others.
-    func whole(_ start: BloomreachCustomers) -> BloomreachCustomers {
+    func whole(_ start: BloomreachCustomerStore) -> BloomreachCustomerStore {
         var (whole, changes) = (start, self)
         whole.removeAll()
         // A whole export does not say which customer of the fixtures is which: the first id does.

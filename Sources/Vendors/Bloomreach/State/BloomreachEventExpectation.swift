@@ -52,7 +52,7 @@ struct BloomreachEventExpectation {
         /// Whose events count.
         let customers: [BloomreachCustomer]
         /// All customers of the project, in whose table the types of events stand.
-        let all: BloomreachCustomers
+        let all: BloomreachCustomerStore
         let clicks: [BloomreachEvent]
         /// What had to make room, and so does not count any more.
         let forgotten: BloomreachForgotten

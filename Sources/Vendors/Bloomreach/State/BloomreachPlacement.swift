@@ -9,7 +9,7 @@ struct BloomreachPlacement {
     let ids: BloomreachIDs
 }
 
-extension BloomreachCustomers {
+extension BloomreachCustomerStore {
     /// Whom ids name for a writer, and what happens to those who own some of them; nothing is changed yet.
     ///
     /// Source: the cases are those of the vendor's page on tracking, where it tells (a guest who signs in is merged, a

@@ -2,13 +2,13 @@ import JSON
 
 /// What one project holds in one sandbox.
 struct BloomreachRecords: Sendable {
-    var customers: BloomreachCustomers
+    var customers: BloomreachCustomerStore
     /// Clicks that named no customer.
     private var keptClicks = BloomreachLatest()
     /// Bodies of self-checks.
     private var keptSelfChecks = BloomreachLatest()
 
-    init(customers: BloomreachCustomers = BloomreachCustomers()) { self.customers = customers }
+    init(customers: BloomreachCustomerStore = BloomreachCustomerStore()) { self.customers = customers }
 
     /// Clicks that named no customer, as events, the oldest first.
     var clicks: [BloomreachEvent] {

@@ -60,14 +60,15 @@ extension BloomreachState {
     fileprivate mutating func take(
         _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
     ) -> String? {
-        let start = initial.projects[project.token]?.customers ?? BloomreachCustomers()
+        let start = initial.projects[project.token]?.customers ?? BloomreachCustomerStore()
         let changes = project.changes(since: start)
         var records = project.records
         records.customers =
             extent == .whole ? changes.whole(start) : projects[project.token, default: .init()].customers.with(changes)
         guard records.customers.isWithinBounds else {
-            return "the customers of \(project.token) are more than \(BloomreachCustomers.capacity), or take more than "
-                + "\(BloomreachCustomers.maximumBytes) bytes"
+            return
+                "the customers of \(project.token) are more than \(BloomreachCustomerStore.capacity), or take more than "
+                + "\(BloomreachCustomerStore.maximumBytes) bytes"
         }
         projects[project.token] = records
         return nil
@@ -88,7 +89,7 @@ private struct BloomreachProjectRecord: CodedRecord {
     /// - Parameter changes: what differs from the fixtures; `nil` for everything.
     init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
         (self.token, self.records, forgotten) = (token, records, records.forgotten)
-        self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomers())
+        self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomerStore())
     }
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -130,7 +131,7 @@ private struct BloomreachProjectRecord: CodedRecord {
     }
 
     /// What was read, as changes of what the fixtures give.
-    func changes(since start: BloomreachCustomers) -> BloomreachChanges {
+    func changes(since start: BloomreachCustomerStore) -> BloomreachChanges {
         let customers = records.customers
         var changes = changes
         changes.customers.sort { $0.customer.number < $1.customer.number }

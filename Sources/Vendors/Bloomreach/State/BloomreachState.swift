@@ -14,8 +14,8 @@ struct BloomreachState: Sendable {
     }
 
     /// The customers of a project.
-    func customers(of project: BloomreachProject) -> BloomreachCustomers {
-        projects[project.token]?.customers ?? BloomreachCustomers()
+    func customers(of project: BloomreachProject) -> BloomreachCustomerStore {
+        projects[project.token]?.customers ?? BloomreachCustomerStore()
     }
 
     /// Whom ids name for a reader of a project.

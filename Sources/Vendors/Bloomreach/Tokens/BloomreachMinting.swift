@@ -25,8 +25,8 @@ extension Bloomreach {
             members: streamMembers, defects: BloomreachDefect.names(of: .streamToken)),
     ]
 
-    func mint(_ order: MintOrder, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> MintedToken {
-        var reader = MintOrderReader(order)
+    func mint(_ order: MintRequest, in setting: TokenSetting<Bloomreach>) throws(MintRefusal) -> MintedToken {
+        var reader = MintRequestReader(order)
         let isStream = order.kind == "stream-token"
         let signer = if isStream { try streamSigner(&reader) } else { try projectSigner(&reader) }
         let named = try reader.string("customer")
@@ -58,7 +58,7 @@ extension Bloomreach {
         let key: BloomreachSigningKey
     }
 
-    private func projectSigner(_ reader: inout MintOrderReader) throws(MintRefusal) -> Signer {
+    private func projectSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
         let token = try reader.string("project")
         guard let project = token.map(accounts.project) ?? accounts.projects.first(where: { !$0.privateKeys.isEmpty })
         else {
@@ -70,7 +70,7 @@ extension Bloomreach {
         return Signer(project: project, stream: nil, key: key)
     }
 
-    private func streamSigner(_ reader: inout MintOrderReader) throws(MintRefusal) -> Signer {
+    private func streamSigner(_ reader: inout MintRequestReader) throws(MintRefusal) -> Signer {
         let id = try reader.string("stream")
         guard let stream = id.map(accounts.stream) ?? accounts.streams.first(where: { !$0.signingKeys.isEmpty }) else {
             let hint = Nearest.hint(to: id ?? "", among: accounts.streams.map(\.id))

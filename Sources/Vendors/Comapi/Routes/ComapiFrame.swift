@@ -89,15 +89,15 @@ struct ComapiFrame: Sendable {
 
 // MARK: - Whom it is sent to
 
-extension SocketAddress {
+extension SocketTopic {
     /// The sockets of a session.
-    static func session(_ id: ComapiSessionID) -> SocketAddress {
-        SocketAddress("session:\(exact(id.space.text))/\(exact(id.text))")
+    static func session(_ id: ComapiSessionID) -> SocketTopic {
+        SocketTopic("session:\(exact(id.space.text))/\(exact(id.text))")
     }
 
     /// The sockets of all sessions of a user.
-    static func profile(_ id: ComapiID, in space: ComapiID) -> SocketAddress {
-        SocketAddress("profile:\(exact(space.text))/\(exact(id.text))")
+    static func profile(_ id: ComapiID, in space: ComapiID) -> SocketTopic {
+        SocketTopic("profile:\(exact(space.text))/\(exact(id.text))")
     }
 
     /// Texts that look alike and differ in their bytes stay apart, as addresses are compared as texts.
@@ -109,7 +109,7 @@ extension SocketAddress {
 
 extension Call<Comapi> {
     /// Tells sockets of something, once the call has succeeded.
-    mutating func send(_ frame: ComapiFrame, to addresses: [SocketAddress]) {
+    mutating func send(_ frame: ComapiFrame, to addresses: [SocketTopic]) {
         outbox.send(frame.message, to: addresses)
     }
 }

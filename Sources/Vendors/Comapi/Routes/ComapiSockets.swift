@@ -29,7 +29,7 @@ extension Comapi {
         return call.openSocket(
             handshake,
             SocketOpening(
-                addresses: [.session(caller.sessionID), .profile(caller.profileID, in: caller.space.id)],
+                topics: [.session(caller.sessionID), .profile(caller.profileID, in: caller.space.id)],
                 label: ComapiSocket(sessionID: caller.sessionID, profileID: caller.profileID, space: caller.space),
                 maximumMessageBytes: longestFrame, silence: silence))
     }
@@ -82,7 +82,7 @@ extension Comapi {
     }
 }
 
-extension ComapiSessions {
+extension ComapiSessionStore {
     /// Closes the sockets of a session whose time is over.
     mutating func closeSockets(of id: ComapiSessionID, because reason: String, _ outbox: inout Outbox) {
         forgetSockets(of: id)

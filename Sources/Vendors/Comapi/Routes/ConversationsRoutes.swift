@@ -120,7 +120,7 @@ extension Comapi {
 
 extension ComapiConversation {
     /// The sockets of all participants.
-    func audience(in space: ComapiID, without absent: ComapiID? = nil) -> [SocketAddress] {
+    func audience(in space: ComapiID, without absent: ComapiID? = nil) -> [SocketTopic] {
         joined.filter { $0.id != absent }.map { .profile($0.id, in: space) }
     }
 

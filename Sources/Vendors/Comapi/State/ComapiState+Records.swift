@@ -13,11 +13,11 @@ extension Comapi: RecordedVendor {
         coder.member("adopts_earlier_sessions", &state.adoptsEarlierSessions, or: state.adoptsEarlierSessions)
         coder.member("mint_mark", &state.mintMark, or: state.mintMark)
         var challenges = state.challenges.all
-        coder.list("challenges", &challenges, atMost: ComapiChallenges.capacity)
+        coder.list("challenges", &challenges, atMost: ComapiChallengeStore.capacity)
         if coder.isReading { for one in challenges { state.challenges.add(one, at: Moment(unixSeconds: 0)) } }
-        coder.table("sessions", &state.sessions.table, isRequired: false, atMost: ComapiSessions.capacity)
+        coder.table("sessions", &state.sessions.table, isRequired: false, atMost: ComapiSessionStore.capacity)
         let ended = coder.elements { state.sessions.ended.map { ["id": $0.local.json, "space": $0.space.json] } }
-        coder.list("ended_sessions", ended, atMost: ComapiSessions.endedCapacity) { (node) throws(FixtureProblem) in
+        coder.list("ended_sessions", ended, atMost: ComapiSessionStore.endedCapacity) { (node) throws(FixtureProblem) in
             let entry = try node.mapping("id", "space")
             let space = ComapiID(try entry.required("space").string())
             state.sessions.noteEnd(of: ComapiSessionID(try entry.required("id").string(), in: space))
@@ -25,7 +25,7 @@ extension Comapi: RecordedVendor {
         var spaces = coder.isReading ? [] : state.spaces.values.sorted { $0.id < $1.id }
         coder.list("spaces", &spaces) { state.add($0) }
         var contents = state.contents.all
-        coder.list("contents", &contents, atMost: ComapiContents.capacity)
+        coder.list("contents", &contents, atMost: ComapiContentStore.capacity)
         if coder.isReading { for content in contents { state.contents.add(content) } }
     }
 

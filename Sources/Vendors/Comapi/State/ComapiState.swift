@@ -9,9 +9,9 @@ struct ComapiState: Sendable {
     /// How many profiles, and how many conversations, a sandbox may have. ours.
     static let recordCapacity = 20_000
 
-    var challenges = ComapiChallenges()
-    var sessions = ComapiSessions()
-    var contents = ComapiContents()
+    var challenges = ComapiChallengeStore()
+    var sessions = ComapiSessionStore()
+    var contents = ComapiContentStore()
     private(set) var spaces: [ComapiID: ComapiSpaceState] = [:]
     /// Whether sessions of an earlier start of the program are taken over; a reset ends that.
     var adoptsEarlierSessions = true

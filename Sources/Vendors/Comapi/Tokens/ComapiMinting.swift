@@ -32,8 +32,8 @@ extension Comapi {
     /// Whom tokens are made for unless an order says otherwise.
     static let sampleUser = "mira"
 
-    func mint(_ order: MintOrder, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> MintedToken {
-        var reader = MintOrderReader(order)
+    func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> MintedToken {
+        var reader = MintRequestReader(order)
         let space = try space(try reader.string("space"))
         return order.kind == "app"
             ? try mintAppToken(&reader, of: space, in: setting)
@@ -61,7 +61,7 @@ extension Comapi {
 
 extension Comapi {
     private func mintAppToken(
-        _ reader: inout MintOrderReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+        _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> MintedToken {
         let now = setting.moment.wholeSeconds
         let nonce = try nonce(&reader, of: space, in: setting)
@@ -89,7 +89,7 @@ extension Comapi {
     }
 
     private func nonce(
-        _ reader: inout MintOrderReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+        _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> String {
         let id = try reader.string("authenticationId")
         if let nonce = try reader.string("nonce") { return nonce }
@@ -164,7 +164,7 @@ extension Base64URL {
 
 extension Comapi {
     private func mintSessionToken(
-        _ reader: inout MintOrderReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
+        _ reader: inout MintRequestReader, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> MintedToken {
         let profile = ComapiID(try reader.string("profile") ?? Self.sampleUser)
         let sessionID = try reader.string("session")

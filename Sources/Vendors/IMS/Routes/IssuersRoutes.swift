@@ -9,12 +9,12 @@ extension IMS {
         let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
-        guard state.issuers.count < IMSIssuers.capacity else {
+        guard state.issuers.count < IMSIssuerStore.capacity else {
             // As of every full store: waiting (429) or another state of this issuer (409) would not help, a 5xx would be a
             // fault of ours, and 413 is refused for more than the server is able to keep (RFC 9110 section 15.5.14).
             throw Refusal(
                 .bodyTooLarge,
-                because: "there are \(state.issuers.count) issuers; at most \(IMSIssuers.capacity) are kept")
+                because: "there are \(state.issuers.count) issuers; at most \(IMSIssuerStore.capacity) are kept")
         }
         try checkRoom(for: record, state)
         return onboard(record, reading, &call, &state, status: .created)
@@ -37,7 +37,8 @@ extension IMS {
             throw Refusal(
                 .bodyTooLarge,
                 because:
-                    "the key sources have too many bytes with this one; at most \(IMSIssuers.byteCapacity) are kept")
+                    "the key sources have too many bytes with this one; at most \(IMSIssuerStore.byteCapacity) are kept"
+            )
         }
     }
 

@@ -24,7 +24,7 @@ struct IMSAccounts: Sendable {
         operatorKey = try document.required("operator_key").string()
         guard !operatorKey.isEmpty else { throw try document.required("operator_key").problem("the key is empty") }
         issuers = try IMSIssuer.list(try document.required("issuers"), fixtures)
-        users = try IMSUsers.list(try document.required("users"), .fixture(fixtures))
+        users = try IMSUserStore.list(try document.required("users"), .fixture(fixtures))
         var devIssuers: [IMSDevIssuer] = []
         try document.required("dev_issuers").forEachRecord { (node) throws(FixtureProblem) in
             let issuer = try IMSDevIssuer(node, fixtures)
@@ -43,14 +43,14 @@ struct IMSAccounts: Sendable {
 extension IMSIssuer {
     /// Reads issuers, checked against each other.
     static func list(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) -> [IMSIssuer] {
-        var issuers = IMSIssuers()
-        try node.forEachRecord(atMost: IMSIssuers.capacity) { (node) throws(FixtureProblem) in
+        var issuers = IMSIssuerStore()
+        try node.forEachRecord(atMost: IMSIssuerStore.capacity) { (node) throws(FixtureProblem) in
             let issuer = try IMSIssuer(node, fixtures)
             guard issuers.named(issuer.record.name) == nil, issuers.issuer(issuer.record.issuer) == nil else {
                 throw node.problem("another issuer has the name \(issuer.record.name) or its iss")
             }
             guard issuers.hasRoom(for: issuer.record) else {
-                throw node.problem("the issuers have more than \(IMSIssuers.byteCapacity) bytes")
+                throw node.problem("the issuers have more than \(IMSIssuerStore.byteCapacity) bytes")
             }
             issuers.put(issuer)
         }

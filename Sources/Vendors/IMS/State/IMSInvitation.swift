@@ -79,9 +79,9 @@ struct IMSInvitations: Sendable {
 
     /// The number of the next invitation.
     var nextNumber: Int {
-        guard lastNumber >= IMSUsers.numbers.upperBound else { return lastNumber + 1 }
+        guard lastNumber >= IMSUserStore.numbers.upperBound else { return lastNumber + 1 }
         let taken = Set(all.map(\.number))
-        return Ordinal.free(after: lastNumber, upTo: IMSUsers.numbers.upperBound, taken.contains)
+        return Ordinal.free(after: lastNumber, upTo: IMSUserStore.numbers.upperBound, taken.contains)
     }
 
     /// Has numbers count on from there, if they have not come so far.

@@ -17,7 +17,7 @@ extension IMS: RecordedVendor {
             (node, _) throws(FixtureProblem) in try IMSIssuer.list(node, accounts.fixtures)
         }
         if extent == .whole { state.issuers.arrange(issuers) }
-        coder.table("users", &state.users, within: IMSUsers.bound)
+        coder.table("users", &state.users, within: IMSUserStore.bound)
         coder.list("trips", coder.elements { state.trips.all.map(\.record) }) { (node) throws(FixtureProblem) in
             let trip = try IMSTrip.record(node)
             guard state.trips.hasRoom(for: trip) else {
@@ -43,7 +43,7 @@ extension IMS: RecordedVendor {
         if coder.isReading { state.forgetStrays() }
     }
 
-    private static let lastNumbers = 0...IMSUsers.numbers.upperBound
+    private static let lastNumbers = 0...IMSUserStore.numbers.upperBound
 
     private func codeNumbers(_ state: inout IMSState, _ coder: inout RecordCoder) {
         let range = Self.lastNumbers
@@ -147,7 +147,7 @@ extension IMSInvitation {
             "created_at")
         let id = try entry.required("invitation_id")
         let text = try id.string()
-        guard text.hasPrefix("inv-"), let number = Int(text.dropFirst(4)), IMSUsers.numbers.contains(number) else {
+        guard text.hasPrefix("inv-"), let number = Int(text.dropFirst(4)), IMSUserStore.numbers.contains(number) else {
             throw id.problem("is no id of the form inv-1")
         }
         let user = try entry.required("from_user_id").userNumber()

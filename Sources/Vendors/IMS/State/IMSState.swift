@@ -2,8 +2,8 @@ import Emulation
 
 /// What IMS remembers in one sandbox.
 struct IMSState: Sendable {
-    var issuers: IMSIssuers
-    var users: IMSUsers
+    var issuers: IMSIssuerStore
+    var users: IMSUserStore
     var trips = IMSTrips()
     var invitations = IMSInvitations()
     var tokenUses = IMSTokenUses()

@@ -11,18 +11,20 @@ extension HTTPField.Name {
 }
 
 /// What authentication knows of the state.
-struct IMSStanding: Sendable {
-    let issuers: IMSIssuers
+struct IMSAuthenticationContext: Sendable {
+    let issuers: IMSIssuerStore
     /// The keys of dev issuers that something happened to; they tell who signed instead.
     let devKeys: [String: IssuerKeys]
 }
 
 extension IMS {
-    func standing(in state: IMSState) -> IMSStanding { IMSStanding(issuers: state.issuers, devKeys: state.devKeys) }
+    func authenticationContext(in state: IMSState) -> IMSAuthenticationContext {
+        IMSAuthenticationContext(issuers: state.issuers, devKeys: state.devKeys)
+    }
 
     func claims(of credentials: IMSFacts) -> JSONObject? { credentials.token?.compact.claims }
 
-    func awaitedKeys(of credentials: IMSFacts) -> KeyOrder? { credentials.order }
+    func awaitedKeys(of credentials: IMSFacts) -> KeyRequirement? { credentials.order }
 
     func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         let fields = arrival.request.fields
@@ -37,7 +39,7 @@ extension IMS {
             if let report = arrival.keyFetch { findings.note(report.finding) }
             let bearer = BearerToken(fields)
             let judge = IMSTokenJudge(
-                self, arrival.standing, arrival.switches, at: arrival.moment,
+                self, arrival.authenticationContext, arrival.switches, at: arrival.moment,
                 asking: arrival.keyFetch == nil ? .allowed : .done)
             facts = judge.judge(
                 bearer.bytes.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }, in: bearer, &findings)

@@ -14,7 +14,8 @@ extension IMS {
         let token = IMSToken(text)
         let (issuers, devKeys) = (setting.state.issuers, setting.state.devKeys)
         let judge = IMSTokenJudge(
-            self, IMSStanding(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches, at: setting.moment,
+            self, IMSAuthenticationContext(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches,
+            at: setting.moment,
             asking: .never)
         var findings = Findings<IMSFailure>()
         var facts = judge.judge(token, &findings)
@@ -30,7 +31,7 @@ extension IMS {
     }
 
     /// The issuers of a sandbox, those with their keys whom a request would ask this server for.
-    func known(_ known: IMSIssuers, _ devKeys: [String: IssuerKeys]) -> IMSIssuers {
+    func known(_ known: IMSIssuerStore, _ devKeys: [String: IssuerKeys]) -> IMSIssuerStore {
         var issuers = known
         for issuer in known.all {
             guard let remote = issuer.remote, remote.lastReport == nil, let name = Self.devIssuer(of: remote.url),

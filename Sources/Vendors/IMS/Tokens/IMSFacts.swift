@@ -65,7 +65,7 @@ struct IMSFacts: RuleFacts {
     var isRefused = false
     var keys = Keys.none
     /// The keys that have to be asked for before the token can be judged.
-    var order: KeyOrder?
+    var order: KeyRequirement?
     /// Whether a key of the issuer made the signature. Everything but this leaves a forged token possible.
     var isGenuine = false
     /// Whose key made the signature instead, where that is the reason of a refusal.

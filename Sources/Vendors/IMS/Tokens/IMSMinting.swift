@@ -27,8 +27,8 @@ extension IMS {
             defects: OwnDefect.allCases.map(\.rawValue))
     ]
 
-    func mint(_ order: MintOrder, in setting: TokenSetting<IMS>) throws(MintRefusal) -> MintedToken {
-        var reader = MintOrderReader(order)
+    func mint(_ order: MintRequest, in setting: TokenSetting<IMS>) throws(MintRefusal) -> MintedToken {
+        var reader = MintRequestReader(order)
         let issuer = try issuer(try reader.string("issuer"), in: setting.state)
         let signer = try reader.string("signed_by") ?? issuer.record.name
         let key = try signingKey(of: signer, in: setting.state)
@@ -66,7 +66,7 @@ extension IMS {
     }
 
     private func draft(
-        for issuer: IMSIssuer, _ key: SigningKey, _ reader: inout MintOrderReader, in setting: TokenSetting<IMS>
+        for issuer: IMSIssuer, _ key: SigningKey, _ reader: inout MintRequestReader, in setting: TokenSetting<IMS>
     ) throws(MintRefusal) -> TokenDraft {
         let record = issuer.record
         let subject = try reader.string("sub")
@@ -130,7 +130,7 @@ extension IMS {
 
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
         let minted = try mint(
-            MintOrder(kind: "user"), in: TokenSetting(state: initialState, moment: moment, switches: .documented))
+            MintRequest(kind: "user"), in: TokenSetting(state: initialState, moment: moment, switches: .documented))
         return SampleRequest(
             endpoint: .get("/ims/v1/me"), fields: [("authorization", "Bearer \(minted.token)")], body: "")
     }

@@ -5,7 +5,7 @@ import Tokens
 /// Judges tokens by all that they and their issuers decide without a look at users: finds issuer and keys, and walks the
 /// rules.
 final class IMSTokenJudge: Sendable {
-    let issuers: IMSIssuers
+    let issuers: IMSIssuerStore
     let switches: IMSSwitches
     let moment: Moment
     let policy: KeyFetchPolicy
@@ -16,9 +16,9 @@ final class IMSTokenJudge: Sendable {
     let asking: Asking
 
     init(
-        _ vendor: IMS, _ standing: IMSStanding, _ switches: IMSSwitches, at moment: Moment, asking: Asking
+        _ vendor: IMS, _ context: IMSAuthenticationContext, _ switches: IMSSwitches, at moment: Moment, asking: Asking
     ) {
-        (issuers, devKeys) = (standing.issuers, standing.devKeys)
+        (issuers, devKeys) = (context.issuers, context.devKeys)
         (self.vendor, self.switches, self.moment, self.asking) = (vendor, switches, moment, asking)
         policy = vendor.keyFetchPolicy(switches)
     }
@@ -72,7 +72,7 @@ final class IMSTokenJudge: Sendable {
 
     private enum Search {
         case known(IMSFacts.Keys)
-        case order(KeyOrder)
+        case order(KeyRequirement)
 
         static func unavailable(_ why: String, note: String = "The next attempt waits for the cool-down.") -> Search {
             .known(.unavailable(why, note: note))
@@ -106,7 +106,7 @@ final class IMSTokenJudge: Sendable {
         case .unavailable: break
         case .fetch:
             // A token that is refused anyway is no reason to ask: anybody can write one.
-            if asking == .allowed, !isRefused { return .order(KeyOrder(of: remote.issuer, naming: keyID)) }
+            if asking == .allowed, !isRefused { return .order(KeyRequirement(of: remote.issuer, naming: keyID)) }
             if case .use = remote.keysInNeed(at: moment, policy) { return nil }
             if remote.lastReport == nil { return unfetched }
         }

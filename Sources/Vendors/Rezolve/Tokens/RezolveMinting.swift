@@ -47,8 +47,8 @@ extension Rezolve {
             members: members, defects: ownDefects + loginDefects),
     ]
 
-    func mint(_ order: MintOrder, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
-        var reader = MintOrderReader(order)
+    func mint(_ order: MintRequest, in setting: TokenSetting<Rezolve>) throws(MintRefusal) -> MintedToken {
+        var reader = MintRequestReader(order)
         let partner = try signer(try reader.string("partner"))
         guard let key = partner.authKey?.signing else {
             throw MintRefusal("partner \(partner.id) has no auth key, so nothing can be signed for it")
@@ -77,7 +77,7 @@ extension Rezolve {
     }
 
     private func draft(
-        _ kind: String, of partner: RezolvePartner, _ reader: inout MintOrderReader, in setting: TokenSetting<Rezolve>
+        _ kind: String, of partner: RezolvePartner, _ reader: inout MintRequestReader, in setting: TokenSetting<Rezolve>
     ) throws(MintRefusal) -> TokenDraft {
         let entity = try reader.string("customer")
         let partnerEntityID = try reader.string("partner_entity_id")
@@ -149,7 +149,7 @@ extension Rezolve {
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
         let partner = try signer(nil)
         // A user of its own each time, so that the line works again on the next start and the next.
-        let order = MintOrder(
+        let order = MintRequest(
             kind: "registration", members: ["partner_entity_id": .string("user-\(moment.wholeSeconds)")])
         let minted = try mint(
             order, in: TokenSetting(state: initialState, moment: moment, switches: .documented))

@@ -1,0 +1,165 @@
+public import JSON
+public import Tokens
+public import Wire
+
+/// A vendor as lists, files and commands see it, its own types hidden.
+public protocol LoadedVendor: SwitchDeclaring, Sendable {
+    /// The routes, in the vendor's order.
+    var routes: [RouteListing] { get }
+    /// The failures, in the vendor's order.
+    var failures: [FailureListing] { get }
+    /// Members of request and answer bodies that the journal masks on some route of the vendor.
+    var secrets: Set<String> { get }
+    /// The vendor, if its tokens can be made.
+    var tokenMinter: (any MintsTokens)? { get }
+    /// What can happen to its state without a request.
+    var actions: [ActionListing] { get }
+    /// The scenarios of its fixtures.
+    var scenarios: [Scenario] { get }
+    /// The texts of the fixtures that nobody may see.
+    var secretTexts: [String] { get }
+    /// Has it answer from now on; a later reading of the same vendor can replace it.
+    func putInForce() -> any AnyVendorInForce
+}
+
+extension LoadedVendor {
+    package var tokenKinds: [TokenKind] { tokenMinter.map { type(of: $0).tokenKinds } ?? [] }
+    package var requestFacts: [RequestFact] { tokenMinter.map { type(of: $0).requestFacts } ?? [] }
+    package var samples: [SampleCredential] { tokenMinter?.samples ?? [] }
+    package var sharedSecrets: [SharedSecret] { tokenMinter?.sharedSecrets ?? [] }
+}
+
+/// A vendor in one sandbox: what it remembers there, and what can be done with that, its own types hidden.
+public protocol SandboxedVendor: AnyObject, Sendable {
+    /// Answers an exchange whose path leads to the vendor.
+    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep
+    /// Takes over changed settings.
+    func apply(_ settings: Settings)
+    /// Lets the deadlines pass that are due by the sandbox's clock as it is now.
+    func passDeadlines(in sandbox: Sandbox)
+    /// Makes the state what the fixtures give.
+    func reset()
+    /// Closes its sockets and forgets deadlines, for good.
+    func end()
+    /// Does an action, and returns what a person may want to know of it.
+    func perform(_ action: String, _ members: JSONObject, in sandbox: Sandbox) throws(ActionRefusal) -> JSON
+
+    /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing of that extent.
+    func export(_ extent: StateExtent) -> JSON?
+    /// Reads and checks a state; what is returned puts it in force.
+    ///
+    /// - Throws: the first thing that is wrong with it; nothing has changed then.
+    func read(_ node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> @Sendable () -> Void
+    /// What the state has learned since that mark that nobody may see; `nil` when it is nothing.
+    func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
+
+    /// Makes a token.
+    func mint(_ order: MintRequest, at moment: Moment) throws(MintRefusal) -> MintedToken
+    /// Says what the vendor would answer to a token.
+    func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
+    /// The issuers that publish keys.
+    var issuers: [IssuerKeys] { get }
+    /// The keys that issuers publish elsewhere.
+    var remoteKeys: [RemoteKeys] { get }
+    /// Does a drill with the keys of an issuer; a pair is needed unless the issuer has one to spare.
+    func perform(
+        _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox
+    ) -> KeyDrillOutcome
+}
+
+/// One route as lists show it.
+public struct RouteListing: Sendable {
+    /// The route's id.
+    public let id: String
+    /// The methods and paths that lead there.
+    public let endpoints: [Endpoint]
+    /// Where the route is known from.
+    public let evidence: Evidence
+    /// Those of the methods and paths that only the vendor's clients show.
+    public let observed: Set<Endpoint>
+    /// The source in words.
+    public let source: String
+    /// The longest request content in bytes; `nil` for the server's limit.
+    public let bodyLimit: Int?
+
+    /// The longest content in bytes where neither route nor vendor says anything else.
+    public static let standardBodyLimit = 1 << 20
+
+    /// Where one of its methods and paths is known from.
+    public func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
+}
+
+/// A request in its sandbox, at its moment.
+public struct Exchange: Sendable {
+    /// The request, its target without the sandbox's prefix.
+    public let request: Request
+    /// The sandbox.
+    public let sandbox: Sandbox
+    /// The moment at which everything about the exchange is judged.
+    public let moment: Moment
+
+    /// Whether a fault or a scenario may have a say in it.
+    @usableFromInline let isWatched: Bool
+}
+
+/// How far an exchange has come.
+public enum ExchangeStep: Sendable {
+    /// It has its response, and this is what the journal shall know of it.
+    case finished(Response, ExchangeRecord)
+    /// Something must be waited for, and then it goes on.
+    case waiting(@Sendable () async -> ExchangeStep)
+    /// Published keys must be asked for; with what comes of it, it goes on.
+    case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
+
+    /// The step with its response and record changed, now or once they are there.
+    func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
+        switch self {
+        case .finished(var response, var record):
+            change(&response, &record)
+            return .finished(response, record)
+        case .waiting(let job): return .waiting { await job().amended(change) }
+        case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
+        }
+    }
+}
+
+/// What a vendor would answer to a token that comes without its request.
+public struct TokenExplanation: Sendable {
+    /// The vendor's id.
+    public let vendor: String
+    /// The kind of token that the vendor takes it for; `nil` when it cannot tell.
+    public let kind: String?
+    /// The account whose key fits, in words; `nil` when none does.
+    public let account: String?
+    /// The failure's name; `nil` when nothing that could be judged speaks against the token.
+    public let failure: String?
+    /// The answer to a request that carries the token; `nil` when the token alone does not decide it.
+    public let response: Response?
+    /// Every check.
+    public let findings: [Finding]
+    /// What the vendor's clients would do with the token, by their names.
+    public let clients: [(name: String, verdict: CheckerVerdict)]
+}
+
+extension TokenExplanation {
+    /// Why the token would be refused, in one line; `nil` when it would not.
+    public var reason: String? {
+        failure == nil ? nil : findings.first { $0.outcome == .failed }?.description
+    }
+
+    /// The explanation for programs.
+    public var json: JSON {
+        var answer: JSON = nil
+        if let response {
+            // A body that is no JSON is shown as text.
+            let body = (try? JSON.parse(response.body)) ?? .string(String(decoding: response.body, as: UTF8.self))
+            answer = ["status": JSON(response.status.code), "body": body]
+        }
+        return [
+            "vendor": .string(vendor), "kind": JSON(kind), "account": JSON(account), "accepted": .bool(failure == nil),
+            "failure": JSON(failure), "reason": JSON(reason), "answer": answer,
+            "findings": .array(findings.map(\.json)),
+            "clients": .array(clients.map { $0.verdict.json(of: $0.name) }),
+        ]
+    }
+}

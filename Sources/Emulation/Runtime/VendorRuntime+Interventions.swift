@@ -1,0 +1,99 @@
+import HTTPTypes
+import JSON
+import Wire
+
+/// What faults and scenarios do to an exchange. Not inlinable: few exchanges come here.
+extension VendorRuntime {
+    /// Does what was decided: lets something happen to the state, replaces the answer, disturbs the wire.
+    @usableFromInline
+    func carryOut(
+        _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: inout Call<V>,
+        in store: VendorStateStore<V>
+    ) -> ExchangeStep {
+        guard let order = intervention.effect.action else {
+            return answer(intervention, intervention.summary, matchContext, exchange, &call, in: store)
+        }
+        guard V.actions.contains(where: { $0.listing.name == order.name && $0.isReading }) else {
+            let summary = intervention.summary(of: order, perform(order, matchContext, exchange, in: store))
+            return answer(intervention, summary, matchContext, exchange, &call, in: store)
+        }
+        // One that looks through a state may look at a million records, for which no loop has the time.
+        return .waiting { [call] in
+            var call = call
+            let summary = intervention.summary(of: order, self.perform(order, matchContext, exchange, in: store))
+            return self.answer(intervention, summary, matchContext, exchange, &call, in: store)
+        }
+    }
+
+    /// Replaces the answer, or has the vendor make it, and disturbs the wire.
+    private func answer(
+        _ intervention: Intervention, _ summary: String, _ matchContext: MatchContext, _ exchange: Exchange,
+        _ call: inout Call<V>, in store: VendorStateStore<V>
+    ) -> ExchangeStep {
+        var summary = summary
+        let step: ExchangeStep
+        do {
+            step =
+                try replace(intervention, matchContext, exchange, call, in: store) ?? handle(exchange, &call, in: store)
+        } catch {
+            // ours: the vendor's own answer rather than half of the one that was wanted; the journal tells why.
+            summary += "; respond was not done: \(error)"
+            step = handle(exchange, &call, in: store)
+        }
+        return step.amended { [summary] response, record in
+            record.intervention = summary
+            if intervention.transmission != .plain { response.transmission = intervention.transmission }
+        }
+    }
+
+    /// Does an action.
+    ///
+    /// - Returns: why it was not done; `nil` when it was.
+    private func perform(
+        _ order: ActionRequest, _ matchContext: MatchContext, _ exchange: Exchange, in store: VendorStateStore<V>
+    ) -> String? {
+        do {
+            _ = try store.perform(
+                order.name, try order.members(TemplateValues(matchContext)), as: self, at: exchange.moment,
+                exchange.sandbox.identifiers)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func replace(
+        _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: Call<V>,
+        in store: VendorStateStore<V>
+    ) throws(TemplateExcess) -> ExchangeStep? {
+        switch intervention.effect.replacement {
+        case .failure(let name, let parameters)?:
+            // The name was checked when the rule was read.
+            guard let failure = V.Failure(rawValue: name) else { return nil }
+            return finish(
+                exchange, Refusal(failure, parameters, because: intervention.summary), record(of: call), in: store
+            ) { if failure == V.unrouted.methodNotAllowed { completeAllow(&$0, exchange) } }
+        case .response(let template)?:
+            return finish(exchange, try template.response(TemplateValues(matchContext)), record(of: call), in: store)
+        case nil: return nil
+        }
+    }
+
+    /// An armed 405 names the methods of its path as any other does (RFC 9110 section 15.5.6), the refused one among them:
+    /// what a path has does not depend on what a rule makes of it. They are looked for only then.
+    private func completeAllow(_ response: inout Response, _ exchange: Exchange) {
+        guard response.status == .methodNotAllowed, response.fields[.allow] == nil else { return }
+        let member = RouteTable.Member(
+            identity: V.identity, routes: table.map { (id: $0.id, endpoints: $0.endpoints) })
+        // The same routes made a table when the vendor was mounted.
+        let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
+        if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
+    }
+}
+
+extension Intervention {
+    /// What was decided, and why an action of it was not done.
+    fileprivate func summary(of order: ActionRequest, _ complaint: String?) -> String {
+        complaint.map { "\(summary); \(order.name) was not done: \($0)" } ?? summary
+    }
+}

@@ -1,0 +1,128 @@
+import HTTPTypes
+import Tokens
+import Wire
+
+/// Fetching published keys in the midst of an exchange. Not inlinable: few exchanges come here.
+extension VendorRuntime {
+    /// Authenticates a call anew once the keys are there without which it cannot be judged.
+    @usableFromInline
+    func awaitKeys(
+        _ missing: KeyRequirement, _ exchange: Exchange, _ call: Call<V>, in store: VendorStateStore<V>, isDecided: Bool
+    ) -> ExchangeStep {
+        // A vendor that has waited judges by what there is. One that does not must not let a token pass unjudged.
+        guard call.arrival.keyFetch == nil else {
+            var record = record(of: call)
+            record.reason = "\(V.identity.title) asks twice for the keys of \(missing.issuer)"
+            return finish(exchange, .empty(.serviceUnavailable), record, in: store)
+        }
+        return fetch(missing, exchange, in: store) { report in
+            // Who was read later while the keys were on their way would judge once more.
+            store.latest(self).authenticate(
+                exchange, at: call.route, call.parameters, in: store, after: report, isDecided: isDecided)
+        }
+    }
+
+    /// Runs a handler again once the keys are there that it asked for.
+    @usableFromInline
+    func awaitKeys(_ keys: RemoteKeys, _ exchange: Exchange, _ call: Call<V>, in store: VendorStateStore<V>)
+        -> ExchangeStep
+    {
+        fetch(KeyRequirement(of: keys.issuer, naming: nil), for: keys, exchange, in: store) { report in
+            var call = call
+            call.keyFetch = report
+            call.findings.note(report.finding)
+            return self.handle(exchange, &call, in: store)
+        }
+    }
+
+    /// Has keys fetched, unless somebody else does so already, and goes on with what came of it.
+    ///
+    /// When the state was replaced in the meantime nobody has the keys, and they are fetched again; but not for a handler,
+    /// which takes them over itself.
+    ///
+    /// - Parameter handlers: the keys that a handler wants, whatever the cool-down says; `nil` for authentication.
+    private func fetch(
+        _ wanted: KeyRequirement, for handlers: RemoteKeys? = nil, _ exchange: Exchange, in store: VendorStateStore<V>,
+        attempt: Int = 1,
+        then resume: @escaping @Sendable (KeyFetchReport) -> ExchangeStep
+    ) -> ExchangeStep {
+        let proceed: @Sendable (KeyFetchReport, Bool, RemoteKeys) -> ExchangeStep = { report, isTaken, keys in
+            if isTaken || handlers != nil { return resume(report) }
+            guard attempt < Self.mostAttempts else { return resume(keys.reportOfNothing(at: exchange.moment)) }
+            return self.fetch(wanted, for: handlers, exchange, in: store, attempt: attempt + 1, then: resume)
+        }
+        switch store.join(wanted, for: handlers, at: self, exchange.moment) {
+        case .needless(let report): return resume(report)
+        case .follower(let fetch, let keys):
+            return .waiting {
+                let (report, isTaken) = await fetch.outcome() ?? (keys.reportOfNothing(at: exchange.moment), false)
+                return proceed(report.shared(), isTaken, keys)
+            }
+        case .leader(let fetch, let keys):
+            return .fetching(keys.request) { answer in
+                let report = keys.report(of: answer, at: exchange.moment)
+                return proceed(report, store.complete(fetch, with: report, at: self), keys)
+            }
+        }
+    }
+
+    /// ours: whoever resets again and again while keys are on their way has the request refused.
+    private static var mostAttempts: Int { 3 }
+}
+
+/// Somebody's part in fetching keys.
+enum KeyFetchPart: Sendable {
+    /// The keys have come meanwhile, or the issuer has gone.
+    case needless(KeyFetchReport)
+    /// Somebody else fetches them, and this one waits.
+    case follower(KeyFetch, RemoteKeys)
+    /// This one fetches them, and completes the fetch.
+    case leader(KeyFetch, RemoteKeys)
+}
+
+extension VendorStateStore {
+    /// Finds the part of a call in fetching keys. Decided under the lock, so that of any number of calls one fetches.
+    func join(
+        _ wanted: KeyRequirement, for handlers: RemoteKeys?, at runtime: VendorRuntime<V>, _ moment: Moment
+    ) -> KeyFetchPart {
+        let switches = switches
+        return change(at: runtime) { runtime, state in
+            let known = runtime.keyFetcher?.remoteKeys(in: state).first {
+                $0.issuer == wanted.issuer && $0.url == handlers?.url ?? $0.url
+            }
+            guard let fetcher = runtime.keyFetcher, var keys = known else {
+                // Keys of an issuer that is only about to be registered are nobody else's.
+                if let handlers { return .leader(KeyFetch(), handlers) }
+                let gone = RemoteKeys(issuer: wanted.issuer, url: "", form: .keySet, algorithm: .rs256)
+                return .needless(gone.reportOfNothing(at: moment))
+            }
+            if let fetch = keys.fetch { return .follower(fetch, keys) }
+            if handlers == nil, let report = keys.lastReport {
+                let need = keys.need(naming: wanted.keyID, at: moment, fetcher.keyFetchPolicy(switches))
+                guard case .fetch = need else { return .needless(report.shared()) }
+            }
+            let fetch = KeyFetch()
+            keys.fetch = fetch
+            fetcher.store(keys, in: &state)
+            return .leader(fetch, handlers ?? keys)
+        }
+    }
+
+    /// Takes over what came of a fetch, unless the keys have been replaced meanwhile, and lets all go on who wait.
+    ///
+    /// - Returns: whether there was somebody to take it over.
+    func complete(_ fetch: KeyFetch, with report: KeyFetchReport, at runtime: VendorRuntime<V>) -> Bool {
+        let switches = switches
+        let isTaken = change(at: runtime) { runtime, state in
+            guard let fetcher = runtime.keyFetcher,
+                var keys = fetcher.remoteKeys(in: state).first(where: { $0.fetch === fetch })
+            else { return false }
+            keys.fetch = nil
+            keys.take(report, fetcher.keyFetchPolicy(switches))
+            fetcher.store(keys, in: &state)
+            return true
+        }
+        fetch.complete(with: report, isTaken: isTaken)
+        return isTaken
+    }
+}

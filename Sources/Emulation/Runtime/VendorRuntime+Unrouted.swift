@@ -1,0 +1,50 @@
+public import HTTPTypes
+import Wire
+
+/// What is answered before a handler is reached. Not inlinable: few exchanges come here.
+extension VendorRuntime {
+    /// What the vendor answers to a request without a route, where that is no failure.
+    @usableFromInline
+    func unrouted(_ exchange: Exchange, in store: VendorStateStore<V>) -> ExchangeStep? {
+        let answerer = vendor.unroutedAnswerer
+        guard let response = answerer?.unroutedAnswer(to: exchange.request, { store.switches }) else { return nil }
+        return finish(exchange, response, record(), in: store)
+    }
+
+    /// Refuses a path with nothing there, or with other methods only.
+    @usableFromInline
+    func refuse(_ exchange: Exchange, knowing methods: [HTTPRequest.Method]?, in store: VendorStateStore<V>)
+        -> ExchangeStep
+    {
+        var record = record()
+        if let allow = methods?.map(\.rawValue).joined(separator: ", ") {
+            let failure = V.unrouted.methodNotAllowed
+            let reason = "found the method \(exchange.request.method.rawValue); expected \(allow) at this path"
+            return finish(exchange, Refusal(failure, because: reason), record, in: store) { response in
+                if failure != V.unrouted.routeNotFound { response.fields[.allow] = allow }
+            }
+        }
+        var refusal = Refusal(V.unrouted.routeNotFound, because: "\(V.identity.title) has nothing at this path")
+        if let part = V.unrouted.notOffered, let reason = part.reason(at: exchange.request.path) {
+            (refusal, record.mayBeMistyped) = (Refusal(part.failure, because: reason), false)
+        }
+        return finish(exchange, refusal, record, in: store)
+    }
+
+    @usableFromInline
+    func refuseLongBody(_ exchange: Exchange, at route: Route<V>, in store: VendorStateStore<V>) -> ExchangeStep {
+        var record = record()
+        record.route = route.id
+        let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
+        let reason = exchange.request.excess(over: limit)
+        return finish(exchange, Refusal(V.unrouted.bodyTooLarge, because: reason), record, in: store)
+    }
+
+    /// The record of an exchange that reaches no handler.
+    private func record() -> ExchangeRecord {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.secrets = secrets
+        return record
+    }
+}

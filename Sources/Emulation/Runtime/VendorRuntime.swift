@@ -1,0 +1,181 @@
+import Tokens
+public import Wire
+
+/// A vendor that is ready to answer, as one reading of its fixtures made it.
+///
+/// An exchange passes the functions of this file from top to bottom: ``answer(_:at:in:)`` finds the vendor's route,
+/// ``authenticate(_:at:_:in:after:isDecided:)`` judges the credentials, ``intervene(_:_:in:)`` asks faults and scenarios,
+/// ``handle(_:_:in:)`` has the sandbox's state authorize and handle the call under its lock, and ``finish(_:_:_:in:)`` gives
+/// the answer with what the journal records.
+///
+/// Inlinable throughout, so that a vendor's own target compiles it for its own types: unspecialized, a third of a
+/// request's time went into looking up generic metadata and copying values through witness tables.
+@usableFromInline
+final class VendorRuntime<V: Vendor>: Sendable {
+    @usableFromInline typealias Answering =
+        @Sendable (VendorRuntime, Exchange, RouteTable.Match, VendorStateStore<V>) -> ExchangeStep
+
+    /// When the vendor was made ready, among all that were.
+    @usableFromInline let generation: Int
+    @usableFromInline let vendor: V
+    @usableFromInline let table: [Route<V>]
+    @usableFromInline let catalog: FailureCatalog<V.Failure>
+    /// What any route masks: a body that was sent to a neighbouring route by mistake holds the same secrets.
+    @usableFromInline let secrets: Set<String>
+    @usableFromInline let scenarios: [Scenario]
+    /// ``answer(_:at:in:)`` as the vendor's own target has compiled it.
+    @usableFromInline let answering: Answering
+
+    // What the vendor can do besides, resolved here once.
+    @usableFromInline let keyFetcher: (any FetchesKeys<V.State, V.Credentials, V.Switches>)?
+    @usableFromInline let deadlineKeeper: (any KeepsDeadlines<V.State, V.Switches>)?
+    @usableFromInline let answerFinisher: (any FinishesAnswers<V.Switches>)?
+
+    /// Reads the vendor's fixtures.
+    @inlinable
+    init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
+        let fixtures = VendorFixtures(store: store, folder: V.identity.id)
+        table = V.routes
+        let ids = table.map(\.id)
+        catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
+        vendor = try V(fixtures: fixtures)
+        (keyFetcher, deadlineKeeper) = (vendor.keyFetcher, vendor.deadlineKeeper)
+        answerFinisher = vendor.answerFinisher
+        scenarios = try Scenario.all(
+            in: fixtures,
+            InterventionScope(
+                vendor: V.identity.id, routes: ids, failures: V.Failure.allCases.map(\.rawValue),
+                actions: V.actions.map(\.listing), fixtures: fixtures))
+        generation = Generation.next()
+        secrets = table.reduce(into: []) { $0.formUnion($1.secrets) }
+        answering = { $0.answer($1, at: $2, in: $3) }
+    }
+}
+
+// MARK: - The way of an exchange
+
+extension VendorRuntime {
+    /// Answers an exchange whose path leads to the vendor.
+    @inlinable
+    func answer(_ exchange: Exchange, at match: RouteTable.Match, in store: VendorStateStore<V>) -> ExchangeStep {
+        switch match {
+        case .route(_, let index, let parameters):
+            let route = table[index]
+            if exchange.request.bodyExceedsLimit { return refuseLongBody(exchange, at: route, in: store) }
+            return authenticate(exchange, at: route, parameters, in: store)
+        case .otherMethods(_, let methods):
+            return unrouted(exchange, in: store) ?? refuse(exchange, knowing: methods, in: store)
+        case .unknown, .unowned:
+            return unrouted(exchange, in: store) ?? refuse(exchange, knowing: nil, in: store)
+        }
+    }
+
+    /// Authenticates the exchange: once, and once more when published keys have arrived for which it had to wait.
+    ///
+    /// - Parameters:
+    ///   - keyFetch: how fetching the keys went; `nil` before.
+    ///   - isDecided: whether faults and scenarios have had their say.
+    @inlinable
+    func authenticate(
+        _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in store: VendorStateStore<V>,
+        after keyFetch: KeyFetchReport? = nil, isDecided: Bool = false
+    ) -> ExchangeStep {
+        let arrival = Arrival(
+            vendor: vendor, route: route, request: exchange.request, parameters: parameters,
+            moment: exchange.moment, switches: store.switches,
+            authenticationContext: store.authenticationContext(at: self),
+            sandbox: exchange.sandbox.identity, keyFetch: keyFetch)
+        var findings = Findings<V.Failure>()
+        let credentials = vendor.authenticate(arrival, &findings)
+        var call = Call(
+            arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
+        if let missing = keyFetcher?.awaitedKeys(of: credentials) {
+            return awaitKeys(missing, exchange, call, in: store, isDecided: isDecided)
+        }
+        return isDecided ? handle(exchange, &call, in: store) : intervene(exchange, &call, in: store)
+    }
+
+    /// Lets faults and scenarios have their say.
+    @inlinable
+    func intervene(_ exchange: Exchange, _ call: inout Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
+        guard exchange.isWatched else { return handle(exchange, &call, in: store) }
+        let matchContext = MatchContext(
+            request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
+            moment: exchange.moment)
+        // Asked here, so that a call in which nobody has a say goes on in the vendor's own code.
+        let decision = exchange.sandbox.intervene(matchContext, vendor: V.identity.id, route: call.route.id)
+        if let note = matchContext.budgetNote { call.findings.note(note) }
+        guard let intervention = decision else { return handle(exchange, &call, in: store) }
+        return carryOut(intervention, matchContext, exchange, &call, in: store)
+    }
+
+    /// Authorizes the call and runs its handler, and again after whatever it has to wait for.
+    @inlinable
+    func handle(_ exchange: Exchange, _ call: inout Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
+        let judged = call.findings.list
+        switch store.run(&call, at: self) {
+        case .replied(.respond(let response)):
+            return finish(exchange, response, record(of: call), in: store)
+        case .replied(.json(let value, let status)):
+            return finish(exchange, .json(value, status: status), record(of: call), in: store)
+        case .replied(.wait(let job)):
+            call.findings.rewind(to: judged)
+            call.parts = nil
+            return .waiting { [call] in
+                await job()
+                var call = call
+                return self.handle(exchange, &call, in: store)
+            }
+        case .replied(.fetchKeys(let keys)):
+            call.findings.rewind(to: judged)
+            call.parts = nil
+            return awaitKeys(keys, exchange, call, in: store)
+        case .replied(.openSocket):
+            return open(exchange, call, in: store)
+        case .refused(let refusal):
+            return finish(exchange, refusal, record(of: call), in: store)
+        case .outdated(let later):
+            // The fixtures were read anew since the call was judged, and the state has moved on: nothing was done yet, so
+            // the later vendor judges the call and answers it alone.
+            return later.authenticate(exchange, at: call.route, call.parameters, in: store, isDecided: true)
+        }
+    }
+
+    /// Answers with a failure.
+    @inlinable
+    func finish(
+        _ exchange: Exchange, _ refusal: Refusal<V.Failure>, _ record: ExchangeRecord, in store: VendorStateStore<V>,
+        amend: (inout Response) -> Void = { _ in }
+    ) -> ExchangeStep {
+        var record = record
+        record.failure = refusal.failure.rawValue
+        record.reason = refusal.reason
+        var response = catalog.response(
+            refusal.failure, refusal.parameters, route: record.route, switches: store.switchValues)
+        amend(&response)
+        return finish(exchange, response, record, in: store)
+    }
+
+    /// Gives the answer, with what the journal records.
+    @inlinable
+    func finish(
+        _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord,
+        in store: VendorStateStore<V>
+    ) -> ExchangeStep {
+        answerFinisher?.finish(&response, to: exchange.request, exchange.sandbox.identifiers) { store.switches }
+        return .finished(response, record)
+    }
+
+    @inlinable
+    func record(of call: Call<V>) -> ExchangeRecord {
+        var record = ExchangeRecord()
+        record.vendor = V.identity.id
+        record.route = call.route.id
+        record.checks = call.findings.list
+        record.parts = call.parts
+        record.cause = call.outbox.cause
+        record.secrets = secrets
+        record.claims = vendor.claims(of: call.credentials)
+        return record
+    }
+}

@@ -1,0 +1,38 @@
+// Keys that a vendor's issuers sign with, and what can happen to them.
+extension VendorStateStore {
+    @usableFromInline
+    var issuers: [IssuerKeys] {
+        let content = snapshot()
+        return content.runtime.vendor.keyPublisher?.issuers(in: content.state) ?? []
+    }
+
+    @usableFromInline
+    var remoteKeys: [RemoteKeys] {
+        let content = snapshot()
+        return content.runtime.keyFetcher?.remoteKeys(in: content.state) ?? []
+    }
+
+    @usableFromInline
+    func perform(
+        _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox
+    ) -> KeyDrillOutcome {
+        change(at: runtime) { runtime, state in
+            guard let publisher = runtime.vendor.keyPublisher,
+                var keys = publisher.issuers(in: state).first(where: { $0.name == issuer })
+            else { return .unknownIssuer }
+            guard keys.perform(drill, with: pair?.made, sandbox.identifiers) else { return .needsPair }
+            publisher.store(keys, in: &state)
+            return .done(keys)
+        }
+    }
+}
+
+/// What became of a drill.
+public enum KeyDrillOutcome: Sendable {
+    /// It was done, and these are the keys now.
+    case done(IssuerKeys)
+    /// Nothing was done, since a pair is needed that nobody has used.
+    case needsPair
+    /// The vendor has no issuer of that name.
+    case unknownIssuer
+}

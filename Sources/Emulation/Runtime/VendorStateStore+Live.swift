@@ -1,0 +1,123 @@
+import Wire
+
+// Sockets and deadlines: what happens to a state without a request.
+extension VendorStateStore.Content {
+    /// Ends the work of a vendor on the state: tells sockets what it has to tell, and looks when the next deadline is.
+    ///
+    /// - Parameter isRefused: whether nobody is to be told anything.
+    @usableFromInline
+    mutating func settle(_ outbox: inout Outbox, isRefused: Bool, at moment: Moment) {
+        let cause = isRefused ? nil : FrameCause()
+        if let cause { live.registry.commit(outbox, from: nil, at: moment, because: cause) }
+        outbox = Outbox()
+        outbox.cause = cause
+    }
+
+    /// What the vendor names.
+    var nextDeadline: Moment? { runtime.deadlineKeeper?.nextDeadline(in: state) }
+
+    /// Looks at what the vendor names now, and has the alarm follow.
+    @usableFromInline
+    mutating func lookAhead() {
+        let deadline = nextDeadline
+        if deadline != live.named { live.name(deadline) }
+    }
+
+    /// Brings the state to a moment, with the vendor of that runtime or of a later one.
+    mutating func prepare(
+        for moment: Moment, at runtime: VendorRuntime<V>, _ identifiers: IdentifierSource, _ switches: V.Switches
+    ) {
+        _ = catchUp(with: runtime)
+        passDeadlines(until: moment, identifiers, switches)
+    }
+
+    /// Lets the deadlines pass that are due by then.
+    @usableFromInline
+    mutating func passDeadlines(
+        until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches
+    ) {
+        // ours: a vendor that names one deadline behind the other must not keep everybody else from the state.
+        for _ in 0..<1000 {
+            guard let keeper = runtime.deadlineKeeper, let deadline = live.armed, deadline <= moment else { return }
+            let outbox = keeper.pass(deadline, at: moment, identifiers, switches, &state)
+            live.registry.commit(outbox, from: nil, at: moment)
+            let next = keeper.nextDeadline(in: state)
+            live.named = next
+            // One that does not move on would be due for ever; it counts again once the vendor names another.
+            live.arm(next.flatMap { $0 > deadline ? $0 : nil })
+        }
+    }
+}
+
+extension VendorStateStore {
+    @usableFromInline
+    func passDeadlines(in sandbox: Sandbox) {
+        let (switches, runtime) = (switches, runtime)
+        content.withLock { content in
+            _ = content.catchUp(with: runtime)
+            content.lookAhead()
+            guard content.live.armed != nil else { return }
+            content.passDeadlines(until: sandbox.now, sandbox.identifiers, switches)
+            content.live.arm(content.live.armed)
+        }
+    }
+
+    @usableFromInline
+    func end() { content.withLock { $0.live.end() } }
+}
+
+extension VendorStateStore where V: ServesSockets {
+    /// Takes in a socket whose handshake is answered, and lets the vendor greet it.
+    func open(_ socket: WebSocket, _ connection: SocketConnection<V>) {
+        work(connection) { content, call in
+            guard connection.era == content.live.era, !content.live.isOver else {
+                return socket.close(WebSocketClosure(.goingAway, reason: "the sandbox was reset"))
+            }
+            content.live.registry.add(
+                socket,
+                OpenSocket(topics: connection.opening.topics, log: connection.log))
+            content.runtime.vendor.socketOpened(&call, &content.state)
+            connection.log.noted(call.notes)
+            content.live.registry.commit(call.outbox, from: socket, at: call.moment)
+        }
+    }
+
+    /// Lets the vendor deal with a message.
+    func receive(_ message: WebSocketMessage, on socket: WebSocket, _ connection: SocketConnection<V>) {
+        work(connection) { content, call in
+            // It may cross the server's own farewell.
+            guard content.live.registry.sockets[socket]?.isClosing == false else { return }
+            content.runtime.vendor.socketReceived(message, &call, &content.state)
+            connection.log.received(message, call.notes, at: call.moment)
+            content.live.registry.commit(call.outbox, from: socket, at: call.moment)
+        }
+    }
+
+    /// Forgets a socket that has ended.
+    func forget(_ socket: WebSocket, _ closure: WebSocketClosure, _ connection: SocketConnection<V>) {
+        work(connection) { content, call in
+            connection.log.closed(closure, at: call.moment)
+            guard content.live.registry.remove(socket) != nil else { return }
+            content.runtime.vendor.socketClosed(closure, &call, &content.state)
+            connection.log.noted(call.notes)
+            content.live.registry.commit(call.outbox, from: nil, at: call.moment)
+        }
+    }
+
+    private func work(
+        _ connection: SocketConnection<V>, _ work: (inout Content, inout SocketCall<V>) -> Void
+    ) {
+        let (switches, identifiers, runtime) = (switches, connection.sandbox.identifiers, runtime)
+        content.withLock { content in
+            _ = content.catchUp(with: runtime)
+            // Read under the lock, so that the moments have the order of what happens.
+            let moment = connection.sandbox.now
+            content.passDeadlines(until: moment, identifiers, switches)
+            var call = SocketCall<V>(
+                vendor: content.runtime.vendor, label: connection.opening.label, moment: moment,
+                identifiers: identifiers, switches: switches)
+            work(&content, &call)
+            content.lookAhead()
+        }
+    }
+}

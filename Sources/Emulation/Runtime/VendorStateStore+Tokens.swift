@@ -1,0 +1,68 @@
+public import JSON
+import Tokens
+
+/// Making and explaining tokens.
+extension VendorStateStore {
+    @usableFromInline
+    func mint(_ order: MintRequest, at moment: Moment) throws(MintRefusal) -> MintedToken {
+        let content = snapshot()
+        guard let minter = content.runtime.vendor.tokenMinter else {
+            throw MintRefusal("\(V.identity.title) mints no tokens")
+        }
+        return try mint(order, by: minter, content.state, at: moment)
+    }
+
+    private func mint<M: MintsTokens<V.State, V.Switches, V.Failure>>(
+        _ order: MintRequest, by vendor: M, _ state: V.State, at moment: Moment
+    ) throws(MintRefusal) -> MintedToken {
+        let setting = TokenSetting<M>(state: state, moment: moment, switches: switches, sandbox: sandbox)
+        let own = M.tokenKinds.first { $0.name == order.kind }?.defects ?? []
+        // A defect of the vendor's own may need the request to show, such as another customer's path.
+        guard let defect = order.members["defect"]?.string, !own.contains(defect) else {
+            return try vendor.mint(order, in: setting)
+        }
+        try Self.check(defect, of: order, own)
+        let minted = try vendor.mint(order, in: setting)
+        var members = order.members
+        members["defect"] = nil
+        let sound = try vendor.mint(MintRequest(kind: order.kind, members: members), in: setting)
+        func marks(_ token: MintedToken) -> [String] {
+            vendor.explain(token.token, knowing: [:], in: setting).findings.all.map {
+                "\($0.check) \($0.outcome) \($0.found == nil || $0.found == .absent) \($0.note ?? "")"
+            }
+        }
+        if marks(minted) != marks(sound) { return minted }
+        // Whoever tests with it would learn nothing.
+        throw MintRefusal(
+            "the defect \(defect) changes nothing about this token of kind \(order.kind): \(V.identity.title) finds the same "
+                + "without it")
+    }
+
+    private static func check(_ defect: String, of order: MintRequest, _ own: [String]) throws(MintRefusal) {
+        do throws(MintError) {
+            _ = try Defect(named: defect)
+        } catch {
+            let hint = Nearest.hint(to: defect, among: own + Defect.names)
+            throw MintRefusal("a token of kind \(order.kind) has no defect \(defect)\(hint)")
+        }
+    }
+
+    @usableFromInline
+    func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation {
+        let (content, switches) = (snapshot(), switches)
+        let verdict =
+            content.runtime.vendor.tokenMinter?.explain(
+                token, knowing: context, content.state, moment, switches, sandbox)
+            ?? TokenVerdict(kind: nil, account: nil, findings: Findings())
+        let (catalog, values) = (runtime.catalog, switchValues)
+        let response = verdict.findings.refusal.map {
+            catalog.response($0.failure, $0.parameters, route: nil, switches: values)
+        }
+        let (compact, checks) = (CompactToken(token), V.clientChecks)
+        let margin = checks?.margin(switches)
+        return TokenExplanation(
+            vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
+            failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
+            clients: checks?.checkers.map { ($0.name, $0.verdict(on: compact, at: moment, margin: margin)) } ?? [])
+    }
+}

@@ -1,0 +1,224 @@
+public import JSON
+public import Synchronization
+import Wire
+
+/// One vendor's state in one sandbox, behind its lock.
+@usableFromInline
+final class VendorStateStore<V: Vendor>: SandboxedVendor {
+    /// The state, and the runtime whose vendor it belongs to.
+    @usableFromInline
+    struct Content: Sendable {
+        @usableFromInline var runtime: VendorRuntime<V>
+        @usableFromInline var state: V.State
+        @usableFromInline var live: LiveState
+
+        /// Moves the state on to a vendor that was read later; `false`, and nothing is done, when it is ahead of that one.
+        @usableFromInline
+        mutating func catchUp(with runtime: VendorRuntime<V>) -> Bool {
+            guard runtime !== self.runtime else { return true }
+            guard runtime.generation > self.runtime.generation else { return false }
+            state = runtime.vendor.adopt(state, startedFrom: self.runtime.vendor)
+            self.runtime = runtime
+            lookAhead()
+            return true
+        }
+    }
+
+    /// What became of a call.
+    @usableFromInline
+    enum Outcome: Sendable {
+        case replied(Reply)
+        case refused(Refusal<V.Failure>)
+        /// The state belongs to a vendor that was read later than the one which judged the call; nothing was done.
+        case outdated(VendorRuntime<V>)
+
+        /// Whether the vendor has answered, and so means what it has changed and what it tells.
+        @usableFromInline var isAnswer: Bool {
+            switch self {
+            case .replied(.respond), .replied(.json), .replied(.openSocket): true
+            case .replied(.wait), .replied(.fetchKeys), .refused, .outdated: false
+            }
+        }
+    }
+
+    @usableFromInline
+    struct Behaviour: Sendable {
+        @usableFromInline let switches: V.Switches
+        @usableFromInline let values: SwitchValues
+    }
+
+    @usableFromInline let content: Mutex<Content>
+    @usableFromInline let behaviour: Mutex<Behaviour>
+    private let inForce: VendorInForce<V>
+
+    /// Where the state belongs.
+    let sandbox: SandboxIdentity
+
+    init(
+        _ inForce: VendorInForce<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, index: Int
+    ) {
+        let runtime = inForce.runtime
+        self.inForce = inForce
+        self.sandbox = sandbox
+        content = Mutex(
+            Content(runtime: runtime, state: runtime.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
+        behaviour = Mutex(Self.behaviour(settings))
+    }
+
+    /// The vendor as the fixtures in force make it.
+    var runtime: VendorRuntime<V> { inForce.runtime }
+
+    @usableFromInline
+    func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep {
+        let runtime = runtime
+        return runtime.answering(runtime, exchange, match, self)
+    }
+
+    private static func behaviour(_ settings: Settings) -> Behaviour {
+        let values = settings.values(vendor: V.identity.id, V.Switches.declarations)
+        return Behaviour(switches: V.Switches(values), values: values)
+    }
+
+    @inlinable var switches: V.Switches { behaviour.withLock { $0.switches } }
+    @inlinable var switchValues: SwitchValues { behaviour.withLock { $0.values } }
+
+    @usableFromInline
+    func apply(_ settings: Settings) {
+        let fresh = Self.behaviour(settings)
+        behaviour.withLock { $0 = fresh }
+    }
+
+    // Read under the lock: a copy of the state would have the next change copy all of it.
+    @usableFromInline
+    func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)? {
+        content.withLock { content in
+            let ledger = content.runtime.vendor.secrets(in: content.state)
+            let now = SecretMark(era: content.live.era, number: ledger.latest)
+            if now == mark { return nil }
+            return (ledger.texts(after: mark?.era == now.era ? mark?.number ?? 0 : 0), now)
+        }
+    }
+
+    /// The state with the runtime it belongs to, which is the one in force or a later one.
+    func snapshot() -> Content {
+        let runtime = runtime
+        return content.withLock { content in
+            _ = content.catchUp(with: runtime)
+            return content
+        }
+    }
+
+    /// That runtime, or a later one if the state has moved on to it.
+    func latest(_ runtime: VendorRuntime<V>) -> VendorRuntime<V> {
+        content.withLock { $0.runtime.generation > runtime.generation ? $0.runtime : runtime }
+    }
+
+    /// What authentication may know of the state, for the vendor of that runtime.
+    @inlinable
+    func authenticationContext(at runtime: VendorRuntime<V>) -> V.AuthenticationContext {
+        runtime.vendor.authenticationContext { read in
+            content.withLock { content in
+                if content.runtime !== runtime { _ = content.catchUp(with: runtime) }
+                return read(content.state)
+            }
+        }
+    }
+
+    /// Changes the state as the vendor of that runtime or of a later one.
+    func change<Value: Sendable>(
+        at runtime: VendorRuntime<V>, _ change: (VendorRuntime<V>, inout V.State) -> Value
+    ) -> Value {
+        content.withLock { content in
+            _ = content.catchUp(with: runtime)
+            defer { content.lookAhead() }
+            return change(content.runtime, &content.state)
+        }
+    }
+
+    /// Replaces the state by one that the vendor of that runtime made; sockets of the old one are closed.
+    func replace(_ state: V.State, madeAt runtime: VendorRuntime<V>) {
+        let replaced = content.withLock { content in
+            let (latest, replaced) = (content.runtime, content.state)
+            content.live.clear(WebSocketClosure(.goingAway, reason: "the state was replaced"))
+            (content.runtime, content.state) = (runtime, state)
+            _ = content.catchUp(with: latest)
+            // Whatever the alarm was set for, the clock may be another one too.
+            content.live.name(content.nextDeadline)
+            return replaced
+        }
+        // Destroyed after unlocking: a million records take a while.
+        withExtendedLifetime(replaced) {}
+    }
+
+    /// Authorizes the call and, when every check held, runs its handler; both under the lock.
+    @inlinable
+    func run(_ call: inout Call<V>, at runtime: VendorRuntime<V>) -> Outcome {
+        content.withLock { content in
+            // Compared here, so that the usual case costs one comparison and no call.
+            if content.runtime !== runtime, !content.catchUp(with: runtime) { return .outdated(content.runtime) }
+            if content.live.armed != nil {
+                content.passDeadlines(until: call.moment, call.identifiers, call.switches)
+            }
+            let outcome = Self.work(&call, &content.state)
+            if !call.outbox.isEmpty {
+                content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
+            }
+            // Most vendors name none, and then nothing is asked.
+            if runtime.deadlineKeeper != nil { content.lookAhead() }
+            if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
+            return outcome
+        }
+    }
+
+    @inlinable
+    static func work(_ call: inout Call<V>, _ state: inout V.State) -> Outcome {
+        call.vendor.authorize(&call, &state)
+        if let refusal = call.findings.refusal { return .refused(refusal) }
+        do throws(Refusal<V.Failure>) {
+            return .replied(try call.route.handler(&call, &state))
+        } catch {
+            return .refused(error)
+        }
+    }
+
+    @usableFromInline
+    func perform(
+        _ action: String, _ members: JSONObject, in sandbox: Sandbox
+    ) throws(ActionRefusal) -> JSON {
+        try perform(action, members, as: runtime, at: sandbox.now, sandbox.identifiers)
+    }
+
+    /// Does an action as the vendor of that runtime or of a later one; under the lock, unless it only reads.
+    func perform(
+        _ name: String, _ members: JSONObject, as runtime: VendorRuntime<V>, at moment: Moment,
+        _ identifiers: IdentifierSource
+    ) throws(ActionRefusal) -> JSON {
+        let switches = switches
+        guard let action = V.actions.first(where: { $0.listing.name == name }) else {
+            let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
+            throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
+        }
+        if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
+        let order = { (vendor: V) in
+            ActionCall<V>(
+                vendor: vendor, members: members, moment: moment, identifiers: identifiers, switches: switches)
+        }
+        switch action.work {
+        case .reads(let body):
+            let (vendor, state) = content.withLock { content in
+                content.prepare(for: moment, at: runtime, identifiers, switches)
+                return (content.runtime.vendor, content.state)
+            }
+            return try body(order(vendor), state)
+        case .changes(let body):
+            return try content.withLock { (content) throws(ActionRefusal) in
+                content.prepare(for: moment, at: runtime, identifiers, switches)
+                var outbox = Outbox()
+                let told = try body(order(content.runtime.vendor), &content.state, &outbox)
+                content.settle(&outbox, isRefused: false, at: moment)
+                content.lookAhead()
+                return told
+            }
+        }
+    }
+}

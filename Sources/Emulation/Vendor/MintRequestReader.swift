@@ -1,0 +1,69 @@
+import JSON
+public import Tokens
+
+/// Reads the members of an order for a token, and refuses what nobody asked about.
+public struct MintRequestReader {
+    private let kind: String
+    private let members: JSONObject
+    private var known: Set<String> = ["header", "claims"]
+
+    /// A reader of that order.
+    public init(_ order: MintRequest) {
+        kind = order.kind
+        members = order.members
+    }
+
+    /// A string member; a number counts as its text, since a command line cannot tell them apart.
+    public mutating func string(_ name: String) throws(MintRefusal) -> String? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard let text = value.string ?? value.number?.literal else {
+            throw MintRefusal("\(name) is a JSON \(value.typeName); expected a string")
+        }
+        return text
+    }
+
+    /// A whole number; a string that holds one counts too.
+    public mutating func int(_ name: String) throws(MintRefusal) -> Int? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        guard let int = value.int ?? value.string.flatMap({ Int($0) }) else {
+            throw MintRefusal("\(name) is \(value.text); expected a whole number")
+        }
+        return int
+    }
+
+    /// Sets the members of `header` and `claims` in a draft; refuses those that are no objects, and members that were not
+    /// read.
+    ///
+    /// - Returns: the name of the defect that the token shall have.
+    public mutating func finish(_ draft: inout TokenDraft) throws(MintRefusal) -> String? {
+        for member in members["header"]?.object ?? [:] { draft.header[member.name] = member.value }
+        for member in members["claims"]?.object ?? [:] { draft.claims[member.name] = member.value }
+        let defect = try string("defect")
+        for name in ["header", "claims"] {
+            if let value = members[name], value.object == nil {
+                throw MintRefusal("\(name) is a JSON \(value.typeName); expected an object")
+            }
+        }
+        if let unknown = members.first(where: { !known.contains($0.name) })?.name {
+            throw MintRefusal(
+                "a token of kind \(kind) has no member \(unknown)\(Nearest.hint(to: unknown, among: known.sorted()))")
+        }
+        return defect
+    }
+}
+
+extension MintedToken {
+    /// Signs a draft, or makes it wrong in the way that a general defect names.
+    public init(
+        _ draft: TokenDraft, key: SigningKey, algorithm: Algorithm, defect: String?, at moment: Moment
+    ) throws(MintRefusal) {
+        do {
+            let defect = try defect.map { name throws(MintError) in try Defect(named: name) }
+            token = try draft.mint(key: key, algorithm: algorithm, defect: defect, at: moment.unixSeconds)
+        } catch {
+            throw MintRefusal("\(error)")
+        }
+    }
+}

@@ -1,0 +1,164 @@
+import Emulation
+import JSON
+
+/// A session of a user on a device.
+struct ComapiSession: Sendable {
+    private(set) var id: ComapiSessionID
+    private(set) var profileID: ComapiID
+    /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as they were given, in this order.
+    var device: JSONObject = [:]
+    var sourceAddress = ""
+    var nonce = ""
+    private(set) var started: Moment
+    /// The instant of the token's `exp`.
+    var expires: Moment
+    /// Where pushes go: the object of the request, `fcm` or `apns`.
+    var registration: JSON?
+
+    var space: ComapiID { id.space }
+
+    /// The members that describe a device.
+    static let deviceMembers = ["deviceId", "platform", "platformVersion", "sdkType", "sdkVersion"]
+
+    /// The session as answered. Source: test data of the iOS and Android SDKs, mock of the JS SDK.
+    var json: JSON {
+        var object: JSONObject = ["id": .string(id.text), "profileId": profileID.json]
+        for member in device { object.append(member.name, member.value) }
+        object.append("sourceIp", .string(sourceAddress))
+        object.append("isActive", true)
+        object.append("state", "SessionStarted")
+        object.append("provider", .string(ComapiSession.provider))
+        object.append("nonce", .string(nonce))
+        object.append("createdOn", .string(started.rfc3339))
+        object.append("startedOn", .string(started.rfc3339))
+        object.append("expiresOn", .string(expires.rfc3339))
+        return .object(object)
+    }
+
+    /// How a session is begun. Source: all SDKs.
+    static let provider = "jsonWebToken"
+}
+
+/// The sessions of a sandbox, within bounds.
+struct ComapiSessionStore: Sendable {
+    /// Sessions beyond this number push out the oldest, whose tokens are unknown from then on. ours.
+    static let capacity = 20_000
+    /// How many ended sessions are remembered as such. ours.
+    static let endedCapacity = 20_000
+
+    private static let bound = RecordBound(count: capacity)
+
+    /// In the order of their beginning.
+    var table = RecordTable<ComapiSession>()
+    /// Those that have ended, the first one first.
+    private(set) var ended = InsertionOrder<ComapiSessionID>()
+    /// Those that an action had forgotten; a later start forgets even that.
+    private var forgotten: Set<ComapiSessionID> = []
+    private(set) var sockets = ComapiOpenSockets()
+
+    /// All of them, in the order of their beginning.
+    var all: [ComapiSession] { table.all }
+
+    subscript(id: ComapiSessionID) -> ComapiSession? { table[id] }
+
+    func isEnded(_ id: ComapiSessionID) -> Bool { ended.contains(id) }
+
+    /// The sessions of a user, in the order of their beginning.
+    func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
+        table.records(in: ComapiSession.Owner(space: space, profile: profile))
+    }
+
+    mutating func add(_ session: ComapiSession) {
+        forgotten.remove(session.id)
+        table.store(session)
+        _ = table.shrink(to: Self.bound)
+    }
+
+    /// Ends a session, and remembers that it was.
+    mutating func end(_ id: ComapiSessionID) {
+        table.remove(id)
+        sockets.forget(id)
+        noteEnd(of: id)
+    }
+
+    /// Remembers that a session has ended.
+    mutating func noteEnd(of id: ComapiSessionID) {
+        ended.append(id)
+        if ended.count > Self.endedCapacity { _ = ended.removeFirst(Self.endedCapacity / 100) }
+    }
+
+    /// Forgets a session as if it had never been.
+    mutating func forget(_ id: ComapiSessionID) {
+        table.remove(id)
+        // ours: a bound, so that forgetting in a loop cannot fill the machine.
+        if forgotten.count < Self.endedCapacity { forgotten.insert(id) }
+    }
+
+    /// Whether an action has had the session forgotten, so that nobody takes it over again.
+    func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
+
+    /// Sets where pushes of a session go; `nil` for nowhere.
+    mutating func register(_ registration: JSON?, for id: ComapiSessionID) {
+        table.change(id) { $0.registration = registration }
+    }
+
+    /// Has a session end at another moment.
+    mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
+        table.change(id) { $0.expires = moment }
+        sockets.setExpiry(of: id, moment)
+    }
+
+    mutating func socketOpened(for session: ComapiSession) { sockets.add(session.id, expires: session.expires) }
+
+    mutating func socketClosed(for id: ComapiSessionID) { sockets.remove(id) }
+
+    /// Counts the sockets of a session no more: they are being closed.
+    mutating func forgetSockets(of id: ComapiSessionID) { sockets.forget(id) }
+}
+
+// MARK: - As a record
+
+extension ComapiSession: KeyedRecord, CodedRecord {
+    /// Whose sessions are looked for together.
+    struct Owner: Hashable, Sendable {
+        let space: ComapiID
+        let profile: ComapiID
+    }
+
+    var key: ComapiSessionID { id }
+    var group: Owner? { Owner(space: space, profile: profileID) }
+
+    func clash(over name: Never?) -> String { "session \(id.text) stands there twice" }
+
+    init() {
+        let start = Moment(unixSeconds: 0)
+        self.init(id: ComapiSessionID("", in: ComapiID("")), profileID: ComapiID(""), started: start, expires: start)
+    }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        var (local, space) = (id.local, id.space)
+        coder.member("id", &local)
+        coder.member("space", &space)
+        id = ComapiSessionID(local.text, in: space)
+        coder.member("profile", &profileID)
+        coder.member("device", &device, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in
+            var device = JSONObject()
+            for (name, value) in try node.mapping(Self.deviceMembers).members {
+                device.append(name, .string(try value.string()))
+            }
+            return device
+        }
+        coder.member("source", &sourceAddress, or: "")
+        coder.member("nonce", &nonce, or: "")
+        coder.instant("started", &started)
+        coder.instant("expires", &expires)
+        coder.member("registration", &registration, or: .some(nil), write: { $0 }) { (node) throws(FixtureProblem) in
+            let value = try node.verbatim()
+            do throws(ComapiRefusal) {
+                return try ComapiRegistration.read(value)
+            } catch {
+                throw node.problem(error.reason ?? "is no registration")
+            }
+        }
+    }
+}

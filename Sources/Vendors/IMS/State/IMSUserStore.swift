@@ -1,0 +1,99 @@
+import Emulation
+import JSON
+
+/// The users of a sandbox, found by id, and within a tenant by what is unique there.
+typealias IMSUserStore = RecordTable<IMSUser>
+
+extension IMSUser: KeyedRecord {
+    /// What only one user of a tenant has.
+    struct Name: Hashable, Sendable {
+        enum Kind: String { case enterpriseID = "enterprise_id", activationID = "activation_id", email }
+
+        let tenant: String
+        let kind: Kind
+        let text: ExactText
+    }
+
+    var key: Int { number }
+    var names: [Name] { Self.names(of: tenant, enterpriseID, activationID, email) }
+    var secretText: String? { activation?.code }
+    static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
+
+    func clash(over name: Name?) -> String {
+        name.map { "another user of tenant \(tenant) has the same \($0.kind.rawValue)" }
+            ?? "another user has the id \(id)"
+    }
+
+    mutating func keepSecrets(of known: IMSUser) {
+        let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
+        if activation == nil, state != .active, isSamePerson { activation = known.activation }
+    }
+
+    fileprivate static func names(
+        of tenant: String, _ enterpriseID: String?, _ activationID: String, _ email: String
+    ) -> [Name] {
+        (enterpriseID.map { [Name(tenant: tenant, kind: .enterpriseID, text: ExactText($0))] } ?? [])
+            + [
+                Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)),
+                // The case of an email is ignored at activation, so two of them are one here as well.
+                Name(tenant: tenant, kind: .email, text: email.caseFolded),
+            ]
+    }
+}
+
+extension IMSUserStore {
+    /// Users beyond it push out the ones that were enrolled first; users of the fixtures stay. ours: a bound, so that a load
+    /// test cannot fill the machine.
+    static var bound: RecordBound { RecordBound(count: 50_000) }
+    /// ours: numbers that leave room for counting on.
+    static var numbers: ClosedRange<Int> { 1...1_000_000_000 }
+
+    /// The user of a tenant with that `sub`.
+    func user(of tenant: String, enterpriseID: String) -> IMSUser? {
+        self[named: IMSUser.Name(tenant: tenant, kind: .enterpriseID, text: ExactText(enterpriseID))]
+    }
+
+    /// The user of a tenant with that activation id.
+    func user(of tenant: String, activationID: String) -> IMSUser? {
+        self[named: IMSUser.Name(tenant: tenant, kind: .activationID, text: ExactText(activationID))]
+    }
+
+    /// The user of a tenant with that email, whose case does not matter.
+    func user(of tenant: String, email: String) -> IMSUser? {
+        self[named: IMSUser.Name(tenant: tenant, kind: .email, text: email.caseFolded)]
+    }
+
+    /// The oldest user with that enterprise id in any tenant.
+    func user(enterpriseID: String) -> IMSUser? {
+        all.first { $0.enterpriseID?.hasSameBytes(as: enterpriseID) == true }
+    }
+
+    /// The member in which an enrollment equals another user of its tenant, and that user.
+    func conflict(with enrollment: IMSEnrollment) -> (field: String, other: IMSUser)? {
+        let names = IMSUser.names(
+            of: enrollment.tenant, enrollment.enterpriseID, enrollment.effectiveActivationID, enrollment.email)
+        for name in names { if let other = self[named: name] { return (name.kind.rawValue, other) } }
+        return nil
+    }
+
+    /// Enrolls a user with whom nobody of the tenant is in conflict.
+    ///
+    /// - Returns: the user, with a code unless it is active at once, and whether others had to make room.
+    mutating func enroll(
+        _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment,
+        within bound: RecordBound = bound
+    ) -> (user: IMSUser, madeRoom: Bool) {
+        var user = IMSUser(
+            number: nextNumber(upTo: Self.numbers.upperBound), tenant: enrollment.tenant,
+            enterpriseID: enrollment.enterpriseID, activationID: enrollment.effectiveActivationID,
+            email: enrollment.email, created: moment)
+        (user.firstName, user.lastName) = (enrollment.firstName, enrollment.lastName)
+        if enrollment.isActive {
+            user.activate(at: moment)
+        } else {
+            user.activation = IMSUser.Activation(identifiers, at: moment)
+        }
+        store(user)
+        return (user, !shrink(to: bound).isEmpty)
+    }
+}
