@@ -63,7 +63,7 @@ struct CapturedValues {
     }
 
     /// Whether the text needs what the answer to a call gave that is left out.
-    func needsLost(_ text: String) -> Bool { lost.contains { text.contains("{{\($0)}}") } }
+    func needsLost(_ text: String) -> Bool { lost.contains { text.firstRange(of: "{{\($0)}}") != nil } }
 
     /// A fresh name for a token.
     mutating func name(token: String) -> String {

@@ -109,7 +109,7 @@ extension HurlPart {
     /// - Throws: why it cannot be written.
     func text(_ values: CapturedValues, _ index: Int) throws(HurlOmission) -> String {
         let target = entry.request.target
-        guard target.hasPrefix("/"), Self.isPlain(target), !target.contains("#") else {
+        guard target.hasPrefix("/"), Self.isPlain(target), !target.utf8.contains(UInt8(ascii: "#")) else {
             throw HurlOmission(why: "whose target cannot be written")
         }
         var lines = ["# \(title)", "\(entry.request.method.rawValue) {{base}}\(values.replaced(target))"]
@@ -132,7 +132,7 @@ extension HurlPart {
 
     /// Printable, and nothing in it is taken for a variable.
     private static func isPlain(_ text: String) -> Bool {
-        text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value < 0x7F } && !text.contains("{{")
+        text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value < 0x7F } && text.firstRange(of: "{{") == nil
     }
 
     private static func escaped(_ text: String) -> String {
@@ -143,12 +143,16 @@ extension HurlPart {
         let bytes = entry.request.body
         if let json = try? JSON.parse(bytes), json.object != nil || json.array != nil {
             let text = String(decoding: bytes, as: UTF8.self)
-            guard !text.contains("{{") else { throw HurlOmission(why: "whose content cannot be written") }
+            guard text.firstRange(of: "{{") == nil else { throw HurlOmission(why: "whose content cannot be written") }
             return values.replaced(text)
         }
         let text = String(decoding: bytes, as: UTF8.self)
         let replaced = values.replaced(text)
-        if replaced != text, Self.isPlain(text), !text.contains("`"), !text.contains("\\") { return "`\(replaced)`" }
+        if replaced != text, Self.isPlain(text), !text.utf8.contains(UInt8(ascii: "`")),
+            !text.utf8.contains(UInt8(ascii: "\\"))
+        {
+            return "`\(replaced)`"
+        }
         return "hex,\(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined());"
     }
 
@@ -157,7 +161,7 @@ extension HurlPart {
         guard entry.record.failure != nil, let body = (try? JSON.parse(entry.response.body))?.object else { return [] }
         return body.compactMap { member in
             guard let text = member.value.string, member.name.allSatisfy({ $0.isLetter || $0 == "_" }),
-                !text.contains("{{"), text.filter(\.isNumber).count < 4
+                text.firstRange(of: "{{") == nil, text.filter(\.isNumber).count < 4
             else { return nil }
             return "jsonpath \"$.\(member.name)\" == \(JSON.string(text).text)"
         }

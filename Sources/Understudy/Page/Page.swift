@@ -35,7 +35,7 @@ enum Page {
 
     private static func isForBrowser(_ request: Request) -> Bool {
         (request.method == .get || request.method == .head)
-            && request.fields.values(of: .accept).contains { $0.contains("text/html") }
+            && request.fields.values(of: .accept).contains { $0.firstRange(of: "text/html") != nil }
     }
 }
 

@@ -27,7 +27,7 @@ struct EntryText {
     private var why: String {
         if let intervention = entry["intervention"]?.string { return intervention }
         let reason = entry["reason"]?.string ?? ""
-        guard let near = entry["nearest_routes"]?[0]?.string, !reason.contains(near) else { return reason }
+        guard let near = entry["nearest_routes"]?[0]?.string, reason.firstRange(of: near) == nil else { return reason }
         return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"
     }
 
