@@ -37,7 +37,8 @@ struct EdgeTests {
         issuers.put(IMSIssuer(record, keys: []))
         let vendor = try IMS(fixtures: VendorFixtures(store: Repository.fixtures, folder: "ims"))
         let judge = IMSTokenJudge(
-            vendor, IMSAuthenticationContext(issuers: issuers, devKeys: [:]), .documented, at: Moment(unixSeconds: 1_800_000_000),
+            vendor, IMSAuthenticationContext(issuers: issuers, devKeys: [:]), .documented,
+            at: Moment(unixSeconds: 1_800_000_000),
             asking: .done)
         var findings = Findings<IMSFailure>()
         let text = try Forged(.uat, [("iss", "https://bare.test")]).text()

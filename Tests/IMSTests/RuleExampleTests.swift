@@ -29,7 +29,8 @@ struct RuleExampleTests {
         let vendor = try vendor.get()
         let switches = IMSSwitches(SwitchValues(switches))
         let judge = IMSTokenJudge(
-            vendor, IMSAuthenticationContext(issuers: vendor.initialState.issuers, devKeys: [:]), switches, at: moment, asking: .done
+            vendor, IMSAuthenticationContext(issuers: vendor.initialState.issuers, devKeys: [:]), switches, at: moment,
+            asking: .done
         )
         var facts = IMSFacts(vendor, switches, at: moment, judge: judge)
         let text = try text ?? token.text()

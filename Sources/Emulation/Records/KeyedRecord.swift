@@ -29,19 +29,23 @@ public protocol KeyedRecord: Sendable {
 }
 
 extension KeyedRecord where Name == Never {
+    /// It has no other names.
     @inlinable public var names: [Never] { [] }
 }
 
 extension KeyedRecord where Group == Never {
+    /// It belongs to no group.
     @inlinable public var group: Never? { nil }
 }
 
 extension KeyedRecord {
+    /// Its memory is not counted.
     @inlinable public var memory: Int { 0 }
+    /// Everybody may see all of it.
     @inlinable public var secretText: String? { nil }
-    public static var keyOrder: ((Key, Key) -> Bool)? { nil }
-    public mutating func keepSecrets(of known: Self) {}
-    public func clash(over name: Name?) -> String { "another one is called \(key)" }
+    package static var keyOrder: ((Key, Key) -> Bool)? { nil }
+    package mutating func keepSecrets(of known: Self) {}
+    package func clash(over name: Name?) -> String { "another one is called \(key)" }
 }
 
 extension KeyedRecord where Self: CodedRecord {
@@ -62,7 +66,7 @@ public struct RecordBound: Sendable {
     /// no more than have to.
     let share: Int?
 
-    public init(count: Int, bytes: Int = .max, share: Int? = 100) {
+    package init(count: Int, bytes: Int = .max, share: Int? = 100) {
         (self.count, self.bytes, self.share) = (count, bytes, share)
     }
 }

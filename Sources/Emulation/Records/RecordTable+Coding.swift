@@ -105,6 +105,7 @@ extension RecordCoder {
 }
 
 extension RecordTable where Key == ExactText {
+    /// The record of that key.
     @inlinable
     public subscript(text: String) -> Record? { self[ExactText(text)] }
 

@@ -4,6 +4,7 @@
 /// The fixtures' records are never copied, and a table that nobody changed holds nothing of its own. Copying a table costs
 /// one reference; the next change of either copy then copies what requests made, and no record of the fixtures.
 public struct RecordTable<Record: KeyedRecord>: Sendable {
+    /// By what records are found.
     public typealias Key = Record.Key
 
     /// What the fixtures give.
@@ -56,12 +57,13 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// A table of what the fixtures give, in their order; groups are of what requests made alone.
     ///
     /// - Parameter lastNumber: the number behind which numbers are given out, where the fixtures have no larger one.
-    public init(fixtures records: [Record] = [], lastNumber: Int = 0) {
+    package init(fixtures records: [Record] = [], lastNumber: Int = 0) {
         base = Base(records, lastNumber: lastNumber)
     }
 
     // MARK: - Finding
 
+    /// The record of that key.
     @inlinable
     public subscript(key: Key) -> Record? {
         guard !overlay.isEmpty else { return base.records[key] }
@@ -69,6 +71,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return overlay[0].hidden.contains(key) ? nil : base.records[key]
     }
 
+    /// The key of the record that has that name.
     @inlinable
     public func key(named name: Record.Name) -> Key? {
         guard !overlay.isEmpty else { return base.names[name] }
@@ -79,46 +82,48 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return key
     }
 
+    /// The record that has that name.
     @inlinable
     public subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
 
     /// The records of a group, in the order in which they came.
-    public func records(in group: Record.Group) -> [Record] {
+    package func records(in group: Record.Group) -> [Record] {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? InsertionOrder()).compactMap { self[$0] }
     }
 
-    public func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
+    package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
 
-    public var count: Int {
+    package var count: Int {
         base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
     }
 
     /// Keys of those that do not stand in the place of a record of the fixtures, the oldest first.
-    public var added: InsertionOrder<Key> { overlay.isEmpty ? InsertionOrder() : overlay[0].added }
+    package var added: InsertionOrder<Key> { overlay.isEmpty ? InsertionOrder() : overlay[0].added }
 
+    /// An estimate of the memory that the records take, in bytes.
     @inlinable
     public var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
 
     /// What the records have, or had, that nobody may see.
-    public var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
+    package var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
 
-    public var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
+    package var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
 
     /// All keys: those of the fixtures in their places, then in the order in which they came, unless keys have an order.
-    public var keys: [Key] {
+    package var keys: [Key] {
         guard let overlay = overlay.first else { return base.order }
         let kept = overlay.hidden.isEmpty ? base.order : base.order.filter { !overlay.hidden.contains($0) }
         return Self.ordered(kept + overlay.added)
     }
 
-    public var all: [Record] { keys.compactMap { self[$0] } }
+    package var all: [Record] { keys.compactMap { self[$0] } }
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
 
     // MARK: - What requests made
 
     /// The records that the fixtures do not give, or give otherwise.
-    public var changed: [Record] {
+    package var changed: [Record] {
         guard let overlay = overlay.first else { return [] }
         let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
         return Self.ordered(kept + overlay.added).compactMap { key in
@@ -127,19 +132,19 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         }
     }
 
-    public var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
+    package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
 
-    public func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
+    package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
 
     /// The fixtures' records alone, with nothing that requests made.
-    public var untouched: RecordTable {
+    package var untouched: RecordTable {
         var table = self
         table.overlay = []
         return table
     }
 
     /// Lays what requests made of another table over this one, as if they had met these fixtures.
-    public mutating func take(changesOf other: RecordTable) {
+    package mutating func take(changesOf other: RecordTable) {
         for key in other.removed { remove(key) }
         for record in other.changed { put(record) }
         count(from: other.lastNumber)
@@ -170,7 +175,7 @@ extension RecordTable {
 
     /// Puts a record in the place of all that have its key or one of its names; one that the fixtures give too takes the
     /// place that it has there.
-    public mutating func put(_ record: Record) {
+    package mutating func put(_ record: Record) {
         let key = record.key
         for name in record.names { if let other = self.key(named: name), other != key { remove(other) } }
         if self[key] == nil, isOfFixtures(key) {
@@ -199,7 +204,7 @@ extension RecordTable {
     }
 
     @discardableResult
-    public mutating func remove(_ key: Key) -> Record? {
+    package mutating func remove(_ key: Key) -> Record? {
         guard let old = self[key] else { return nil }
         touch()
         if overlay[0].records.removeValue(forKey: key) != nil { forgetNames(of: old) }
@@ -218,14 +223,14 @@ extension RecordTable {
         for name in record.names where overlay[0].names[name] == record.key { overlay[0].names[name] = nil }
     }
 
-    public mutating func removeAll() {
+    package mutating func removeAll() {
         var nothing = Overlay()
         nothing.hidden = Set(base.order)
         (nothing.secrets, nothing.lastNumber) = (base.untouched.secrets, base.untouched.lastNumber)
         overlay = [nothing]
     }
 
-    public func fits(_ bound: RecordBound) -> Bool {
+    package func fits(_ bound: RecordBound) -> Bool {
         overlay.isEmpty
             || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
     }
@@ -234,7 +239,7 @@ extension RecordTable {
     ///
     /// - Parameter spared: who stays in any case.
     /// - Returns: those that went.
-    public mutating func shrink(to bound: RecordBound, sparing spared: Key? = nil) -> [Record] {
+    package mutating func shrink(to bound: RecordBound, sparing spared: Key? = nil) -> [Record] {
         guard !fits(bound) else { return [] }
         let least = bound.share.map { max(1, overlay[0].added.count / $0) } ?? 0
         var gone: [Record] = []
@@ -246,7 +251,7 @@ extension RecordTable {
     }
 
     /// Has numbers count on from there, if they have not come so far.
-    public mutating func count(from number: Int) {
+    package mutating func count(from number: Int) {
         guard number > lastNumber else { return }
         touch()
         overlay[0].lastNumber = number
@@ -254,7 +259,7 @@ extension RecordTable {
 }
 
 extension RecordTable where Key == Int {
-    public func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int
+    package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int
     {
         Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }
     }

@@ -86,10 +86,10 @@ extension VendorRuntime {
             authenticationContext: store.authenticationContext(at: self),
             sandbox: exchange.sandbox.identity, keyFetch: keyFetch)
         var findings = Findings<V.Failure>()
-        let credentials = vendor.authenticate(arrival, &findings)
         var call = Call(
-            arrival: arrival, credentials: credentials, identifiers: exchange.sandbox.identifiers, findings: findings)
-        if let missing = keyFetcher?.awaitedKeys(of: credentials) {
+            arrival: arrival, credentials: vendor.authenticate(arrival, &findings),
+            identifiers: exchange.sandbox.identifiers, findings: findings)
+        if let missing = keyFetcher?.awaitedKeys(of: call.credentials) {
             return awaitKeys(missing, exchange, call, in: store, isDecided: isDecided)
         }
         return isDecided ? handle(exchange, &call, in: store) : intervene(exchange, &call, in: store)

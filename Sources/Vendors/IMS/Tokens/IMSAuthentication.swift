@@ -28,23 +28,23 @@ extension IMS {
 
     func authenticate(_ arrival: IMSArrival, _ findings: inout Findings<IMSFailure>) -> IMSFacts {
         let fields = arrival.request.fields
-        var facts = IMSFacts(self, arrival.switches, at: arrival.moment)
         switch arrival.route.access {
-        case .open: break
+        case .open: return IMSFacts(self, arrival.switches, at: arrival.moment)
         case .operator:
+            var facts = IMSFacts(self, arrival.switches, at: arrival.moment)
             facts.operator = IMSFacts.Operator(
                 sent: fields[.operatorKey], authorization: fields.bytes(of: .authorization))
             findings.judge(facts, by: Self.operatorRules)
+            return facts
         case .token, .user:
             if let report = arrival.keyFetch { findings.note(report.finding) }
             let bearer = BearerToken(fields)
             let judge = IMSTokenJudge(
                 self, arrival.authenticationContext, arrival.switches, at: arrival.moment,
                 asking: arrival.keyFetch == nil ? .allowed : .done)
-            facts = judge.judge(
+            return judge.judge(
                 bearer.bytes.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }, in: bearer, &findings)
         }
-        return facts
     }
 
     func keyFetchPolicy(_ switches: IMSSwitches) -> KeyFetchPolicy {
