@@ -3,20 +3,20 @@ import HTTPTypes
 import Wire
 
 extension HTTPField.Name {
-    /// The id of an answer. Source: a sample in the vendor's documents.
+    /// The id of a response. Source: a sample in the vendor's documentation.
     static let requestID = Self("x-request-id") ?? .via
 }
 
 extension VendorLoader {
-    /// Bloomreach Engagement, once Exponea.
+    /// Bloomreach Engagement, formerly Exponea.
     public static let bloomreach = VendorLoader(Bloomreach.self)
 }
 
-/// Bloomreach Engagement, a customer-data and messaging backend behind mobile SDKs, and the streams of its Data hub.
+/// Bloomreach Engagement, a customer-data and messaging backend for mobile SDKs, with the streams of its Data hub.
 ///
-/// Emulated is what the SDKs, their example apps and the Python client call: tracking, attributes, consents, in-app
-/// messages, content blocks, segments, recommendations, app inbox, self-check. Catalogs and analyses are not: their paths
-/// answer `unknown-route`. No push notification is ever delivered.
+/// It emulates what the SDKs, their example apps and the Python client call: tracking, attributes, consents, in-app
+/// messages, content blocks, segments, recommendations, app inbox, self-check. It omits catalogs and analyses: their
+/// paths answer `unknown-route`. It never delivers push notifications.
 final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
     typealias State = BloomreachState
     typealias Failure = BloomreachFailure
@@ -26,9 +26,9 @@ final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
 
     let accounts: BloomreachAccounts
     let content: BloomreachContent
-    /// How failures look, for the answers to single commands of a batch.
+    /// The shape of each failure, for responses to single commands of a batch.
     let failures: FailureCatalog<BloomreachFailure>
-    /// Made once: sandboxes share it until they change it.
+    /// Built once; sandboxes share it until they change it.
     let initialState: BloomreachState
     let recentTokens = RecentReadings<BloomreachToken>()
 
@@ -43,11 +43,11 @@ final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
     static let identity = VendorIdentity(
         id: "bloomreach", title: "Bloomreach",
         prefixes: ["/track", "/data/v2", "/webxp", "/wxstatic", "/campaigns", "/optimization"],
-        // Several slashes at the start are observed, Android's base ends with one; elsewhere an empty segment is none of
-        // the vendor's paths (exponea-android-sdk issue #50).
+        // Leading slashes may repeat (observed: Android's base ends with one); no other path of the vendor has an empty
+        // segment (exponea-android-sdk issue #50).
         pathRules: PathRules(repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false))
 
-    /// The longest content of all calls but a batch (ours): the vendor's bodies have some hundred bytes.
+    /// The longest body of any call except a batch (ours): the vendor's bodies have a few hundred bytes.
     static let bodyLimit = 256 << 10
 
     static let unrouted = UnroutedFailures<BloomreachFailure>(
@@ -57,7 +57,7 @@ final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
 
     static let routes: [Route<Bloomreach>] = trackingRoutes + dataRoutes + contentRoutes
 
-    /// Answers say `application/json` and no more, and each has an id of its own (documented sample).
+    /// Sets `application/json` without parameters and a unique id on each response (documented sample).
     func finish(
         _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
         _ switches: () -> BloomreachSwitches
@@ -66,7 +66,7 @@ final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
         if response.fields[.contentType]?.hasPrefix("application/json") == true {
             response.fields[.contentType] = "application/json"
         }
-        // The switch that refuses POST leaves the one other method of such a path.
+        // The switch that refuses POST leaves GET as the only method of such a path.
         if response.status == .methodNotAllowed, response.fields[.allow] == nil { response.fields[.allow] = "GET" }
         allowOrigin(on: &response, to: request, switches)
     }
@@ -74,5 +74,5 @@ final class Bloomreach: Vendor, MintsTokens, AnswersUnrouted, FinishesAnswers {
 
 /// A request to Bloomreach with what is known about its sender.
 typealias BloomreachCall = Call<Bloomreach>
-/// A request to Bloomreach that has found its route.
+/// A request to Bloomreach, matched to its route.
 typealias BloomreachArrival = Arrival<Bloomreach>

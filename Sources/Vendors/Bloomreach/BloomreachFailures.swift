@@ -1,6 +1,6 @@
 import Emulation
 
-/// Every failure of Bloomreach; how each looks stands in `failures.yaml`, which knows three shapes of error by API family.
+/// Every failure of Bloomreach; `failures.yaml` defines the responses, in three error shapes by API family.
 enum BloomreachFailure: String, VendorFailure {
     case unknownRoute = "unknown-route"
     case methodNotAllowed = "method-not-allowed"

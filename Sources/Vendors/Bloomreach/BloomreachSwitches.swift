@@ -22,7 +22,7 @@ struct BloomreachSwitches: VendorSwitches {
     let leewaySeconds: Int
     let requireJWT: RequireJWT
     let cors: OnOff
-    /// All values, for what `failures.yaml` says of them.
+    /// All values, for the conditions in `failures.yaml`.
     let values: SwitchValues
 
     init(_ values: SwitchValues) {
@@ -39,7 +39,7 @@ struct BloomreachSwitches: VendorSwitches {
         self.values = values
     }
 
-    /// All switches; `unknown-project-status` and `token-expired-flag` are read by the conditions of `failures.yaml`.
+    /// All switches; conditions in `failures.yaml` read `unknown-project-status` and `token-expired-flag`.
     static let declarations: [SwitchDeclaration] = [
         SwitchDeclaration(
             "consents-method", documented: ConsentsMethod.postAndGet, observed: .getOnly,

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// What the fixtures of content give, project by project; only inboxes, segments and consents can change later.
+/// Content from the fixtures, by project; only inboxes, segments and consents can change later.
 struct BloomreachContent: Sendable {
     /// What a project shows to its customers.
     struct Project: Sendable {
@@ -13,17 +13,17 @@ struct BloomreachContent: Sendable {
     }
 
     private(set) var projects: [String: Project] = [:]
-    /// What every sandbox starts with.
+    /// The state every sandbox starts with.
     private(set) var initialState = BloomreachContentState()
 
-    /// The content of a project; nothing for one that the fixtures leave out.
+    /// The content of a project; empty if the fixtures omit the project.
     subscript(project: String) -> Project { projects[project] ?? Project() }
 }
 
 // MARK: - content/*.yaml
 
 extension BloomreachContent {
-    /// Reads the files of the folder `content`, one for each kind.
+    /// Reads the files in the folder `content`, one per kind.
     init(_ fixtures: VendorFixtures, _ accounts: BloomreachAccounts) throws(FixtureProblem) {
         let directory = ContentDirectory(accounts)
         let reader = ContentFiles(fixtures: fixtures, directory: directory)
@@ -88,7 +88,7 @@ extension BloomreachContent {
     }
 }
 
-/// The files of content of a vendor's folder, each of which has a member for every project that it says something of.
+/// The content files in a vendor's folder, each with a member for every project it covers.
 private struct ContentFiles {
     let fixtures: VendorFixtures
     let directory: ContentDirectory
@@ -107,7 +107,7 @@ private struct ContentFiles {
     }
 }
 
-/// The projects and customers that content may speak of: those of `accounts.yaml`.
+/// The projects and customers that content may refer to: those in `accounts.yaml`.
 struct ContentDirectory {
     /// The project tokens.
     let projects: [String]
@@ -118,7 +118,7 @@ struct ContentDirectory {
         customers = accounts.customers
     }
 
-    /// The entries of a list, each for another customer, with a member of that name besides.
+    /// The entries of a list, each for a different customer and with a member of that name.
     func entries(
         _ list: FixtureNode, of project: String, _ member: String
     ) throws(FixtureProblem) -> [(BloomreachCustomerKey, FixtureMapping)] {

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// What can happen to inboxes, segments and consents without a request of the app (all ours).
+/// Changes to inboxes, segments and consents without a request from the app (all ours).
 extension Bloomreach {
     static let contentActions: [VendorAction<Bloomreach>] = inboxActions + customerActions
 
@@ -115,7 +115,7 @@ extension Bloomreach {
 }
 
 extension Inbox {
-    /// What an action tells of an inbox that it changed.
+    /// What an action reports about an inbox it changed.
     fileprivate func summary(_ message: String?, _ owner: BloomreachCustomerKey) -> JSON {
         var object: JSONObject = [
             "project": .string(owner.project), "customer": JSON(owner.number), "messages": JSON(messages.count),
@@ -160,10 +160,10 @@ extension Bloomreach {
     }
 }
 
-// MARK: - Whom an order means
+// MARK: - The customer an action names
 
 extension ActionCall<Bloomreach> {
-    /// The customer, by what content is kept by.
+    /// The customer's key for stored content.
     fileprivate func customerKey(_ state: BloomreachState) throws(ActionRefusal) -> BloomreachCustomerKey {
         let (customer, project) = try namedCustomer(state)
         return BloomreachCustomerKey(project: project, number: customer.number)
@@ -176,7 +176,7 @@ extension ActionCall<Bloomreach> {
         return BloomreachCustomerKey(project: project, number: customer.number)
     }
 
-    /// What the reader of a fixture makes of a member.
+    /// A member as the fixture reader reads it.
     fileprivate func reading<Value>(
         _ name: String, _ json: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
     ) throws(ActionRefusal) -> Value {

@@ -3,7 +3,7 @@ import JSON
 
 /// Attributes whose values are content.
 extension Bloomreach {
-    /// The result of an attribute that is neither a property nor an id: the object that stands in `results` for it.
+    /// The result of an attribute that is neither a property nor an id: its object in `results`.
     ///
     /// - Throws: ``BloomreachFailure/attributeUnknownID``
     static func contentResult(
@@ -35,7 +35,7 @@ extension Bloomreach {
         }
     }
 
-    /// Whether an attribute is answered for a customer who does not exist: recommendations are.
+    /// Whether the attribute has a value even for an unknown customer: recommendations do.
     static func isForAnybody(_ attribute: BloomreachAttribute) -> Bool {
         if case .recommendation = attribute { true } else { false }
     }

@@ -3,12 +3,12 @@ import JSON
 
 /// Inboxes, segments and consents as JSON.
 extension BloomreachContentState {
-    /// The state, or what of it is not as in another one; customers are called by their first id.
+    /// The state, or only what differs from another state; customers are identified by their first id.
     ///
     /// - Parameters:
-    ///   - start: the state that the fixtures give, for the changes alone; `nil` for all.
-    ///   - name: the first id of a customer; whoever has none is left out, since nobody can ask for such a customer.
-    /// - Returns: `nil` when nothing is to be told.
+    /// - start: the state from the fixtures, to export only changes; `nil` to export everything.
+    /// - name: the first id of a customer; a customer without one is omitted, since no request can name it.
+    /// - Returns: `nil` if there is nothing to export.
     func export(
         since start: BloomreachContentState?, name: (BloomreachCustomerKey) -> BloomreachID?
     ) -> JSON? {
@@ -20,7 +20,7 @@ extension BloomreachContentState {
         let inboxes = entries(inboxes, since: start?.inboxes, \.record)
         let segments = entries(segments, since: start?.segments) { [("segments", $0.record)] }
         let consents = entries(consents, since: start?.consents) { [("consents", Self.record($0))] }
-        // Once somebody has seen content, its times must be the same after a restart.
+        // After content was first served, its times must be the same after a restart.
         if start != nil, self.start == nil, inboxes.isEmpty, segments.isEmpty, consents.isEmpty { return nil }
         var content: JSONObject = [
             "inboxes": .array(inboxes), "segments": .array(segments), "consents": .array(consents),
@@ -29,9 +29,9 @@ extension BloomreachContentState {
         return .object(content)
     }
 
-    /// Lays over this state what ``export(since:name:)`` wrote; over an empty one, it is the whole state.
+    /// Overlays the output of ``export(since:name:)`` on this state; on an empty state, that is the whole state.
     ///
-    /// - Parameter customer: who has that id in a project.
+    /// - Parameter customer: finds the customer with that id in a project.
     mutating func lay(
         _ node: FixtureNode, customer: (String, BloomreachID) -> BloomreachCustomerKey?
     ) throws(FixtureProblem) {
@@ -60,11 +60,11 @@ extension BloomreachContentState {
         }
     }
 
-    /// The state once the fixtures have been replaced: what no request and no action changed follows them.
+    /// The state after the fixtures were replaced: whatever no request or action changed takes the new values.
     ///
     /// - Parameters:
-    ///   - new: what the fixtures give now, in the numbers of this sandbox.
-    ///   - old: what they gave before, in the numbers of this sandbox.
+    /// - new: the new content of the fixtures, with this sandbox's customer numbers.
+    /// - old: the previous content of the fixtures, with this sandbox's customer numbers.
     func following(
         _ new: BloomreachContentState, insteadOf old: BloomreachContentState
     ) -> BloomreachContentState {

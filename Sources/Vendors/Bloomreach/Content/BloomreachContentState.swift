@@ -1,29 +1,29 @@
 import Emulation
 import JSON
 
-/// What is remembered of content in one sandbox: inboxes, segments and consents of customers.
+/// The content state of one sandbox: inboxes, segments and consents of customers.
 struct BloomreachContentState: Sendable {
-    /// The most that messages of all inboxes may have together, in bytes of text.
+    /// The maximum size of the messages in all inboxes, in bytes of text.
     ///
-    /// ours: a bound, so that nothing that adds messages can fill the machine.
+    /// ours: a bound, so that nothing that adds messages can exhaust memory.
     static let byteLimit = 8 << 20
 
     private(set) var inboxes = ContentParts(none: Inbox())
     var segments = ContentParts(none: CustomerSegments())
-    /// What customers have agreed to, by category; no where they said nothing.
+    /// Consents by category; `false` if never set.
     var consents = ContentParts<[String: Bool]>(none: [:])
-    /// What the messages of all inboxes have together.
+    /// The total size of the messages in all inboxes.
     private(set) var byteCount = 0
-    /// When content was answered first, from which it counts its times; `nil` before that.
+    /// When content was first served, the origin of its relative times; `nil` before that.
     var start: Moment?
 
-    /// Nothing of anybody.
+    /// An empty state.
     init() {}
 
-    /// What a sandbox starts with.
+    /// The initial state of a sandbox.
     init(_ content: BloomreachContent) { self = content.initialState }
 
-    /// The moment from which content counts its times: now, if it was never answered before.
+    /// The origin of relative times in content: `moment`, if content was never served before.
     mutating func begin(at moment: Moment) -> Moment {
         let begun = start ?? moment
         start = begun
@@ -42,7 +42,7 @@ struct BloomreachContentState: Sendable {
         consents[customer].first { $0.key.hasSameBytes(as: category) }?.value ?? false
     }
 
-    /// Whether a message can be added to an inbox; otherwise what is in the way.
+    /// Why a message cannot be added to an inbox; `nil` if it can.
     func obstacle(to message: InboxMessage, in inbox: Inbox) -> String? {
         if inbox.contains(message.id) { return "the inbox has a message \(message.id) already" }
         if inbox.messages.count >= Inbox.capacity { return "the inbox is full: it has \(Inbox.capacity) messages" }
@@ -69,19 +69,19 @@ struct BloomreachContentState: Sendable {
     }
 }
 
-// MARK: - What becomes of customers
+// MARK: - Changes of customers
 
 extension BloomreachContentState {
-    /// Gives what an anonymous customer has to another one, and forgets the first: what the other one has wins.
+    /// Moves an anonymous customer's content to another customer and forgets the first; the target's own content wins.
     ///
-    /// An anonymous customer has no inbox that could be moved.
+    /// An anonymous customer has no inbox to move.
     mutating func merge(from source: BloomreachCustomerKey, into target: BloomreachCustomerKey) {
         if segments.isKept(of: source), !segments.isKept(of: target) { segments[target] = segments[source] }
         if consents.isKept(of: source) { consents[target].merge(consents[source]) { own, _ in own } }
         forget(customer: source)
     }
 
-    /// Empties the inbox of a customer who becomes anonymous, and forgets what the customer agreed to and is in.
+    /// Empties the inbox of a customer who becomes anonymous, and forgets its consents and segments.
     mutating func anonymize(_ customer: BloomreachCustomerKey) {
         var inbox = inboxes[customer]
         inbox.clear()
@@ -89,7 +89,7 @@ extension BloomreachContentState {
         setInbox(inbox, of: customer)
     }
 
-    /// Removes all that is kept of a customer who is no more.
+    /// Removes all content of a removed customer.
     mutating func forget(customer: BloomreachCustomerKey) {
         byteCount -= inboxes[customer].byteCount
         inboxes.forget(customer)
@@ -97,7 +97,7 @@ extension BloomreachContentState {
         consents.forget(customer)
     }
 
-    /// The state with other numbers of customers; of those for whom there is none nothing is left.
+    /// The state with customers renumbered; customers without a new number lose their content.
     func renumbered(_ number: (BloomreachCustomerKey) -> BloomreachCustomerKey?) -> BloomreachContentState {
         var state = self
         state.inboxes = inboxes.renumbered(number)

@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// For whom a message or block is (ours): everybody, or those with certain `registered` ids.
+/// Who sees a message or block (ours): everyone, or customers with certain `registered` ids.
 struct ContentAudience: Sendable {
-    /// `nil` for everybody.
+    /// `nil` for everyone.
     private let registered: Set<ExactText>?
 
     /// Whether a customer gets the content.
@@ -12,7 +12,7 @@ struct ContentAudience: Sendable {
         return customer.registered.map { registered.contains(ExactText($0)) } ?? false
     }
 
-    /// Whether somebody is left out.
+    /// Whether anyone is excluded.
     var isLimited: Bool { registered != nil }
 
     /// Reads the member `audience`.
@@ -27,15 +27,15 @@ struct ContentAudience: Sendable {
     }
 }
 
-/// For whom content is made: what personalised content may use of a customer.
+/// The reader of content: the customer data that personalised content may use.
 struct ContentReader: Sendable {
-    /// The number of the customer in the project; `nil` for somebody unknown.
+    /// The number of the customer in the project; `nil` for an unknown customer.
     let number: Int?
     /// The value of the default hard id.
     let registered: String?
-    /// The properties and, behind them, the hard ids by name.
+    /// The properties, followed by the hard ids by name.
     let values: JSONObject
 
-    /// Somebody of whom nothing is known.
+    /// A reader without any known data.
     static let anonymous = ContentReader(number: nil, registered: nil, values: [:])
 }

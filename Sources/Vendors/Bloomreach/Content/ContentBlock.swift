@@ -3,17 +3,17 @@ import JSON
 
 /// A piece of content that an app shows in a placeholder on one of its screens.
 struct ContentBlock: Sendable {
-    /// How an app comes by the content.
+    /// How an app gets the content.
     enum Delivery: String, CaseIterable {
-        /// It stands in the bundle that everybody gets.
+        /// The bundle contains it, and every app gets the bundle.
         case `static`
-        /// The bundle has none; each customer asks for it.
+        /// The bundle omits it; each customer requests it.
         case personal
     }
 
     let id: String
     let audience: ContentAudience
-    /// For how many seconds a client may keep what it asked for.
+    /// For how many seconds a client may cache the content it requested.
     let ttlSeconds: Int
     private let dateFilter: DateFilter
     private let entry: JSONObject
@@ -26,18 +26,18 @@ struct ContentBlock: Sendable {
         return .object(entry)
     }
 
-    /// What a customer gets who asks for the block.
+    /// The response to a customer who requests the block.
     func json(for customer: ContentReader) -> JSON {
         audience.includes(customer)
             ? answer.json(for: customer) : Self.json(id: id, status: "filter_not_matched", ttlSeconds: ttlSeconds)
     }
 
-    /// The answer about a block that is not shown.
+    /// The response for a block that is not shown.
     static func json(id: String, status: String, ttlSeconds: Int) -> JSON {
         ["id": .string(id), "status": .string(status), "ttl_seconds": JSON(ttlSeconds)]
     }
 
-    /// How long clients keep an answer unless a block says otherwise; the vendor's answers have it.
+    /// How long clients cache a response unless a block says otherwise; the vendor's responses have this value.
     static let usualTTLSeconds = 60
 }
 
@@ -89,7 +89,7 @@ extension ContentBlock {
     ) throws(FixtureProblem) -> JSONObject {
         [
             "id": try entry.required("id").json(), "name": try entry.required("name").json(),
-            // Its place among the others; the times depend on the sandbox.
+            // Reserves the member's position; its times depend on the sandbox.
             "date_filter": .null,
             "frequency": try entry.required("frequency").json(),
             "load_priority": try entry["load_priority"]?.json() ?? .null, "content_type": delivered.type,

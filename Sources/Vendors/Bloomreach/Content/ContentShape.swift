@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// What a place of a content file must hold, so that clients that refuse a whole list for one wrong member decode it.
+/// The required shape of a value in a content file; some clients reject a whole list for one wrong member.
 ///
-/// The JSON Schemas beside the fixtures say the same for editors; a test holds both against each other.
+/// The JSON Schemas beside the fixtures say the same for editors; a test compares the two.
 indirect enum ContentShape: Sendable {
     /// A string.
     case text
@@ -17,22 +17,22 @@ indirect enum ContentShape: Sendable {
     case number
     /// What ``ContentTime`` reads.
     case time
-    /// The same, and Unix seconds without fraction.
+    /// The same, but Unix seconds must be whole.
     case wholeTime
     /// One of these strings.
     case word([String])
-    /// That, or null.
+    /// This shape, or null.
     case optional(ContentShape)
-    /// A list of at least so many.
+    /// A list with a minimum length.
     case list(of: ContentShape, atLeast: Int = 0)
-    /// A mapping with these members and no other.
+    /// A mapping with only these members.
     case record([ContentField])
-    /// A mapping with these members and any other.
+    /// A mapping with these members and any others.
     case open([ContentField])
-    /// A mapping of any names to that.
+    /// A mapping from any names to this shape.
     case map(ContentShape)
 
-    /// Refuses a place that holds something else, and names the place.
+    /// Rejects a value of another shape, and says where it is.
     func check(_ node: FixtureNode) throws(FixtureProblem) {
         switch self {
         case .text: _ = try node.string()
@@ -92,22 +92,22 @@ struct ContentField: Sendable {
     let shape: ContentShape
     let isRequired: Bool
 
-    /// A member that must be there.
+    /// A required member.
     static func required(_ name: String, _ shape: ContentShape) -> ContentField {
         ContentField(name: name, shape: shape, isRequired: true)
     }
 
-    /// A member that may be left out.
+    /// A member that may be absent.
     static func optional(_ name: String, _ shape: ContentShape) -> ContentField {
         ContentField(name: name, shape: shape, isRequired: false)
     }
 
-    /// A member that may be left out or null.
+    /// A member that may be absent or null.
     static func nullable(_ name: String, _ shape: ContentShape) -> ContentField {
         .optional(name, .optional(shape))
     }
 
-    /// Members that may be left out, all of that shape.
+    /// Members that may be absent, all of the same shape.
     static func optional(_ names: [String], _ shape: ContentShape) -> [ContentField] {
         names.map { .optional($0, shape) }
     }

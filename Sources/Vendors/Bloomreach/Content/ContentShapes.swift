@@ -1,14 +1,14 @@
-/// Shapes that several kinds of content share. Source: what iOS and Android decode, vendor SDKs.
+/// Shapes shared by several kinds of content. Source: what iOS and Android decode, vendor SDKs.
 extension ContentShape {
-    /// When a message or block is shown; the SDKs judge it.
+    /// When a message or block is shown; the SDKs evaluate it.
     static let dateFilter = ContentShape.record([
         .required("enabled", .bool), .nullable("from_date", .wholeTime), .nullable("to_date", .wholeTime),
     ])
 
-    /// How often a message or block is shown; the SDKs judge it.
+    /// How often a message or block is shown; the SDKs evaluate it.
     static let frequency = ContentShape.word(["always", "only_once", "once_per_visit", "until_visitor_interacts"])
 
-    /// The `registered` ids of those who get a message or block (ours); absent for everybody.
+    /// The `registered` ids that get a message or block (ours); absent for everyone.
     static let audience = ContentShape.list(of: .name, atLeast: 1)
 
     /// The event that shows an in-app message.
@@ -18,7 +18,7 @@ extension ContentShape {
 
     /// A condition on a property of the event; one of an unknown type breaks the whole list on iOS.
     ///
-    /// Which operators a type has, ``InAppMessage`` checks.
+    /// ``InAppMessage`` checks which operators a type allows.
     private static let eventFilter = ContentShape.record([
         .required(
             "attribute",

@@ -1,31 +1,31 @@
 import Emulation
 import JSON
 
-/// A time in content: Unix seconds, or a duration that counts from when a sandbox first answers with content (ours).
+/// A time in content: Unix seconds, or a duration since a sandbox first served content (ours).
 ///
-/// The second keeps fixtures fresh in every year: an inbox whose messages all expired in the past would be empty.
+/// Durations keep fixtures valid in any year: an inbox whose messages had all expired would be empty.
 enum ContentTime: Sendable, Hashable {
-    /// Unix seconds, as they were written.
+    /// Unix seconds, as written.
     case at(JSONNumber)
-    /// Seconds since the sandbox began; negative for what came before.
+    /// Seconds since the sandbox began; negative before that.
     case after(seconds: Double)
 
     /// Reads a number, or a text such as `30d` or `-90s`.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         guard let text = try node.json().string else {
             _ = try node.moment()
-            // What the moment was read from is a number.
+            // A moment is always read from a number.
             self = .at(try node.json().number ?? JSONNumber(0))
             return
         }
         guard let duration = Duration(text: text) else {
             throw node.problem("“\(text)” is neither Unix seconds nor a duration such as 30d or -90s")
         }
-        // Nobody is told less than a millisecond, and so it is written without an exponent.
+        // Times are exposed to the millisecond; rounding also avoids an exponent in the text.
         self = .after(seconds: (duration.inSeconds * 1000).rounded() / 1000)
     }
 
-    /// Unix seconds in a sandbox that began at that moment, to the millisecond.
+    /// Unix seconds in a sandbox that began at `start`, to the millisecond.
     func number(since start: Moment) -> JSONNumber {
         switch self {
         case .at(let number): number
@@ -33,7 +33,7 @@ enum ContentTime: Sendable, Hashable {
         }
     }
 
-    /// The same without fraction, rounded down.
+    /// The same in whole seconds, rounded down.
     func whole(since start: Moment) -> JSONNumber {
         switch self {
         case .at(let number): number
@@ -41,7 +41,7 @@ enum ContentTime: Sendable, Hashable {
         }
     }
 
-    /// The time as it stands in a fixture.
+    /// The time as a fixture writes it.
     var json: JSON {
         switch self {
         case .at(let number): .number(number)

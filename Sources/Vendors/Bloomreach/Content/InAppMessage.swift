@@ -4,14 +4,14 @@ import JSON
 /// A message that an app shows over its own screens when an event occurs.
 struct InAppMessage: Sendable {
     let id: String
-    /// Whether only SDKs that ask with `compatibility` can read its payload.
+    /// Whether only SDKs that request with `compatibility` can read its payload.
     let isRichText: Bool
     let audience: ContentAudience
     private let dateFilter: DateFilter
     private let body: PersonalBody
 
-    /// The message as answered to a customer, in a sandbox that began at that moment. Source: observed, both SDKs; order of
-    /// members as in the vendor's answers.
+    /// The message as sent to a customer, in a sandbox that began at `start`. Source: observed, both SDKs; order of
+    /// members as in the vendor's responses.
     func json(for customer: ContentReader, since start: Moment) -> JSON {
         guard var message = body.json(for: customer).object else { return .null }
         message["date_filter"] = dateFilter.json(since: start)
@@ -22,7 +22,7 @@ struct InAppMessage: Sendable {
 extension InAppMessage {
     /// Reads an entry of `content/in-app-messages.yaml`.
     ///
-    /// - Throws: a problem where iOS would refuse the whole list, or a payload is not what its flags say.
+    /// - Throws: a problem if iOS would reject the whole list, or if a payload contradicts its flags.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         try Self.shape.check(node)
         let entry = try node.mapping(Self.fields.map(\.name))
@@ -49,7 +49,7 @@ extension InAppMessage {
             .nullable("consent_category_tracking", .text), .optional("audience", .audience),
         ]
 
-    /// The members in the order in which they are answered; what the fixture leaves out is null.
+    /// The members in response order; members the fixture omits are null.
     private static func answer(_ entry: FixtureMapping) throws(FixtureProblem) -> JSON {
         var object = JSONObject()
         for field in fields where field.name != "audience" {
@@ -106,7 +106,7 @@ extension InAppMessage {
         }
     }
 
-    /// Refuses operators that the constraint's type has not, and a value where operands belong.
+    /// Rejects operators that the constraint's type does not have, and a value in place of operands.
     private static func checkFilters(_ trigger: FixtureNode) throws(FixtureProblem) {
         let filters = try trigger.mapping("event_type", "filter").required("filter").elements()
         for filter in filters {

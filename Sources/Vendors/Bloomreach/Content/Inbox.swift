@@ -1,44 +1,44 @@
 import Emulation
 import JSON
 
-/// The app inbox of a customer, shared by all devices.
+/// A customer's app inbox, shared by all devices.
 ///
-/// Each change takes the next number of a counter and stamps the message that it touches, so that a client asks for what
-/// is stamped higher than what it has. What a delta cannot tell, that a message is gone, begins a new epoch.
+/// Each change increments a counter and stamps the message it touches, so a client requests the messages with a higher
+/// stamp than its own. A delta cannot report a removed message, so a removal begins a new epoch.
 struct Inbox: Sendable, Hashable {
-    /// ours: bounds, so that a scenario that adds a message at each call cannot fill the machine.
+    /// ours: bounds, so that a scenario that adds a message on each call cannot exhaust memory.
     static let capacity = 200
-    /// The largest number of a change, and of an epoch. ours.
+    /// The maximum number of a change or an epoch. ours.
     static let mostChanges = 1_000_000_000
     /// ours.
     static let messageByteLimit = 64 * 1024
 
     private(set) var epoch = 1
     private(set) var counter = 0
-    /// In the order in which they came.
+    /// In order of arrival.
     private(set) var messages: [InboxMessage] = []
 
     /// No messages yet.
     init() {}
 
-    /// What the messages count towards the limits of a sandbox.
+    /// The size of the messages, for the limits of a sandbox.
     var byteCount: Int { messages.reduce(0) { $0 + $1.byteCount } }
 
-    /// Whether a message has that id.
+    /// Whether a message has this id.
     func contains(_ id: String) -> Bool { index(of: id) != nil }
 
-    /// The message of that id.
+    /// The message with this id.
     subscript(id: String) -> InboxMessage? { index(of: id).map { messages[$0] } }
 
-    /// What clients of an application see, newest first.
+    /// The messages that clients of an application see, newest first.
     ///
     /// - Parameters:
     ///   - start: when the sandbox began.
-    ///   - stamp: messages stamped no higher are left out.
+    /// - stamp: only messages with a higher stamp are listed.
     func listed(
         for application: String, at moment: Moment, since start: Moment, above stamp: Int
     ) -> [InboxMessage] {
-        // Among those of one time the one that came last is first; reversed, since sorting keeps the order of equals.
+        // Among equal times the latest arrival comes first; reversed first, since sorting is stable.
         messages.reversed().filter { $0.stamp > stamp && $0.isListed(for: application, at: moment, since: start) }
             .map { (message: $0, created: $0.createTime.number(since: start).double) }.enumerated()
             .sorted {
@@ -48,14 +48,14 @@ struct Inbox: Sendable, Hashable {
             .map(\.element.message)
     }
 
-    /// Adds a message that nobody has read the number of; the caller has made sure that its id is new.
+    /// Adds a message with a fresh stamp; the caller guarantees that its id is new.
     mutating func add(_ message: InboxMessage) {
         var message = message
         message.stamp = nextChange()
         messages.append(message)
     }
 
-    /// Marks messages as read; those that are already take no new number.
+    /// Marks messages as read; messages already read keep their stamp.
     mutating func markRead(_ ids: [String]) {
         for id in ids {
             guard let index = index(of: id), !messages[index].isRead else { continue }
@@ -64,20 +64,20 @@ struct Inbox: Sendable, Hashable {
         }
     }
 
-    /// Has a message expire; no client is told, since each knows the time itself.
+    /// Expires a message; clients need no delta, since each knows the expiry time.
     mutating func expire(_ id: String, at moment: Moment) {
         guard let index = index(of: id) else { return }
         messages[index].expireTime = .at(JSONNumber(moment.unixSeconds))
     }
 
-    /// Takes a message out; only a full fetch tells clients.
+    /// Removes a message; clients notice only on a full fetch.
     mutating func remove(_ id: String) {
         guard let index = index(of: id) else { return }
         messages.remove(at: index)
         epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
     }
 
-    /// Takes all messages out, also when there are none: whoever resets an inbox wants clients to fetch in full.
+    /// Removes all messages. Begins a new epoch even if there are none: a reset must make clients fetch in full.
     mutating func clear() {
         messages = []
         epoch = Ordinal.next(after: epoch, upTo: Self.mostChanges)
@@ -94,7 +94,7 @@ struct Inbox: Sendable, Hashable {
 // MARK: - Fixtures, exports and reloads
 
 extension Inbox {
-    /// Reads messages, the first of which came first.
+    /// Reads messages in order of arrival.
     init(_ list: FixtureNode) throws(FixtureProblem) {
         try list.forEachRecord { (node) throws(FixtureProblem) in
             let message = try InboxMessage(node, from: .fixture)
@@ -103,7 +103,7 @@ extension Inbox {
         }
     }
 
-    /// Reads what ``record`` wrote.
+    /// Reads the output of ``record``.
     init(exported entry: FixtureMapping) throws(FixtureProblem) {
         epoch = try entry.required("epoch").count()
         counter = try entry.required("counter").count()
@@ -130,8 +130,8 @@ extension Inbox {
         ]
     }
 
-    /// The inbox once the fixtures of its messages have been replaced: those that the sandbox has not changed follow, all
-    /// others stay, and clients learn of it as of every change.
+    /// The inbox after the fixtures of its messages were replaced: messages unchanged in the sandbox take the new
+    /// values, all others stay, and clients see each update as a change.
     func following(_ new: Inbox, insteadOf old: Inbox) -> Inbox {
         if new == old { return self }
         if self == old, counter == 0 { return new }
@@ -141,7 +141,7 @@ extension Inbox {
         }
         for message in new.messages {
             guard let mine = inbox[message.id] else {
-                // What the sandbox removed stays away, unless the file speaks of something new.
+                // A message removed in the sandbox stays removed, unless the file changed it.
                 let isNew = old[message.id].map { !$0.hasSameContent(as: message) } ?? true
                 if isNew, inbox.messages.count < Self.capacity { inbox.add(message) }
                 continue

@@ -4,7 +4,7 @@ import JSON
 /// A message in a customer's app inbox.
 struct InboxMessage: Sendable, Hashable {
     let id: String
-    /// `push` or `html`; the SDKs drop every other.
+    /// `push` or `html`; the SDKs drop any other type.
     let type: String
     /// `nil` for a message that fits every application.
     let applicationID: String?
@@ -12,12 +12,12 @@ struct InboxMessage: Sendable, Hashable {
     var expireTime: ContentTime
     let content: JSON
     var isRead: Bool
-    /// The change of the inbox that touched the message last.
+    /// The number of the change that last touched the message.
     var stamp: Int
-    /// What the message counts towards the limits of a sandbox, in bytes of text.
+    /// The size of the message for the limits of a sandbox, in bytes of text.
     let byteCount: Int
 
-    /// The message as answered in a sandbox that began at that moment. Source: observed, both SDKs.
+    /// The message as sent in a sandbox that began at `start`. Source: observed, both SDKs.
     func json(since start: Moment) -> JSON {
         .object(members(.number(createTime.number(since: start)), .number(expireTime.number(since: start))))
     }
@@ -29,7 +29,7 @@ struct InboxMessage: Sendable, Hashable {
         ]
     }
 
-    /// The message as it stands in a fixture, with what only the server knows.
+    /// The message as in a fixture, plus the members only the server knows.
     var record: JSON {
         var record = members(createTime.json, expireTime.json)
         if let applicationID { record.append("application_id", .string(applicationID)) }
@@ -37,13 +37,13 @@ struct InboxMessage: Sendable, Hashable {
         return .object(record)
     }
 
-    /// Whether clients of that application see the message at that moment, in a sandbox that began at another one.
+    /// Whether clients of that application see the message at a moment, in a sandbox that began at `start`.
     func isListed(for application: String, at moment: Moment, since start: Moment) -> Bool {
         (applicationID ?? application).hasSameBytes(as: application)
             && expireTime.number(since: start).double > moment.unixSeconds
     }
 
-    /// Whether both say the same, whoever has read or changed them.
+    /// Whether both have the same content, regardless of read flag and stamp.
     func hasSameContent(as other: InboxMessage) -> Bool {
         var other = other
         (other.isRead, other.stamp) = (isRead, stamp)
@@ -51,21 +51,21 @@ struct InboxMessage: Sendable, Hashable {
     }
 }
 
-/// Where a message is read from; it decides what may be left out.
+/// Where a message is read from, which decides what may be absent.
 enum InboxMessageSource {
-    /// A fixture, in which times stand.
+    /// A fixture, which must contain the times.
     case fixture
-    /// The order of an action: times that are left out, or counted from somewhere, follow from that moment.
+    /// An action: absent or relative times are based on this moment.
     case order(Moment)
-    /// An export, which has all that ``InboxMessage/record`` has.
+    /// An export, which has all members of ``InboxMessage/record``.
     case export
 
-    /// How long a message that says nothing else can be read (ours): 30 days.
+    /// The default lifetime of a message (ours): 30 days.
     static let usualLifeInSeconds = 2_592_000.0
 }
 
 extension InboxMessage {
-    /// Reads a message with all rules, whether it stands in a fixture, an order or an export.
+    /// Reads a message and checks all rules, whatever the source.
     init(_ node: FixtureNode, from source: InboxMessageSource) throws(FixtureProblem) {
         let entry = try node.mapping(
             ["id", "type", "application_id", "is_read", "create_time", "expire_time", "content"] + source.ownMembers)
@@ -92,7 +92,7 @@ extension InboxMessage {
         .required("content", .open([])),
     ])
 
-    /// Members that are named nowhere are passed on, since campaigns of the vendor have more than these.
+    /// Unknown members are passed on, since the vendor's campaigns have more than these.
     private static let everyContent: [ContentField] =
         ContentField.optional(["title", "image", "source"], .optional(.text)) + [
             .nullable("attributes", .open([])), .nullable("url_params", .open([])),
@@ -110,7 +110,7 @@ extension InboxMessage {
                 .list(of: .open([.optional("action", pushAction), .nullable("title", .text), .nullable("url", .text)]))),
         ])
 
-    /// A message without its HTML could not be shown (ours).
+    /// A message without HTML could not be shown (ours).
     private static let htmlContent = ContentShape.open(
         everyContent + [.required("message", .text), .nullable("pre_header", .text)])
 
@@ -133,7 +133,7 @@ extension InboxMessageSource {
 }
 
 extension FixtureNode {
-    /// The whole number here, which counts something.
+    /// The whole number here, used as a counter.
     func count() throws(FixtureProblem) -> Int {
         try int(in: 0...Inbox.mostChanges)
     }

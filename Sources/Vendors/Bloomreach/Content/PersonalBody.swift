@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// Content in whose strings `{{customer.NAME}}` stands for a property or hard id of the reader.
+/// Content whose strings may contain `{{customer.NAME}}` for a property or hard id of the reader.
 ///
-/// A string stays a string whatever the property is, since strict clients decode it; an unknown property is empty text.
+/// A string stays a string for any property type, since strict clients decode it; unknown properties are empty text.
 struct PersonalBody: Sendable {
     private enum Form {
         case fixed(JSON)
@@ -12,7 +12,7 @@ struct PersonalBody: Sendable {
 
     private let form: Form
 
-    /// Reads what is to be personalised; problems name `node`.
+    /// Reads content to personalise; problems name `node`.
     init(_ json: JSON, at node: FixtureNode) throws(FixtureProblem) {
         guard Self.hasTag(json) else {
             form = .fixed(json)
@@ -21,7 +21,7 @@ struct PersonalBody: Sendable {
         form = .template(try BodyTemplate(json, at: node, roots: ["customer"], keepsText: true))
     }
 
-    /// The content for a reader.
+    /// The content, personalised for a reader.
     func json(for customer: ContentReader) -> JSON {
         switch form {
         case .fixed(let json): json

@@ -1,13 +1,13 @@
 import Emulation
 import JSON
 
-/// Something that recommends items of a catalog.
+/// An engine that recommends items of a catalog.
 struct RecommendationEngine: Sendable {
     let id: String
     let name: String
     /// A string or null.
     let variantID: JSON
-    /// The ids of the recommended items, the best first.
+    /// The ids of the recommended items, best first.
     let itemIDs: [String]
 
     fileprivate init(_ node: FixtureNode, of catalog: RecommendationCatalog) throws(FixtureProblem) {
@@ -33,13 +33,13 @@ struct RecommendationEngine: Sendable {
 
 /// The items of a project and the engines that recommend them.
 struct RecommendationCatalog: Sendable {
-    /// What an item has besides its id, by id.
+    /// The fields of each item except its id, by id.
     private(set) var items: [String: JSONObject] = [:]
-    /// The ids in the order of the fixture.
+    /// The item ids in fixture order.
     private(set) var order: [String] = []
     private(set) var engines: [RecommendationEngine] = []
 
-    /// Nothing to recommend.
+    /// An empty catalog.
     init() {}
 
     /// Reads a project's entry of `content/recommendations.yaml`.
@@ -55,7 +55,7 @@ struct RecommendationCatalog: Sendable {
         }
     }
 
-    /// The engine of that id.
+    /// The engine with this id.
     func engine(_ id: String) -> RecommendationEngine? { engines.first { $0.id.hasSameBytes(as: id) } }
 
     private mutating func add(item node: FixtureNode) throws(FixtureProblem) {
@@ -70,6 +70,6 @@ struct RecommendationCatalog: Sendable {
         order.append(id)
     }
 
-    /// What a recommendation says besides the fields of the catalog.
+    /// The members of a recommendation besides the catalog fields.
     private static let ownNames = ["engine_name", "recommendation_id", "recommendation_variant_id"]
 }

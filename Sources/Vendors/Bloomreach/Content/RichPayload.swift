@@ -1,7 +1,7 @@
 /// The payload of an in-app message in the styles of newer SDKs.
 ///
-/// Source: observed, the members that the iOS SDK decodes and the Android SDK names, all optional but the buttons and their
-/// texts, which iOS demands. Sizes are texts in `px`: iOS reads 0 from any other unit.
+/// Source: observed, the members that the iOS SDK decodes and the Android SDK names, all optional except the buttons
+/// and their texts, which iOS requires. Sizes are texts in `px`: iOS reads 0 from any other unit.
 extension ContentShape {
     static let richPayload = ContentShape.record(
         [.required("buttons", .list(of: richButton))]
@@ -21,7 +21,7 @@ extension ContentShape {
             + ContentField.optional(
                 ["button_corner_radius", "button_border_width", "button_font_size", "button_line_height"],
                 .optional(.pixels))
-            // iOS and Android call it differently.
+            // iOS and Android use different names.
             + ContentField.optional(["button_format", "button_font_format"], formatWords))
 
     private static let formatWords = ContentShape.optional(.list(of: .text))
