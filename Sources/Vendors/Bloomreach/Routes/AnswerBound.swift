@@ -1,14 +1,14 @@
 import Emulation
 import JSON
 
-/// Counts what a list in an answer takes, so that a short request cannot ask for an answer without end.
+/// Counts the bytes of a list in a response, so that a short request cannot ask for an unbounded response.
 struct AnswerBound {
-    /// The most bytes (ours).
+    /// The maximum number of bytes (ours).
     static let maximumBytes = 8 << 20
 
     private var bytes = 0
 
-    /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours) when there is no room for one more entry.
+    /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours) if there is no room for another entry.
     mutating func add(_ entry: JSON) throws(BloomreachRefusal) {
         bytes += entry.bytes.count
         guard bytes <= Self.maximumBytes else {

@@ -2,15 +2,15 @@ import Emulation
 import JSON
 import Tokens
 
-/// The app inbox. Source: its paths and that a customer token opens it are documented (seed; reference page of the app
-/// inbox), bodies are observed in both SDKs; what makes a sync token stale is ours.
+/// The app inbox. Source: its paths and its access by customer token are documented (seed; reference page of the app
+/// inbox), bodies are observed in both SDKs; when a sync token is stale is ours.
 extension Bloomreach {
-    /// The application of apps that do not say which they are, as those of older SDKs.
+    /// The application of apps that name none, such as those with older SDKs.
     private static let usualApplication = "default-application"
 
-    /// Answers with the messages of a customer, or with those that changed since a sync token was given out.
+    /// Returns the messages of a customer, or those changed since a sync token was issued.
     ///
-    /// Somebody unknown, or without a hard id, has no messages and gets no token (ours), so the SDK goes on fetching all.
+    /// A customer that is unknown or has no hard id gets no messages or token (ours), so the SDK keeps fetching all.
     static func fetchInbox(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let (application, token) = try body.read {
@@ -31,14 +31,14 @@ extension Bloomreach {
         ])
     }
 
-    /// Marks messages as read for all devices; every one must be in the inbox, otherwise none is marked.
+    /// Marks messages as read for all devices; if any is not in the inbox, marks none.
     ///
-    /// The sync token is the one that came with the message: it has to have the form of one, and may be old (ours).
+    /// The sync token is the one returned with the message; it must be well-formed, but may be old (ours).
     static func markInboxRead(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let (messages, token) = try body.read { body in
             let messages = body.texts("message_ids", isRequired: true) ?? []
-            // ours: no inbox has more messages, and the SDKs send a list of one.
+            // ours: no inbox holds more messages, and the SDKs send a list of one.
             if !(1...Inbox.capacity).contains(messages.count) {
                 body.refuse("message_ids", "\(messages.count) ids; expected 1 to \(Inbox.capacity)")
             }
@@ -62,10 +62,10 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    /// The stamp above which messages are new to a client: 0 for all messages.
+    /// The stamp above which messages are new to a client; 0 returns all messages.
     ///
     /// - Throws: ``BloomreachFailure/syncTokenStale`` and ``BloomreachFailure/syncTokenUnknown``, unless switch
-    ///   `sync-token-check` has such clients fetch in full.
+    ///   `sync-token-check` makes such clients fetch in full.
     fileprivate mutating func stamp(
         after text: String, of inbox: Inbox, _ customer: Int
     ) throws(BloomreachRefusal) -> Int {
@@ -94,8 +94,8 @@ extension Call<Bloomreach> {
 }
 
 extension BloomreachState {
-    /// Whose inbox ids name: an inbox exists with a hard id only, so a cookie does not count (documented, reference page
-    /// of the app inbox).
+    /// The customer whose inbox the ids name: only customers with a hard id have one, so a cookie does not count
+    /// (documented, reference page of the app inbox).
     fileprivate func inboxOwner(_ ids: BloomreachIDs, in project: BloomreachProject) -> BloomreachCustomerKey? {
         projects[project.token]?.customers.customer(hard: ids)
             .map { BloomreachCustomerKey(project: project.token, number: $0.number) }

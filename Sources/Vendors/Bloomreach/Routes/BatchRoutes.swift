@@ -5,12 +5,12 @@ import Wire
 
 /// Several commands in one request. Source: reference pages on batch commands, observed in the vendor's Python client.
 extension Bloomreach {
-    /// The most commands of a batch that the vendor's page names; more are only noted, since it tells no answer to them.
+    /// The documented maximum size of a batch; larger ones are only noted, since no response to them is documented.
     private static let documentedCommands = 50
-    /// The most commands of a batch (ours).
+    /// The maximum size of a batch (ours).
     static let maximumCommands = 1000
 
-    /// Runs commands in order; one that fails has its complaint in its place, and the others run all the same.
+    /// Runs commands in order; a failed command has its error as its result, and the others still run.
     static func runBatch(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let body: JSON
         do throws(FieldProblem) {
@@ -41,7 +41,7 @@ extension Bloomreach {
         return .json(["success": true, "start_time": now, "end_time": now, "results": .array(results)])
     }
 
-    /// The moment by the sandbox's clock.
+    /// The current time of the sandbox's clock.
     static func readSystemTime(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         .json(["errors": [], "success": true, "time": .seconds(call.moment.unixSeconds)])
     }
@@ -56,7 +56,7 @@ extension Bloomreach {
             : "commands is empty; expected at least one command"
     }
 
-    /// What tells one complaint from another; a batch may have a thousand of the same.
+    /// The key of an error response; a batch may repeat the same error a thousand times.
     private struct Complaint: Hashable {
         let failure: BloomreachFailure
         let parameters: JSONObject
@@ -106,7 +106,7 @@ extension Bloomreach {
             because: "found \(shown ?? "no name"); expected one of \(known)", [])
     }
 
-    /// What the call itself would have as its body, and as long as that may be (ours).
+    /// The body that the equivalent call would have, with the same size limit (ours).
     private static func data(of command: JSON) throws(Refused) -> Fields<Bloomreach> {
         let data = try Fields<Bloomreach>(command.object ?? [:]).read { $0.object("data") ?? [:] }
         let length = JSON.object(data).bytes.count
@@ -116,7 +116,7 @@ extension Bloomreach {
         return Fields(data)
     }
 
-    /// What the call itself would have answered, in the place of its result.
+    /// The error response of the equivalent call, as the command's result.
     private static func text(of complaint: Complaint, _ call: BloomreachCall) -> JSON {
         let response = call.vendor.failures.response(
             complaint.failure, complaint.parameters, route: complaint.route, switches: call.switches.values)
@@ -127,7 +127,7 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    /// Whether the key may do what one command of a batch does.
+    /// Checks that the key may run a command of a batch.
     fileprivate func checkPermission(_ permission: BloomreachPermission) throws(BloomreachRefusal) {
         if let key = credentials.publicKey, !key.permissions.contains(permission) {
             throw Refusal(

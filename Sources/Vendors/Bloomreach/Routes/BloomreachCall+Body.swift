@@ -2,13 +2,13 @@ import Emulation
 import JSON
 
 extension Call<Bloomreach> {
-    /// The project whose data the call works on; authentication refuses a call without one.
+    /// The project whose data the call uses; authentication rejects a call without one.
     func project() throws(BloomreachRefusal) -> BloomreachProject {
         guard let project = credentials.project else { throw Refusal(.unknownProject) }
         return project
     }
 
-    /// The body of a call about one customer, and the ids by which it names whom.
+    /// The body of a call about one customer, with the ids that name the customer.
     func customerBody(
         isRequired: Bool = true
     ) throws(BloomreachRefusal) -> (body: Fields<Bloomreach>, ids: BloomreachIDs) {
@@ -16,9 +16,9 @@ extension Call<Bloomreach> {
         return (body, try customerIDs(of: body, isRequired: isRequired))
     }
 
-    /// The ids by which a body names its customer, nulls and empty texts left out (step 10).
+    /// The ids in a body that name its customer, without nulls and empty texts.
     ///
-    /// - Parameter isRequired: whether somebody must be named, unless a token does so.
+    /// - Parameter isRequired: whether the body must name a customer, unless a token does.
     /// - Throws: ``BloomreachFailure/invalidField``, ``BloomreachFailure/unknownIDName`` with switch `unknown-ids`, and
     ///   ``BloomreachFailure/noCustomerIDs``.
     func customerIDs(

@@ -1,8 +1,8 @@
 import Emulation
 
-/// What an app shows to its customer: inbox, in-app messages, content blocks, consents, segments, recommendations.
+/// Content for an app's customer: inbox, in-app messages, content blocks, consents, segments, recommendations.
 ///
-/// Each call has a path for projects and, where the vendor's newer SDKs have one, for streams (observed, iOS
+/// Each call has a path for projects and, if the vendor's newer SDKs have one, a path for streams (observed, iOS
 /// `RequestFactory.swift`, android5 `ApiEndPoint.kt`).
 extension Bloomreach {
     static let contentRoutes: [Route<Bloomreach>] = inboxRoutes + messageRoutes + blockRoutes + customerRoutes

@@ -5,7 +5,7 @@ import Tokens
 extension Bloomreach: FieldDialect {
     static let fieldPolicy = FieldPolicy(nullIsAbsent: true)
 
-    /// The first wrong member decides; a rule of a member's own says the whole reason.
+    /// Reports only the first problem; if a member has its own rule, that rule gives the whole reason.
     static func refusal(of problems: [FieldProblem]) -> BloomreachRefusal {
         let problem = problems[0]
         let name = problem.path
@@ -29,16 +29,16 @@ extension Bloomreach: FieldDialect {
 }
 
 extension Refusal<BloomreachFailure> {
-    /// A member is wrong.
+    /// A refusal because of an invalid member.
     static func invalidField(_ name: String, because reason: String) -> BloomreachRefusal {
         Refusal(.invalidField, ["field": .string(name)], because: reason)
     }
 }
 
 extension FieldReader {
-    /// A moment in seconds: a number, a date and time as text, or, when it is absent or null, that of the clock.
+    /// A moment in seconds: a number, or a date and time as text; the current time if absent or null.
     ///
-    /// Source: that a text in ISO 8601 is taken is documented (reference page on adding events).
+    /// Source: text in ISO 8601 is documented (reference page on adding events).
     mutating func timestamp(at moment: Moment) -> Double {
         let form = "a number of seconds or date and time such as 2027-01-15T08:00:00Z"
         let given = value("timestamp", .noTime, expecting: form) { value in
@@ -47,11 +47,11 @@ extension FieldReader {
         return (given ?? moment).unixSeconds
     }
 
-    /// The type of an event; `nil` when it is absent, null or empty.
+    /// The type of an event; `nil` if absent, null or empty.
     mutating func eventType() -> String? {
         let name = "event_type"
         guard let type = optionalText(name), !type.isEmpty else { return nil }
-        // ours: a bound of what is kept once for all events of a type.
+        // ours: bounds the table of event types.
         if type.utf8.count > BloomreachEventTypes.longest {
             refuse(name, "\(name) has \(type.utf8.count) bytes; expected at most \(BloomreachEventTypes.longest)")
         }

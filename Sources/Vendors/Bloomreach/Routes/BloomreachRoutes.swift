@@ -1,9 +1,9 @@
 import Emulation
 
-/// The calls that track, read and link. Those of a project and those of a stream are one route each: body and answer are
-/// the same, only the credentials differ.
+/// Calls that track, read and link. Each route serves both projects and streams: body and response are the same, only
+/// the credentials differ.
 extension Bloomreach {
-    /// Where a project's and a stream's tracking stands.
+    /// The base paths of tracking for projects and streams.
     private static let track = (project: "/track/v2/projects/{project}", stream: "/track/u/v1")
     private static let data = "/data/v2/projects/{project}/customers"
 

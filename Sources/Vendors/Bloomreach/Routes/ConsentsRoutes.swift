@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// What customers can agree to. Source: POST is documented (seed), GET is what every SDK sends; a body is not looked at.
+/// The consent categories. Source: POST is documented (seed), GET is what every SDK sends; a body is ignored.
 extension Bloomreach {
-    /// Answers with the consent categories of a project.
+    /// Returns the consent categories of a project.
     static func consents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let categories = call.vendor.content[try call.project().token].consentCategories
         return .json(["success": true, "results": .array(categories.map(\.json))])

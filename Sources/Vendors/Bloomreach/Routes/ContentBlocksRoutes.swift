@@ -3,20 +3,19 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Content in placeholders of an app's own screens. Source: observed, both SDKs.
+/// Content blocks for placeholders in an app's own screens. Source: observed, both SDKs.
 extension Bloomreach {
-    /// The most ids that one call may ask for (ours), since each can be answered with all of its content.
+    /// The maximum number of ids per call (ours), since each may return all of its content.
     private static let maximumBlocks = 500
 
-    /// Answers with the bundle that every app of the project gets; blocks without content are asked for by customers.
+    /// Returns the bundle that every app of the project gets; customers request blocks without content themselves.
     static func staticBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let blocks = call.vendor.content[try call.project().token].blocks
         let start = state.content.begin(at: call.moment)
         return .json(["success": true, "in_app_content_blocks": .array(blocks.map { $0.listing(since: start) })])
     }
 
-    /// Answers with a customer's content of blocks: an entry for each id, in the order of the request, repeats
-    /// included.
+    /// Returns a customer's content for blocks: one entry per id, in the order of the request, including repeats.
     static func personalBlocks(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let asked = try body.read { body in
@@ -42,7 +41,7 @@ extension Bloomreach {
         return answer(["success": true, "data": .array(entries)], unlessKnownTo: call.request)
     }
 
-    /// An answer with an `ETag`, or 304 for a client that has it already.
+    /// A response with an `ETag`, or 304 if the client has it already.
     private static func answer(_ json: JSON, unlessKnownTo request: Request) -> Reply {
         var response = Response.json(json)
         let tag = EntityTag(of: response.body)
@@ -52,19 +51,19 @@ extension Bloomreach {
     }
 }
 
-/// What tells one version of an answer from another (RFC 9110, section 8.8.3).
+/// The tag of one version of a response (RFC 9110, section 8.8.3).
 struct EntityTag {
-    /// The tag in its quotes.
+    /// The tag with its quotes.
     let text: String
 
     init(of content: [UInt8]) {
         text = "\"\(StableHash(content).hex)\""
     }
 
-    /// Whether `If-None-Match` names the tag, compared weakly as RFC 9110, section 13.1.2 wants it.
+    /// Whether `If-None-Match` names the tag, by weak comparison (RFC 9110, section 13.1.2).
     func isNamed(in field: String?) -> Bool {
         guard let field else { return false }
-        // The quotes hold neither blank nor comma here.
+        // These tags contain neither blanks nor commas.
         return field.split(separator: ",").contains { item in
             let tag = item.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
             return tag == "*" || tag == text || tag == "W/" + text

@@ -2,23 +2,23 @@ import Emulation
 import JSON
 import Wire
 
-/// What is read of customers, and forgotten.
+/// Reading customers' data, and anonymizing them.
 ///
-/// Source: attributes are documented (seed), the calls with a private key are observed in the vendor's Python client.
+/// Source: attributes are documented (seed); calls with a private key are observed in the vendor's Python client.
 extension Bloomreach {
-    /// The most attributes that one call may ask for (ours).
+    /// The maximum number of attributes per call (ours).
     static let maximumAttributes = 100
-    /// The most cells of a table of all customers, and the most bytes of what stands in them (ours).
+    /// The maximum number of cells in a table of all customers, and the maximum bytes of their content (ours).
     static let maximumCells = 500_000
     static let maximumTableBytes = 64 << 20
 
-    /// Single attributes of a customer, in the order in which they were asked for.
+    /// Returns single attributes of a customer, in the order of the request.
     static func readAttributes(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let attributes = try attributes(of: body)
         let owner = try call.bind(ids)
         let customer = try state.customer(owner, of: call.project())
-        // Recommendations alone are also made for somebody unknown.
+        // Only recommendations are also available for an unknown customer.
         guard customer != nil || attributes.allSatisfy(isForAnybody) else { throw unknownCustomer(owner) }
         var results: [JSON] = []
         var bound = AnswerBound()
@@ -71,7 +71,7 @@ extension Bloomreach {
         }
     }
 
-    /// Everything about one customer.
+    /// Returns everything about one customer.
     static func exportCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let customer = try namedCustomer(call, state)
         let customers = try state.customers(of: call.project())
@@ -81,7 +81,7 @@ extension Bloomreach {
         ])
     }
 
-    /// The events of some types of one customer, in the order of their arrival.
+    /// Returns a customer's events of some types, in order of arrival.
     static func readEvents(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let types = try body.read { Set(($0.texts("event_types", isRequired: true) ?? []).map(ExactText.init)) }
@@ -91,7 +91,7 @@ extension Bloomreach {
         return .json(["success": true, "data": .array(events.map(\.json))])
     }
 
-    /// All customers as a table: ids first, then every property that anybody has.
+    /// Returns all customers as a table: ids first, then every property that any customer has.
     static func exportCustomers(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         try call.body { body in
             if let format = body.optionalText("format"), format != "native_json" {
@@ -138,7 +138,7 @@ extension Bloomreach {
         return [BloomreachID.registered, BloomreachID.cookie] + others.sorted().map(\.text)
     }
 
-    /// Takes hard ids, properties and inbox from a customer; events and cookies stay (ours).
+    /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
     static func anonymizeCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let customer = try namedCustomer(call, state)
         state.anonymize(customer.number, in: try call.project().token)

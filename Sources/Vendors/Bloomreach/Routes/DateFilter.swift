@@ -1,13 +1,13 @@
 import Emulation
 import JSON
 
-/// From when until when a message or block is shown; the SDKs judge it. Source: observed, both SDKs.
+/// The time range in which a message or block is shown; the SDKs evaluate it. Source: observed, both SDKs.
 struct DateFilter: Sendable {
     private let isEnabled: Bool
     private let from: ContentTime?
     private let to: ContentTime?
 
-    /// Reads a filter; what it leaves out is open.
+    /// Reads a filter; an absent bound is open.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("enabled", "from_date", "to_date")
         isEnabled = try entry.required("enabled").bool()
@@ -20,7 +20,7 @@ struct DateFilter: Sendable {
         return try ContentTime(node)
     }
 
-    /// The filter as answered in a sandbox that began at that moment, null where it is open.
+    /// The filter as sent in a sandbox that began at `start`; an open bound is null.
     func json(since start: Moment) -> JSON {
         [
             "enabled": .bool(isEnabled), "from_date": from.map { .number($0.whole(since: start)) } ?? .null,

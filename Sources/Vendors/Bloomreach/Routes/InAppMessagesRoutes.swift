@@ -1,13 +1,13 @@
 import Emulation
 import JSON
 
-/// Messages over an app's own screens. Source: the path with `v=1` is documented (seed), the query of newer SDKs and the
-/// bodies are observed in both.
+/// Messages over an app's own screens. Source: the path with `v=1` is documented (seed); the query of newer SDKs and
+/// the bodies are observed in both.
 extension Bloomreach {
-    /// The oldest value of the query `compatibility` whose senders read rich payloads: iOS 3.2.0, Android 4.2.0.
+    /// The lowest value of the query `compatibility` whose senders read rich payloads: iOS 3.2.0, Android 4.2.0.
     private static let richCompatibility = 3
 
-    /// Answers with all messages for a customer; whether and when one is shown, the SDK decides.
+    /// Returns all messages for a customer; the SDK decides whether and when to show one.
     static func inAppMessages(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         try body.read { body in
@@ -18,7 +18,7 @@ extension Bloomreach {
         let owner = try call.bind(ids)
         let project = try call.project()
         let customer = state.reader(owner, in: project)
-        // ours: a client that does not say so is one of those that cannot read rich payloads.
+        // ours: a client without the query cannot read rich payloads.
         let compatibility = call.request.queryValue("compatibility").flatMap { Int($0) } ?? 0
         let messages = call.vendor.content[project.token].inAppMessages.filter { message in
             message.audience.includes(customer) && (!message.isRichText || compatibility >= richCompatibility)
@@ -29,7 +29,7 @@ extension Bloomreach {
 }
 
 extension BloomreachState {
-    /// For whom content is made that ids ask for: somebody anonymous when nobody has them.
+    /// The reader of content that the ids name; anonymous if no customer has them.
     func reader(_ ids: BloomreachIDs, in project: BloomreachProject) -> ContentReader {
         guard let customer = customer(ids, of: project) else { return .anonymous }
         var values = customer.properties

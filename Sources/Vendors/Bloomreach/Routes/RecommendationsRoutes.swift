@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// Recommended items. Source: observed, both SDKs; which items come in which order is ours.
+/// Recommended items. Source: observed, both SDKs; the selection and order of items are ours.
 extension Bloomreach {
-    /// The call of a stream, which takes the place of the attributes of a project.
+    /// Recommendations of a stream; a project has them as attributes instead.
     static func recommendations(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let order = try body.read {
@@ -17,15 +17,15 @@ extension Bloomreach {
             let known = Nearest.known(call.vendor.content[project.token].recommendations.engines.lazy.map(\.id))
             throw .invalidField("engine_id", because: "the project has no engine \(order.engine.shown)\(known)")
         }
-        // A string, not a list: so the SDKs have it.
+        // A string, not a list: the SDKs expect it so.
         return .json(["data": .array(items), "errors": "[]", "success": true])
     }
 }
 
 extension RecommendationCatalog {
-    /// What an engine recommends to a customer of that number, or to somebody unknown; `nil` without such an engine.
+    /// The engine's recommendations for a customer number, or an unknown customer; `nil` for an unknown engine.
     ///
-    /// The engine's items in order, then, if that is wanted, those of the catalog, so that answers repeat (ours).
+    /// The engine's items in order, then on request the rest of the catalog, so that responses repeat (ours).
     func items(_ order: BloomreachRecommendationOrder, for customer: Int?) -> [JSON]? {
         guard let engine = engine(order.engine) else { return nil }
         let rest = order.fillsWithRandom ? self.order.filter { !engine.itemIDs.contains($0) } : []
@@ -45,7 +45,7 @@ extension RecommendationCatalog {
 }
 
 extension RecommendationEngine {
-    /// An id that is the same whenever the engine recommends to that customer (ours): 24 hexadecimal digits.
+    /// A stable id for recommendations of this engine to the customer (ours): 24 hexadecimal digits.
     fileprivate func recommendationID(for customer: Int?) -> String {
         let one = StableHash("\(id)\n\(customer ?? 0)".utf8).hex
         return one + StableHash(one.utf8).hex.prefix(8)

@@ -2,9 +2,9 @@ import Emulation
 import JSON
 import Wire
 
-/// The segments that a customer is in. Source: observed, both SDKs; the only answer of the vendor without `success`.
+/// The segments of a customer. Source: observed, both SDKs; the vendor's only response without `success`.
 extension Bloomreach {
-    /// Answers with the segments of the customer who has a cookie: none for an unknown one.
+    /// Returns the segments of the customer with a cookie; none for an unknown cookie.
     static func segments(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         guard let cookie = cookie(call.request), !cookie.isEmpty else {
             throw missing(BloomreachID.cookie, expected: "the cookie of a customer in the query")
@@ -28,8 +28,8 @@ extension Bloomreach {
 }
 
 extension Call<Bloomreach> {
-    /// Step 12 for a call that names a cookie alone: a token must be of whoever has it (ours); for an unknown
-    /// cookie there is nobody to compare with.
+    /// Checks a call with only a cookie: a token must belong to the cookie's owner (ours). An unknown cookie has no
+    /// owner to compare.
     fileprivate mutating func bind(
         cookie ids: BloomreachIDs, of customer: BloomreachCustomer?
     ) throws(BloomreachRefusal) {

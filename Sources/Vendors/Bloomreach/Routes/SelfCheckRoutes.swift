@@ -4,7 +4,7 @@ import Wire
 
 /// The self-check of an app's push setup. Source: documented (seed), members observed in both SDKs.
 extension Bloomreach {
-    /// Takes the order for a push notification, which never comes: there is nobody to deliver it.
+    /// Accepts the request for a push notification but never sends one: there is no push service.
     static func sendSelfCheck(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody()
         let (push, platform, application) = try body.read { body in

@@ -1,4 +1,4 @@
-/// How far a client has come with an inbox: `v1.<customer number>.<epoch>.<change counter>`.
+/// A client's position in an inbox: `v1.<customer number>.<epoch>.<change counter>`.
 ///
 /// ours: opaque to clients. It needs no table, and survives a restart with the same fixtures.
 struct SyncToken: Sendable, Hashable {
@@ -13,14 +13,14 @@ struct SyncToken: Sendable, Hashable {
         self.counter = counter
     }
 
-    /// Reads a token in the one form that it is written in; `nil` for every other string.
+    /// Reads a token in exactly the form it is written in; `nil` for any other string.
     init?(_ text: String) {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         guard parts.count == 4, parts[0] == "v1" else { return nil }
         let numbers = parts.dropFirst().compactMap { Int($0) }
         guard numbers.count == 3, numbers.allSatisfy({ $0 >= 0 }) else { return nil }
         self.init(customer: numbers[0], epoch: numbers[1], counter: numbers[2])
-        // Signs and leading zeros give the same numbers.
+        // Signs and leading zeros would parse to the same numbers.
         guard customer > 0, epoch > 0, self.text.utf8.elementsEqual(text.utf8) else { return nil }
     }
 
@@ -28,20 +28,20 @@ struct SyncToken: Sendable, Hashable {
 }
 
 extension Inbox {
-    /// Where a client stands that presents a sync token.
+    /// The position of a client that presents a sync token.
     enum Position {
-        /// It has all that is stamped up to there.
+        /// It has all changes up to this stamp.
         case current(Int)
-        /// The token is of another customer's inbox: Android sends its old one after an identify (observed).
+        /// The token belongs to another customer's inbox: Android sends its old one after an identify (observed).
         case elsewhere
-        /// The token tells of changes that never were: the server was started anew.
+        /// The token refers to changes that do not exist: the server was restarted.
         case ahead
-        /// Messages have been taken out since.
+        /// Messages were removed since.
         case stale
-        /// It is no token.
+        /// Not a sync token.
         case unreadable
 
-        /// What it means, in a sentence.
+        /// A sentence that explains the position.
         var note: String {
             switch self {
             case .current(let stamp): "The client has the changes up to \(stamp)."
@@ -53,7 +53,7 @@ extension Inbox {
         }
     }
 
-    /// Where a client stands that presents this text.
+    /// The position of a client that presents this text.
     func position(of text: String, _ customer: Int) -> Position {
         guard let token = SyncToken(text) else { return .unreadable }
         guard token.customer == customer else { return .elsewhere }
@@ -61,6 +61,6 @@ extension Inbox {
         return token.epoch > epoch || token.counter > counter ? .ahead : .current(token.counter)
     }
 
-    /// The token that says how far the inbox has come.
+    /// The token for the current position of the inbox.
     func token(for customer: Int) -> SyncToken { SyncToken(customer: customer, epoch: epoch, counter: counter) }
 }

@@ -3,11 +3,11 @@ import JSON
 import Tokens
 import Wire
 
-/// What apps and servers track: changes of customers, events, clicks.
+/// Tracking by apps and servers: changes of customers, events, clicks.
 ///
-/// Source: documented (seed; reference pages on tracking), the answer is observed in the test data of the clients.
+/// Source: documented (seed; reference pages on tracking); the response is observed in the test data of the clients.
 extension Bloomreach {
-    /// The answer to everything that was tracked.
+    /// The response to every tracking call.
     private static let accepted = Reply.json(["errors": [], "success": true])
 
     static func trackCustomer(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
@@ -20,7 +20,7 @@ extension Bloomreach {
         return accepted
     }
 
-    /// A click on a link of a campaign: an event of the customer, or of nobody, since Android names none (observed).
+    /// A click on a campaign link: an event of the customer, or of no customer, since Android names none (observed).
     static func trackClick(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {
         let (body, ids) = try call.customerBody(isRequired: false)
         let entry = try call.entry(of: body)
@@ -39,7 +39,7 @@ extension Bloomreach {
         return accepted
     }
 
-    /// Changes properties of a customer, who is made, found or merged by the ids.
+    /// Changes properties of the customer that the ids create, find or merge.
     static func updateCustomer(
         _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
@@ -55,7 +55,7 @@ extension Bloomreach {
         call.note(try state.store(entry.properties, of: owner, in: try call.project().token))
     }
 
-    /// Adds an event to those of a customer, who is made, found or merged by the ids.
+    /// Adds an event to the customer that the ids create, find or merge.
     static func addEvent(
         _ body: Fields<Bloomreach>, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
@@ -72,7 +72,7 @@ extension Bloomreach {
         if type == ConsentEvent.type { try follow(ConsentEvent(entry.properties), of: owner, &call, &state) }
     }
 
-    /// Moves the attribute that tells whether a customer has agreed, as an event of consent says.
+    /// Updates the customer's consent from a consent event.
     private static func follow(
         _ event: ConsentEvent?, of ids: BloomreachIDs, _ call: inout BloomreachCall, _ state: inout State
     ) throws(Refused) {
@@ -88,7 +88,7 @@ extension Bloomreach {
     }
 }
 
-/// What all tracked bodies have.
+/// The members shared by all tracking bodies.
 struct TrackedEntry {
     let properties: JSONObject
     /// Unix seconds.
@@ -106,7 +106,7 @@ struct TrackedEntry {
 }
 
 extension BloomreachCall {
-    /// What a body tracks; a time that looks like milliseconds is taken, and remarked on.
+    /// The tracked entry of a body; a time that looks like milliseconds is accepted, with a remark.
     fileprivate mutating func entry(of body: Fields<Bloomreach>) throws(BloomreachRefusal) -> TrackedEntry {
         let entry = try body.read { TrackedEntry(&$0, at: moment) }
         let value = JSON.number(JSONNumber(entry.timestamp))
@@ -120,7 +120,7 @@ extension BloomreachCall {
 }
 
 extension Call<Bloomreach> {
-    /// Step 11 for a customer's properties.
+    /// Checks that the public key may write these properties of a customer.
     fileprivate func checkPermission(toWrite properties: JSONObject) throws(BloomreachRefusal) {
         guard let key = credentials.publicKey else { return }
         if let denied = properties.first(where: { !key.mayUse(property: $0.name) }) {
@@ -132,7 +132,7 @@ extension Call<Bloomreach> {
         }
     }
 
-    /// Step 11 for an event.
+    /// Checks that the public key may track events of this type.
     fileprivate func checkPermission(toTrack type: String) throws(BloomreachRefusal) {
         if let key = credentials.publicKey, !key.mayTrack(event: type) {
             throw Refusal(
@@ -146,10 +146,10 @@ extension Call<Bloomreach> {
 // MARK: - Storing
 
 extension BloomreachState {
-    /// Stores an event of the customer whom ids name.
+    /// Stores an event for the customer that the ids name.
     ///
-    /// - Returns: what had to make room.
-    /// - Throws: ``BloomreachFailure/customerIDsConflict``, nothing being stored then.
+    /// - Returns: what was forgotten to make room.
+    /// - Throws: ``BloomreachFailure/customerIDsConflict``; nothing is stored then.
     @discardableResult
     mutating func store(
         _ event: TrackedEntry, _ type: String, of ids: BloomreachIDs, in project: String
@@ -162,9 +162,9 @@ extension BloomreachState {
         }
     }
 
-    /// Stores properties of the customer whom ids name; null is a value like others (ours).
+    /// Stores properties for the customer that the ids name; null is a value like any other (ours).
     ///
-    /// - Returns: what had to make room.
+    /// - Returns: what was forgotten to make room.
     @discardableResult
     mutating func store(
         _ properties: JSONObject, of ids: BloomreachIDs, in project: String
@@ -173,7 +173,7 @@ extension BloomreachState {
         let known = placement.customer.flatMap { projects[project]?.customers[$0] }
         try BloomreachCustomer.checkRoom(for: properties, besides: known)
         let number = placement.customer ?? change(project) { $0.customers.make() }
-        // Before a guest is merged, who fills what room they leave.
+        // Before merging a guest, whose properties only fill the remaining room.
         if !properties.isEmpty { change(project) { $0.customers.change(number) { $0.set(properties) } } }
         placement.customer = number
         return counting(project) { state in
@@ -182,7 +182,7 @@ extension BloomreachState {
         }
     }
 
-    /// Changes the state of a project, and tells what had to make room.
+    /// Changes the state of a project, and returns what was forgotten to make room.
     mutating func counting(_ project: String, _ change: (inout BloomreachState) -> Void) -> BloomreachForgotten {
         let before = projects[project]?.forgotten ?? BloomreachForgotten()
         change(&self)

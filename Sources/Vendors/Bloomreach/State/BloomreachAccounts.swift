@@ -2,18 +2,18 @@ import Emulation
 import JSON
 import Tokens
 
-/// A secret that signs tokens: the UTF-8 bytes of a text, nothing decoded.
+/// A secret that signs tokens: the UTF-8 bytes of a text, not decoded.
 final class BloomreachSigningKey: Sendable {
-    /// What `kid` calls it, and for a private key the name in `Basic`.
+    /// The key id in `kid`; for a private key, also the name in `Basic`.
     let id: String
-    /// The text as printed, from which wrong encodings are diagnosed.
+    /// The text as printed, used to diagnose wrong encodings.
     let text: String
     let signing: SigningKey
     let verification: VerificationKey
-    /// What it is and whose, for people.
+    /// The kind of key and its owner, for people.
     let phrase: String
 
-    /// - Parameter kind: what it is and whose: “private key of project P”.
+    /// - Parameter kind: the kind of key and its owner: “private key of project P”.
     init(id: String, text: String, kind: String) throws(KeyError) {
         self.id = id
         self.text = text
@@ -29,12 +29,12 @@ final class BloomreachSigningKey: Sendable {
 final class BloomreachProject: Sendable {
     /// The project token of its paths.
     let token: String
-    /// The hard ids that it defines besides `registered`.
+    /// The hard ids that it defines in addition to `registered`.
     let idNames: [String]
     let publicKeys: [BloomreachPublicKey]
-    /// Key id and secret in one: the pair that stands behind `Basic` also signs customer tokens.
+    /// Pairs of key id and secret; the pair used in `Basic` also signs customer tokens.
     let privateKeys: [BloomreachSigningKey]
-    /// The project's own answer to the switch of that name.
+    /// Overrides the switch of the same name.
     let appInboxAuth: BloomreachSwitches.AppInboxAuth?
 
     init(
@@ -52,14 +52,14 @@ final class BloomreachProject: Sendable {
 
     func privateKey(_ id: String) -> BloomreachSigningKey? { privateKeys.first { $0.id.hasSameBytes(as: id) } }
 
-    /// Whether the project has an id of that name.
+    /// Whether the project defines an id of this name.
     func definesID(_ name: String) -> Bool {
         [BloomreachID.cookie, BloomreachID.registered].contains { $0.hasSameBytes(as: name) }
             || idNames.contains { $0.hasSameBytes(as: name) }
     }
 }
 
-/// A stream of the Data hub, which works on the data of a project.
+/// A stream of the Data hub, which uses the data of a project.
 final class BloomreachStream: Sendable {
     /// The stream id of its paths.
     let id: String
@@ -68,7 +68,7 @@ final class BloomreachStream: Sendable {
     let signingKeys: [BloomreachSigningKey]
     /// Names of ids that a write without a token may not use.
     let signedOnlyIDs: [String]
-    /// The stream's own answer to the switch of that name.
+    /// Overrides the switch of the same name.
     let requireJWT: BloomreachSwitches.RequireJWT?
 
     init(
@@ -85,21 +85,21 @@ final class BloomreachStream: Sendable {
     func signingKey(_ id: String) -> BloomreachSigningKey? { signingKeys.first { $0.id.hasSameBytes(as: id) } }
 }
 
-/// What the fixtures give: projects with keys, streams, and the customers that every sandbox starts with.
+/// The accounts in the fixtures: projects with keys, streams, and the initial customers of every sandbox.
 struct BloomreachAccounts: Sendable {
     let projects: [BloomreachProject]
     let streams: [BloomreachStream]
-    /// The customers by project token, numbered in the order of the file.
+    /// The customers by project token, numbered in file order.
     let customers: [String: BloomreachCustomerStore]
 
     func project(_ token: String) -> BloomreachProject? { projects.first { $0.token.hasSameBytes(as: token) } }
 
     func stream(_ id: String) -> BloomreachStream? { streams.first { $0.id.hasSameBytes(as: id) } }
 
-    /// All keys that sign tokens, those of projects first.
+    /// All keys that sign tokens, projects' keys first.
     var signingKeys: [BloomreachSigningKey] { projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys) }
 
-    /// The `kid` of a token as it may be shown: it may be, or hold, a secret in the wrong place.
+    /// A token's `kid` for display; masked if it contains a misplaced secret.
     func shown(keyID: String?) -> Fact {
         guard let keyID else { return .absent }
         let keys = projects.flatMap(\.privateKeys) + streams.flatMap(\.signingKeys)

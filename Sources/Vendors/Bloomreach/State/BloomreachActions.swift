@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// What can happen to customers and events without a call of the app, and what can be asked of them (all ours).
+/// Actions on customers and events without a call from the app, and queries about them (all ours).
 extension Bloomreach {
     static let trackingActions: [VendorAction<Bloomreach>] = changingActions + readingActions
 
@@ -104,7 +104,7 @@ extension Bloomreach {
         let project = named.token
         let records = state.projects[project] ?? BloomreachRecords()
         let isOfOne = call.members["customer"] != nil
-        // Somebody unknown has no events; the state may hold nobody because nothing was to be tracked.
+        // An unknown customer has no events; it may be unknown because nothing should have been tracked.
         let customers =
             isOfOne ? [state.customer(try call.namedIDs(), of: named)].compactMap { $0 } : records.customers.all
         let members = call.members.filter { !["customer", "project"].contains($0.name) }
@@ -121,19 +121,19 @@ extension Bloomreach {
         do {
             return try expectation.verdict(on: evidence)
         } catch {
-            // That nobody has these ids says more than that there are too few events, unless they were forgotten.
+            // An unknown id explains more than too few events, unless the customers were forgotten.
             if isOfOne, evidence.forgotten.isEmpty { _ = try call.namedCustomer(state) }
             throw error
         }
     }
 }
 
-// MARK: - What orders say
+// MARK: - Members of an action
 
 extension ActionCall<Bloomreach> {
     /// The project.
     fileprivate func namedProject() throws(ActionRefusal) -> BloomreachProject {
-        // The fixtures hold one at least.
+        // The fixtures have at least one.
         guard let token = try text("project") else { return vendor.accounts.projects[0] }
         guard let project = vendor.accounts.project(token) else {
             let hint = Nearest.hint(to: token, among: vendor.accounts.projects.map(\.token))
@@ -159,7 +159,7 @@ extension ActionCall<Bloomreach> {
         return ids
     }
 
-    /// The customer, who must exist, and the token of the project.
+    /// The customer, who must exist, with the project token.
     func namedCustomer(
         _ state: BloomreachState
     ) throws(ActionRefusal) -> (customer: BloomreachCustomer, project: String) {
@@ -173,7 +173,7 @@ extension ActionCall<Bloomreach> {
         return (customer, project.token)
     }
 
-    /// Does what a call of the app would do, and says as an action why it cannot be done.
+    /// Stores as an app's call would; a failure becomes the action's refusal.
     fileprivate func storing(_ store: () throws(BloomreachRefusal) -> Void) throws(ActionRefusal) {
         do {
             try store()
@@ -184,7 +184,7 @@ extension ActionCall<Bloomreach> {
 }
 
 extension BloomreachState {
-    /// Whom an action was about.
+    /// The customer an action was about.
     fileprivate func summary(of ids: BloomreachIDs, in project: String) -> JSON {
         guard let customer = projects[project]?.customers.customer(ids) else { return .null }
         return [

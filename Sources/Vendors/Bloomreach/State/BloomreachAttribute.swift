@@ -1,20 +1,20 @@
 import Emulation
 import JSON
 
-/// What a reader wants to know of a customer. Source: reference pages on attributes, spellings observed in both SDKs.
+/// An attribute that a client requests. Source: reference pages on attributes, spellings observed in both SDKs.
 enum BloomreachAttribute: Sendable {
     case property(String)
     case id(String)
     case consent(category: String)
-    /// A segmentation, an expression, an aggregate or a prediction, by its id.
+    /// A segmentation, an expression, an aggregate or a prediction, by id.
     case computed(Computation, id: String)
     case recommendation(BloomreachRecommendationOrder)
 
-    /// What is computed of a customer.
+    /// The kinds of computed attributes.
     enum Computation: String, Sendable, CaseIterable {
         case segmentation, expression, aggregate, prediction
 
-        /// What error texts call it (observed).
+        /// The name in error texts (observed).
         var title: String {
             switch self {
             case .segmentation: "Segmentation"
@@ -25,12 +25,12 @@ enum BloomreachAttribute: Sendable {
         }
     }
 
-    /// What an element of `attributes` has to be.
+    /// The expected form of an element of `attributes`.
     static let expected =
         "an object whose type is property, id, consent, recommendation, "
         + Computation.allCases.map(\.rawValue).joined(separator: ", ") + ", with the members of that type"
 
-    /// Reads one element of `attributes`; `nil` when its type is unknown or lacks what it needs.
+    /// Reads one element of `attributes`; `nil` if its type is unknown or it lacks a required member.
     init?(_ value: JSON) {
         guard let object = value.object, let type = object["type"]?.string else { return nil }
         func text(_ name: String) -> String? { object[name]?.string }
@@ -47,18 +47,18 @@ enum BloomreachAttribute: Sendable {
     }
 }
 
-/// What a reader wants recommended.
+/// A request for recommendations.
 struct BloomreachRecommendationOrder: Sendable {
     /// The id of the engine.
     let engine: String
-    /// Whether other items fill up what the engine does not have.
+    /// Whether other items fill up the list after the engine's own.
     let fillsWithRandom: Bool
-    /// The most items; without it the number that the vendor's pages name as the usual one.
+    /// The maximum number of items; by default the number that the vendor's pages name as usual.
     let size: Int
-    /// The fields of the catalog that are wanted; `nil` for all.
+    /// The requested fields of the catalog; `nil` for all.
     let whitelist: [String]?
 
-    /// Reads an order whose members are spelled in one of two ways.
+    /// Reads a request whose members have one of two spellings.
     init(_ body: inout FieldReader, engine: String, random: String, whitelist: String) {
         self.engine = body.text(engine)
         fillsWithRandom = body.bool(random) ?? false
@@ -71,7 +71,7 @@ struct BloomreachRecommendationOrder: Sendable {
         self.whitelist = body.texts(whitelist)
     }
 
-    /// Reads an attribute, `nil` when something is wrong with it; the mixed spelling is that of the clients.
+    /// Reads an attribute; `nil` if anything in it is wrong. The mixed spelling is that of the clients.
     fileprivate init?(attribute object: JSONObject) {
         let (order, refusal) = Fields<Bloomreach>(object).outcome {
             Self(&$0, engine: "id", random: "fillWithRandom", whitelist: "catalogAttributesWhitelist")

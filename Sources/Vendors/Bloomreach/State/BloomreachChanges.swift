@@ -1,38 +1,38 @@
 import Emulation
 import JSON
 
-/// What calls made of the customers of a project that the fixtures give.
+/// The changes that calls made to a project's customers from the fixtures.
 ///
-/// Laid over the customers of other fixtures, it yields them as if the calls had met those. A customer of the fixtures is
-/// known again by its first id; numbers that were given out stay, since sync tokens hold them.
+/// Applied to customers of other fixtures, they give the state as if the calls had run on those. A fixture customer is
+/// matched by its first id; numbers already issued stay, since sync tokens contain them.
 struct BloomreachChanges: Sendable {
     struct Changed: Sendable {
         let customer: BloomreachCustomer
-        /// The first id that the fixtures gave the customer; `nil` for one that calls made.
+        /// The customer's first id in the fixtures; `nil` if a call created the customer.
         let name: BloomreachID?
     }
 
-    /// Customers whom calls made or changed, by number.
+    /// Customers created or changed by calls, by number.
     var customers: [Changed] = []
-    /// The table by which their events are numbered.
+    /// The table of their events' type numbers.
     var types = BloomreachEventTypes()
-    /// The first ids of customers of the fixtures who are gone.
+    /// The first ids of removed fixture customers.
     var removed: [BloomreachID] = []
-    /// The numbers of unchanged customers of the fixtures.
+    /// The numbers of unchanged fixture customers.
     var numbers: [BloomreachID: Int] = [:]
     var lastNumber = 0
     var lastSequence = 0
-    /// What had to make room.
+    /// What was forgotten to make room.
     var forgotten = BloomreachForgotten()
 
     init() {}
 
-    /// What makes customers differ from those that they began as.
+    /// The changes since `start`.
     init(of current: BloomreachCustomerStore, since start: BloomreachCustomerStore) {
         types = current.eventTypes
         (lastNumber, lastSequence, forgotten) = (current.lastNumber, current.lastSequence, current.forgotten)
         var claimed: Set<Int> = []
-        // Those with hard ids first: a cookie may have moved to one of them.
+        // Customers with hard ids first: a cookie may have moved to one of them.
         for old in start.all.filter({ !$0.isAnonymous }) + start.all.filter(\.isAnonymous) {
             guard let name = old.name else { continue }
             guard let number = current.owner(of: name), claimed.insert(number).inserted, let customer = current[number]
@@ -57,7 +57,7 @@ struct BloomreachChanges: Sendable {
 }
 
 extension BloomreachCustomerStore {
-    /// The customers with these changes over them. Where both want the same id, the changes have it.
+    /// The customers with the changes applied. If both claim an id, the changes win.
     func with(_ changes: BloomreachChanges) -> BloomreachCustomerStore {
         let replaced = Set(changes.removed + changes.customers.compactMap(\.name))
         var taken = Set(changes.customers.map(\.customer.number)).union(changes.numbers.values)
@@ -86,7 +86,7 @@ extension BloomreachCustomerStore {
         return customers
     }
 
-    /// Puts the changed customers there; those who are among others, which the fixtures give, stay whatever comes.
+    /// Stores the changed customers; those that are also in `others`, the fixtures, are never forgotten.
     fileprivate mutating func put(_ changes: BloomreachChanges, over others: BloomreachCustomerStore) {
         for changed in changes.customers {
             let isOfFixtures = changed.name.flatMap { others.owner(of: $0) } != nil
@@ -98,11 +98,11 @@ extension BloomreachCustomerStore {
 }
 
 extension BloomreachChanges {
-    /// The customers as if there were no others.
+    /// The customers of a whole export, without any others.
     func whole(_ start: BloomreachCustomerStore) -> BloomreachCustomerStore {
         var (whole, changes) = (start, self)
         whole.removeAll()
-        // A whole export does not say which customer of the fixtures is which: the first id does.
+        // A whole export does not say which fixture customer is which; the first id does.
         changes.customers = customers.map { Changed(customer: $0.customer, name: $0.customer.name) }
         whole.put(changes, over: start)
         return whole

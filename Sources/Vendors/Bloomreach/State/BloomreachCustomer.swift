@@ -1,23 +1,23 @@
 import Emulation
 import JSON
 
-/// Where a customer is found in a sandbox, and what content is kept by.
+/// The key of a customer in a sandbox, under which content is stored.
 struct BloomreachCustomerKey: Sendable, Hashable {
     /// The token of the project.
     let project: String
-    /// The customer's number in it, which is never given out twice.
+    /// The customer's number in the project, never reused.
     let number: Int
 }
 
 /// A customer of a project.
 struct BloomreachCustomer: Sendable, Hashable {
-    /// 1, 2, … in the order of the fixtures, then in the order in which calls made them.
+    /// 1, 2, … in fixture order, then in order of creation by calls.
     private(set) var number: Int
-    /// Soft ids, the oldest first.
+    /// Soft ids, oldest first.
     var cookies: [String] = [] {
         didSet { cookieByteCount = cookies.reduce(0) { $0 + $1.utf8.count } }
     }
-    /// Hard ids, and no cookie.
+    /// Hard ids only; the cookie is never set.
     var ids = BloomreachIDs() {
         didSet { idByteCount = ids.hard.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count } }
     }
@@ -26,27 +26,27 @@ struct BloomreachCustomer: Sendable, Hashable {
 
     init(number: Int) { self.number = number }
 
-    /// The most soft ids that are kept (ours); beyond, the oldest is forgotten.
+    /// The maximum number of soft ids (ours); beyond it, the oldest is forgotten.
     static let maximumCookies = 1000
 
-    /// The most properties of a customer, and the most bytes that they may take (ours).
+    /// The maximum number of properties per customer, and their maximum size in bytes (ours).
     static let maximumProperties = 1000
     static let maximumPropertyBytes = 256 << 10
 
-    /// Refuses properties for which there is no room.
+    /// Rejects properties if there is no room for them.
     ///
-    /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours: nothing is known of the vendor's own limits).
+    /// - Throws: ``BloomreachFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
     static func checkRoom(
         for properties: JSONObject, besides customer: BloomreachCustomer?
     ) throws(BloomreachRefusal) {
-        // Before anything is laid over anything: that takes time for each.
+        // Checked before any merge, which takes time per property.
         guard properties.count <= maximumProperties else {
             throw noRoom(properties.count, JSON.object(properties).bytes.count)
         }
         var count = properties.count + (customer?.properties.count ?? 0)
         var bytes = JSON.object(properties).bytes.count + (customer?.propertyByteCount ?? 0)
         if let customer, count > maximumProperties || bytes > maximumPropertyBytes {
-            // Some of them may take the place of others.
+            // Some of them may replace existing ones.
             var changed = customer
             changed.set(properties)
             (count, bytes) = (changed.properties.count, changed.propertyByteCount)
@@ -66,28 +66,28 @@ struct BloomreachCustomer: Sendable, Hashable {
         )
     }
 
-    /// Whether nothing but cookies names the customer.
+    /// Whether only cookies name the customer.
     var isAnonymous: Bool { ids.hard.isEmpty }
 
-    /// What the customer is called between two readings of the fixtures: its first id.
+    /// The customer's identity across reloads of the fixtures: its first id.
     var name: BloomreachID? {
         ids.hard.first ?? cookies.first.map { BloomreachID(name: BloomreachID.cookie, value: $0) }
     }
 
-    /// All ids: hard ones as texts, and the cookies as a list.
+    /// All ids: hard ids as texts, the cookies as a list.
     var idsJSON: JSON {
         var object = JSONObject(ids.hard.map { ($0.name, .string($0.value)) })
         object.append(BloomreachID.cookie, .array(cookies.map(JSON.string)))
         return .object(object)
     }
 
-    /// Roughly the memory that the customer takes, as it was measured: the record and its places in tables, ids with theirs
-    /// there, properties as values, events packed.
+    /// An estimate of the customer's memory, fitted to measurements: the record and its table entries, ids with theirs,
+    /// properties as values, packed events.
     var byteCount: Int {
         Self.placeByteCount + idMemory + propertyMemory + events.byteCount
     }
 
-    /// The record itself, and its place in the table of customers, which is half empty when it has just grown.
+    /// The record itself, and its entry in the table of customers, which is half empty right after it grows.
     private static let placeByteCount = 320
     /// An id in its list and in the table of owners.
     private static let idPlaceByteCount = 192
@@ -102,16 +102,16 @@ struct BloomreachCustomer: Sendable, Hashable {
     private var cookieByteCount = 0
     private var idByteCount = 0
 
-    /// The length of the properties, kept so that it need not be counted again.
+    /// The length of the properties, cached.
     private(set) var propertyByteCount = 0
-    /// What the properties take in memory.
+    /// The memory of the properties.
     private var propertyMemory = 0
 
-    /// Sets properties key by key; null is a value like others (ours).
+    /// Sets properties by key; null is a value like any other (ours).
     mutating func set(_ changes: JSONObject) {
         guard !changes.isEmpty else { return }
         var members = properties.map { ($0.name, $0.value) }
-        // By table: each may be as many as there can be.
+        // By hash table: both lists may have the maximum length.
         var places: [ExactText: Int] = [:]
         for (place, member) in members.enumerated() { places[ExactText(member.0)] = place }
         for change in changes {
@@ -127,8 +127,8 @@ struct BloomreachCustomer: Sendable, Hashable {
         propertyMemory = properties.heapByteCount
     }
 
-    /// Takes the properties of a customer who becomes part of this one: its own win, and of the others there are as many
-    /// as there is room for (ours).
+    /// Adopts the properties of a customer merged into this one: existing values win, and others are added while there
+    /// is room (ours).
     mutating func adopt(_ others: JSONObject) {
         let own = Set(properties.map { ExactText($0.name) })
         var count = properties.count
@@ -144,7 +144,7 @@ struct BloomreachCustomer: Sendable, Hashable {
         set(JSONObject(taken.map { ($0.name, $0.value) }))
     }
 
-    /// Takes an id from the customer.
+    /// Removes an id from the customer.
     mutating func take(away id: BloomreachID) {
         if id.name == BloomreachID.cookie {
             cookies.removeAll { $0.hasSameBytes(as: id.value) }

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// A customer as it stands in `accounts.yaml`, and with its number in exports.
+/// A customer as in `accounts.yaml`; exports add its number.
 struct BloomreachCustomerRecord: CodedRecord {
     var number: Int?
     var ids: [BloomreachID] = []
@@ -9,7 +9,7 @@ struct BloomreachCustomerRecord: CodedRecord {
     var properties = JSONObject()
     var events: [BloomreachEvent] = []
     var forgottenEvents = 0
-    /// The first id that the fixtures gave the customer; `nil` for one that calls made.
+    /// The customer's first id in the fixtures; `nil` if a call created the customer.
     var name: BloomreachID?
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -35,7 +35,7 @@ struct BloomreachCustomerRecord: CodedRecord {
 }
 
 extension RecordCoder {
-    /// An object as a client sent it; empty where it is absent.
+    /// An object as a client sent it; empty if absent.
     mutating func object(_ name: String, _ value: inout JSONObject) {
         member(name, &value, or: [:], write: { .object($0) }) { (node) throws(FixtureProblem) in try node.jsonObject() }
     }
@@ -45,7 +45,7 @@ extension BloomreachID {
     /// A soft id.
     init(cookie: String) { self.init(name: Self.cookie, value: cookie) }
 
-    /// Reads ids by their names.
+    /// Reads ids by name.
     static func list(_ node: FixtureNode) throws(FixtureProblem) -> [BloomreachID] {
         var ids: [BloomreachID] = []
         for (name, value) in try node.members() { ids.append(BloomreachID(name: name, value: try value.id())) }
@@ -54,12 +54,12 @@ extension BloomreachID {
 }
 
 extension FixtureNode {
-    /// A number that could be a customer's or an event's.
+    /// A valid number of a customer or an event.
     func ordinal() throws(FixtureProblem) -> Int {
         try int(in: 0...Ordinal.largest)
     }
 
-    /// The value of an id: a text that is not empty.
+    /// The value of an id: a non-empty text.
     fileprivate func id() throws(FixtureProblem) -> String {
         let text = try string()
         guard !text.isEmpty else { throw problem("an id is a string that is not empty") }

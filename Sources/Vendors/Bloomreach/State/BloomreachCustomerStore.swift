@@ -3,26 +3,27 @@ import JSON
 
 /// The customers of one project in one sandbox.
 struct BloomreachCustomerStore: Sendable {
-    /// The most customers of a project in a sandbox (ours); beyond, those that calls made first are forgotten.
+    /// The maximum number of a project's customers in a sandbox (ours); beyond it, the oldest made by calls go.
     static let capacity = 50_000
-    /// The most bytes of memory that a project's customers may take in a sandbox, events included (ours); beyond, those that
-    /// calls made first are forgotten. What counts is ``BloomreachCustomer/byteCount``, which follows what was measured.
+    /// The maximum memory of a project's customers in a sandbox, in bytes, events included (ours); beyond it, the
+    /// oldest created by calls are forgotten. Measured by ``BloomreachCustomer/byteCount``, an estimate fitted to
+    /// measurements.
     static let maximumBytes = 512 << 20
 
     private static let bound = RecordBound(count: capacity, bytes: maximumBytes)
 
-    /// By number, found by all ids.
+    /// By number, indexed by every id.
     private var table: RecordTable<BloomreachCustomer>
     private(set) var eventTypes = BloomreachEventTypes()
-    /// The place of the event that came last.
+    /// The sequence number of the latest event.
     private(set) var lastSequence = 0
-    /// What had to make room.
+    /// What was forgotten to make room.
     private(set) var forgotten = BloomreachForgotten()
 
-    /// The customers that all sandboxes share.
+    /// The initial customers, shared by all sandboxes.
     init(fixtures customers: [BloomreachCustomer] = []) { table = RecordTable(fixtures: customers) }
 
-    /// The customers of a project in `accounts.yaml`, numbered in the order of the file; all sandboxes share them.
+    /// The customers of a project in `accounts.yaml`, numbered in file order; all sandboxes share them.
     init(_ project: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         self.init()
         guard let list = try project.members().first(where: { $0.name == "customers" })?.value else { return }
@@ -31,10 +32,10 @@ struct BloomreachCustomerStore: Sendable {
         table = RecordTable(fixtures: table.all)
     }
 
-    /// The number of the customer that was made last.
+    /// The highest customer number issued.
     var lastNumber: Int { table.lastNumber }
 
-    /// Roughly the memory that the customers take.
+    /// An estimate of the customers' memory.
     var byteCount: Int { table.byteCount }
 
     // MARK: - Finding
@@ -42,7 +43,7 @@ struct BloomreachCustomerStore: Sendable {
     /// All customers, by number.
     var all: [BloomreachCustomer] { table.all }
 
-    /// The customer of that number.
+    /// The customer with this number.
     subscript(number: Int) -> BloomreachCustomer? { table[number] }
 
     /// The number of the customer who owns an id.
@@ -51,24 +52,24 @@ struct BloomreachCustomerStore: Sendable {
     /// The number of the customer who owns a cookie.
     func owner(ofCookie cookie: String) -> Int? { owner(of: BloomreachID(cookie: cookie)) }
 
-    /// Whom ids name for a reader: by hard ids, `registered` first, else by cookie. Nothing is made or merged.
+    /// The customer that ids name for a reader: by hard ids, `registered` first, else by cookie. Changes nothing.
     func customer(_ ids: BloomreachIDs) -> BloomreachCustomer? {
         customer(hard: ids) ?? ids.cookie.flatMap(owner(ofCookie:)).flatMap { table[$0] }
     }
 
-    /// Whom the hard ids alone name.
+    /// The customer named by hard ids only.
     func customer(hard ids: BloomreachIDs) -> BloomreachCustomer? {
         ids.hard.lazy.compactMap(owner(of:)).first.flatMap { table[$0] }
     }
 
-    /// The events of a customer, in the order of their arrival.
+    /// The events of a customer, in order of arrival.
     func events(of customer: BloomreachCustomer) -> some Sequence<BloomreachEvent> {
         customer.events.records.lazy.map { event($0) }
     }
 
     /// An event as it was tracked.
     func event(_ record: BloomreachEventLog.Record) -> BloomreachEvent {
-        // What lies in the log was made of an object when it came.
+        // The log's properties were written from an object.
         let properties = JSON(kept: record.properties)?.object ?? [:]
         return BloomreachEvent(
             type: eventTypes.name(of: record.type), timestamp: record.timestamp, properties: properties,
@@ -77,9 +78,9 @@ struct BloomreachCustomerStore: Sendable {
 
     // MARK: - Whole records
 
-    /// Puts a customer with all ids in the place of the one of that number; of others it takes the ids.
+    /// Replaces the customer with the same number, and takes over its ids from other customers.
     ///
-    /// - Parameter types: the table by which the customer's events are numbered.
+    /// - Parameter types: the table of the type numbers in the customer's events.
     mutating func put(_ customer: BloomreachCustomer, _ types: BloomreachEventTypes, isOfFixtures: Bool) {
         remove(customer.number)
         for id in customer.names {
@@ -87,7 +88,7 @@ struct BloomreachCustomerStore: Sendable {
         }
         var customer = customer
         customer.events = recoded(customer.events, types)
-        // Where the fixtures have nobody of that number, calls might as well have made the customer.
+        // Without a fixture customer of this number, the customer counts as created by calls.
         if isOfFixtures { table.put(customer) } else { table.store(customer) }
     }
 
@@ -102,13 +103,13 @@ struct BloomreachCustomerStore: Sendable {
         return log
     }
 
-    /// Counts what had made room before: as much as is told, and no less than the customers themselves tell.
+    /// Restores earlier counts; the event count is at least the sum over the customers.
     mutating func count(_ earlier: BloomreachForgotten) {
         forgotten.customers = earlier.customers
         forgotten.events = max(earlier.events, all.reduce(0) { $0 + $1.events.forgottenCount })
     }
 
-    /// Has numbers and places of events count on from there, if they have not come so far.
+    /// Continues customer numbers and event sequence from here, unless they are already higher.
     mutating func count(from number: Int, _ sequence: Int) {
         table.count(from: number)
         lastSequence = max(lastSequence, sequence)
@@ -116,23 +117,23 @@ struct BloomreachCustomerStore: Sendable {
 
     // MARK: - Changing
 
-    /// Adds a customer as it is listed, unless something of it is another one's already.
+    /// Adds a listed customer, unless its number or an id is already taken.
     ///
-    /// - Parameter number: the number that it has then.
-    /// - Returns: why it is not added.
+    /// - Parameter number: the number it gets.
+    /// - Returns: why it was not added.
     mutating func add(_ record: BloomreachCustomerRecord, as number: inout Int) -> String? {
         number = record.number ?? nextNumber
         if table[number] != nil { return "another customer has the number \(number)" }
         var customer = BloomreachCustomer(number: number)
         (customer.ids, customer.cookies) = (BloomreachIDs(hard: record.ids), record.cookies)
-        // Whoever was made anonymous may have no id any more, but has a number.
+        // An anonymized customer may have no ids left, but it has a number.
         if customer.name == nil, record.number == nil { return "a customer needs a hard id or a cookie" }
         if let id = customer.names.first(where: { owner(of: $0) != nil }) {
             return "another customer has the \(id.name) \(id.value)"
         }
         customer.set(record.properties)
         customer.events = BloomreachEventLog(forgotten: record.forgottenEvents)
-        // Each behind all that came before unless it says its place.
+        // An event without a sequence follows all earlier ones.
         var last = lastSequence
         for event in record.events {
             last = event.sequence == 0 ? Ordinal.next(after: last) : event.sequence
@@ -145,9 +146,9 @@ struct BloomreachCustomerStore: Sendable {
         return nil
     }
 
-    /// A customer as ``add(_:as:)`` reads it.
+    /// A customer in the form that ``add(_:as:)`` reads.
     ///
-    /// - Parameter name: the first id that the fixtures gave it, if they did and it matters.
+    /// - Parameter name: its first id in the fixtures, if it has one and it matters.
     func record(of customer: BloomreachCustomer, name: BloomreachID? = nil) -> JSON {
         BloomreachCustomerRecord(
             number: customer.number, ids: customer.ids.hard, cookies: customer.cookies, properties: customer.properties,
@@ -159,14 +160,14 @@ struct BloomreachCustomerStore: Sendable {
     /// The number of the next customer.
     private var nextNumber: Int { table.nextNumber() }
 
-    /// Makes a customer who has nothing yet.
+    /// Creates an empty customer.
     mutating func make() -> Int {
         let number = nextNumber
         table.store(BloomreachCustomer(number: number))
         return number
     }
 
-    /// Changes a customer whose ids stay, and keeps count of the memory.
+    /// Changes a customer whose ids stay the same, and updates the memory count.
     mutating func change(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
         let came = table.change(number) { customer in
             let before = customer.events.forgottenCount
@@ -176,14 +177,14 @@ struct BloomreachCustomerStore: Sendable {
         forgotten.events = Ordinal.sum(forgotten.events, came ?? 0)
     }
 
-    /// Changes a customer with its ids.
+    /// Changes a customer including its ids.
     private mutating func edit(_ number: Int, _ change: (inout BloomreachCustomer) -> Void) {
         guard var customer = table[number] else { return }
         change(&customer)
         table.store(customer)
     }
 
-    /// Gives a customer hard ids, all in one change.
+    /// Adds hard ids to a customer, all in one change.
     mutating func give(_ ids: [BloomreachID], to number: Int) {
         let fresh = ids.filter { owner(of: $0) != number }
         guard !fresh.isEmpty else { return }
@@ -194,10 +195,10 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Gives a customer a hard id.
+    /// Adds a hard id to a customer.
     mutating func give(_ id: BloomreachID, to number: Int) { give([id], to: number) }
 
-    /// Gives a customer cookies, whoever had them before; the oldest make room.
+    /// Adds cookies to a customer and removes them from their previous owners; the oldest are dropped for room.
     mutating func give(cookies: [String], to number: Int) {
         let fresh = cookies.filter { owner(ofCookie: $0) != number }
         guard !fresh.isEmpty else { return }
@@ -210,10 +211,10 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Gives a customer a cookie, whoever had it before.
+    /// Adds a cookie to a customer and removes it from its previous owner.
     mutating func give(cookie: String, to number: Int) { give(cookies: [cookie], to: number) }
 
-    /// Adds an event to a customer's.
+    /// Adds an event to a customer.
     mutating func track(_ type: String, _ properties: JSONObject, at timestamp: Double, by number: Int) {
         lastSequence = Ordinal.next(after: lastSequence)
         let (code, sequence) = (eventTypes.code(of: type), lastSequence)
@@ -223,22 +224,22 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Moves the cookies and the events of a customer to another one, whose properties win, and removes the first.
+    /// Moves a customer's cookies and events to another customer, whose properties win, and removes the first.
     mutating func merge(_ number: Int, into other: Int) {
         guard let gone = table.remove(number) else { return }
         change(other) { customer in
             customer.adopt(gone.properties)
             customer.events.merge(gone.events)
         }
-        // They were counted when they went.
+        // They were counted when they were dropped.
         forgotten.events = max(0, forgotten.events - gone.events.forgottenCount)
         give(cookies: gone.cookies, to: other)
     }
 
-    /// Removes a customer with all that belongs to it.
+    /// Removes a customer with all its data.
     mutating func remove(_ number: Int) { table.remove(number) }
 
-    /// Takes hard ids and properties from a customer; events and cookies stay (ours).
+    /// Removes a customer's hard ids and properties; events and cookies stay (ours).
     mutating func anonymize(_ number: Int) {
         edit(number) {
             $0.ids = BloomreachIDs()
@@ -246,18 +247,18 @@ struct BloomreachCustomerStore: Sendable {
         }
     }
 
-    /// Removes all customers, those of the fixtures too, and forgets what had to make room.
+    /// Removes all customers, including those of the fixtures, and resets the counts of forgotten data.
     mutating func removeAll() {
         table.removeAll()
         (lastSequence, forgotten) = (0, BloomreachForgotten())
     }
 
-    /// Whether a sandbox may keep as much.
+    /// Whether the customers are within the limits of a sandbox.
     var isWithinBounds: Bool { table.fits(Self.bound) }
 
-    /// Keeps within the bounds: forgets customers whom calls made, the oldest first, but not that one.
+    /// Enforces the limits: forgets the oldest customers created by calls, except this one.
     ///
-    /// - Returns: the numbers of those who are gone.
+    /// - Returns: the numbers of the removed customers.
     mutating func shrink(sparing number: Int) -> [Int] {
         let gone = table.shrink(to: Self.bound, sparing: number)
         forgotten.events = Ordinal.sum(forgotten.events, gone.reduce(0) { $0 + $1.events.count })
