@@ -1,14 +1,14 @@
 import Emulation
 import JSON
 
-/// Something that a customer did, as it was tracked.
+/// An event of a customer, as it was tracked.
 struct BloomreachEvent: CodedRecord {
     /// Its type, such as `purchase`.
     var type = ""
     /// When it happened, in Unix seconds.
     var timestamp = 0.0
     var properties = JSONObject()
-    /// Its place among all events of the project, in the order in which they arrived; 0 behind all others.
+    /// Its position among all events of the project, in order of arrival; 0 places it after all others.
     var sequence = 0
 
     mutating func code(_ coder: inout RecordCoder) {
@@ -20,7 +20,7 @@ struct BloomreachEvent: CodedRecord {
         sequence = place ?? 0
     }
 
-    /// The event as the data calls answer it.
+    /// The event as the data calls return it.
     var json: JSON {
         ["type": .string(type), "timestamp": .seconds(timestamp), "properties": .object(properties)]
     }
@@ -29,7 +29,7 @@ struct BloomreachEvent: CodedRecord {
 extension JSON {
     /// Unix seconds, always with a fraction: the vendor's servers write `1800000000.0` (observed, its Python client).
     static func seconds(_ value: Double) -> JSON {
-        // A number without finite value cannot come here; it would be written as the plain form writes it.
+        // The value is always finite; otherwise write it in the plain form.
         (try? JSON.parse("\(value)".utf8)) ?? .number(JSONNumber(value))
     }
 }

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// How many events of some kind shall have been tracked.
+/// An expectation of how many events were tracked.
 struct BloomreachEventExpectation {
     private let type: ValueMatcher?
     private let properties: [(name: String, matcher: ValueMatcher)]
@@ -11,11 +11,11 @@ struct BloomreachEventExpectation {
     /// The bounds in words, such as `exactly 1`.
     private let bounds: String
 
-    /// How many near misses are worth reading, and how many of the events that are meant.
+    /// The maximum number of near misses to report, and of matching events.
     private static let shown = 5
 
-    /// Reads `event_type`, `properties`, `timestamp`, and `at_least` (1 where nothing else is said), `at_most`, or
-    /// `exactly` without the two.
+    /// Reads `event_type`, `properties`, `timestamp`, and `at_least` (1 if no bound is given) and `at_most`, or
+    /// `exactly` alone.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let entry = try node.mapping("event_type", "properties", "timestamp", "at_least", "at_most", "exactly")
         type = try entry["event_type"].map(ValueMatcher.init)
@@ -47,20 +47,20 @@ struct BloomreachEventExpectation {
         return minimum == 0 ? "at most \(maximum)" : "at least \(minimum) and at most \(maximum)"
     }
 
-    /// What an expectation is held against.
+    /// The data to check an expectation against.
     struct Evidence {
-        /// Whose events count.
+        /// The customers whose events count.
         let customers: [BloomreachCustomer]
-        /// All customers of the project, in whose table the types of events stand.
+        /// All customers of the project; their store has the table of event types.
         let all: BloomreachCustomerStore
         let clicks: [BloomreachEvent]
-        /// What had to make room, and so does not count any more.
+        /// What was forgotten to make room, and so is not counted.
         let forgotten: BloomreachForgotten
     }
 
-    /// What becomes of the expectation.
+    /// The result of the expectation.
     ///
-    /// - Throws: a refusal that names the events which come closest, or those that are too many.
+    /// - Throws: a refusal that names the closest events, or the excess ones.
     func verdict(on evidence: Evidence) throws(ActionRefusal) -> JSON {
         let tally = try tally(of: evidence)
         guard tally.count >= minimum, maximum.map({ tally.count <= $0 }) ?? true else {
@@ -75,7 +75,7 @@ struct BloomreachEventExpectation {
         return .object(verdict)
     }
 
-    /// ours: a million events with ten members each, and texts of some length in them.
+    /// ours: enough for a million events with ten members each and texts of some length.
     private static let mostSteps = 100_000_000
 
     private func tally(of evidence: Evidence) throws(ActionRefusal) -> Tally {
@@ -141,7 +141,7 @@ struct BloomreachEventExpectation {
         return text + "; tracked were events of other types: \(tally.otherTypes.joined(separator: ", "))"
     }
 
-    /// What was found so far.
+    /// The findings so far.
     private struct Tally {
         struct Found {
             let event: BloomreachEvent
@@ -160,9 +160,9 @@ struct BloomreachEventExpectation {
         }
 
         var count = 0
-        /// The latest of those that are meant.
+        /// The latest matching events.
         var latest: [Found] = []
-        /// Those of the right type that miss least, of several the latest.
+        /// Events of the right type with the fewest misses, the latest first among equals.
         var nearest: [(found: Found, misses: [String])] = []
         /// The first few other types.
         var otherTypes: [String] = []

@@ -1,33 +1,33 @@
 import JSON
 
-/// The events of one customer in the order of their arrival, packed into one block of bytes.
+/// The events of one customer in order of arrival, packed into one block of bytes.
 ///
-/// A test or a load run may track a million events in one sandbox. As values each would take some half a kilobyte; packed
-/// it takes what its properties take as compact JSON, and about fifteen bytes.
+/// A test or a load run may track a million events in one sandbox. As a value, each would take about half a kilobyte;
+/// packed, it takes its properties' length as compact JSON, plus about fifteen bytes.
 struct BloomreachEventLog: Sendable, Hashable {
-    /// The most events that are kept of one customer (ours); beyond, the oldest tenth is forgotten.
+    /// The maximum number of events per customer (ours); beyond it, the oldest tenth is forgotten.
     static let maximumCount = 10_000
-    /// The most bytes that the events of one customer may take (ours); beyond, the oldest are forgotten.
+    /// The maximum size of a customer's events in bytes (ours); beyond it, the oldest are forgotten.
     static let maximumBytes = 2 << 20
 
     // One record: type code, sequence, length of the properties as varints; timestamp as eight bytes; the properties.
     private var bytes: [UInt8] = []
-    /// How many events there are.
+    /// The number of events.
     private(set) var count = 0
-    /// How many events had to make room.
+    /// The number of events forgotten to make room.
     private(set) var forgottenCount = 0
 
-    /// No events; of those that were there before, so many had to make room.
+    /// An empty log, with the number of earlier events that were forgotten.
     init(forgotten: Int = 0) { forgottenCount = forgotten }
 
-    /// Roughly the memory that the events take, what is spare among it.
+    /// An estimate of the events' memory, including spare capacity.
     var byteCount: Int { Self.memory(of: bytes.count) }
 
     private static func memory(of length: Int) -> Int { length == 0 ? 0 : 48 + length + length / 8 }
 
     var isEmpty: Bool { count == 0 }
 
-    /// Adds an event behind the others.
+    /// Appends an event.
     ///
     /// - Parameter type: the code of its type in the project's table.
     mutating func append(type: Int, sequence: Int, timestamp: Double, properties: [UInt8]) {
@@ -41,7 +41,7 @@ struct BloomreachEventLog: Sendable, Hashable {
         shrink()
     }
 
-    /// Room for a fifth more at once: the usual doubling would leave up to half of the memory unused.
+    /// Reserves a fifth more at once: the usual doubling would leave up to half of the memory unused.
     private mutating func grow(by needed: Int) {
         guard bytes.capacity < bytes.count + needed else { return }
         bytes.reserveCapacity(bytes.count + max(needed, bytes.count / 5))
@@ -70,7 +70,7 @@ struct BloomreachEventLog: Sendable, Hashable {
         bytes.append(UInt8(rest))
     }
 
-    /// Puts the events of another log among these, in the order of their arrival.
+    /// Merges the events of another log, in order of arrival.
     mutating func merge(_ other: BloomreachEventLog) {
         let forgotten = min(forgottenCount + other.forgottenCount, BloomreachForgotten.mostCounted)
         if isEmpty {
@@ -94,7 +94,7 @@ struct BloomreachEventLog: Sendable, Hashable {
             properties: Array(record.properties))
     }
 
-    /// One event as it lies here.
+    /// One event as packed here.
     struct Record {
         let type: Int
         let sequence: Int
@@ -103,7 +103,7 @@ struct BloomreachEventLog: Sendable, Hashable {
         let properties: ArraySlice<UInt8>
     }
 
-    /// Reads the events one after another.
+    /// Reads the events in sequence.
     struct Records: Sequence, IteratorProtocol {
         fileprivate let bytes: [UInt8]
         fileprivate var place = 0
@@ -135,6 +135,6 @@ struct BloomreachEventLog: Sendable, Hashable {
         }
     }
 
-    /// The events as they lie here, in the order of their arrival.
+    /// The packed events, in order of arrival.
     var records: Records { Records(bytes: bytes) }
 }

@@ -1,18 +1,18 @@
 import JSON
 
-/// The types of a project's events, each written once and elsewhere a number.
+/// The types of a project's events; each name is stored once, and events refer to it by number.
 struct BloomreachEventTypes: Sendable {
-    /// The most types that a project's events may have (ours); all further ones count as ``overflow``.
+    /// The maximum number of event types per project (ours); any further type counts as ``overflow``.
     static let capacity = 20_000
-    /// The longest name of a type in bytes (ours).
+    /// The maximum length of a type's name in bytes (ours).
     static let longest = 256
-    /// What an event is called whose type found no place any more.
+    /// The name for event types beyond the capacity.
     static let overflow = "understudy_other_types"
 
     private var names = [Self.overflow]
     private var codes = [ExactText(Self.overflow): 0]
 
-    /// The number of a type, which is new perhaps.
+    /// The number of a type, newly assigned if needed.
     mutating func code(of name: String) -> Int {
         if let code = codes[ExactText(name)] { return code }
         guard names.count < Self.capacity else { return 0 }
@@ -21,9 +21,9 @@ struct BloomreachEventTypes: Sendable {
         return names.count - 1
     }
 
-    /// The number of a type; `nil` when no event had it.
+    /// The number of a type; `nil` if no event had it.
     func knownCode(of name: String) -> Int? { codes[ExactText(name)] }
 
-    /// The type of that number.
+    /// The type with this number.
     func name(of code: Int) -> String { names.indices.contains(code) ? names[code] : Self.overflow }
 }

@@ -2,15 +2,15 @@ import Emulation
 import JSON
 import Tokens
 
-/// How much of a project a sandbox has forgotten, since there was no room for it.
+/// How much of a project's data a sandbox has forgotten to make room.
 ///
-/// Whoever counts events later must know, or would take what is gone for what never came.
+/// Later counts of events must know this, or they would take forgotten events for events that never came.
 struct BloomreachForgotten: Sendable, Hashable {
-    /// Customers whom calls made.
+    /// Customers created by calls.
     var customers = 0
-    /// Events, those of the forgotten customers among them.
+    /// Events, including those of the forgotten customers.
     var events = 0
-    /// Clicks that named nobody.
+    /// Clicks without a customer.
     var clicks = 0
     /// Bodies of self-checks.
     var selfChecks = 0
@@ -19,23 +19,23 @@ struct BloomreachForgotten: Sendable, Hashable {
         [("customers", \.customers), ("events", \.events), ("clicks", \.clicks), ("self_checks", \.selfChecks)]
     }
 
-    /// No count of one customer or kind goes beyond this (ours): sums of them stay numbers.
+    /// The maximum count per customer or kind (ours), so that sums do not overflow.
     static let mostCounted = 1_000_000_000
 
-    /// Whether nothing is gone.
+    /// Whether nothing was forgotten.
     var isEmpty: Bool { self == BloomreachForgotten() }
 
-    /// What came to it since it was another one.
+    /// What was forgotten since an earlier count.
     func since(_ earlier: BloomreachForgotten) -> BloomreachForgotten {
         var rest = self
         for (_, count) in Self.members { rest[keyPath: count] -= earlier[keyPath: count] }
         return rest
     }
 
-    /// The numbers by their names in exports.
+    /// The counts by their names in exports.
     var json: JSON { .object(JSONObject(Self.members.map { ($0.name, JSON(self[keyPath: $0.count])) })) }
 
-    /// In words, such as `3 events and 1 click`; empty when nothing is gone.
+    /// In words, such as `3 events and 1 click`; empty if nothing was forgotten.
     var summary: String {
         let parts = Self.members.compactMap { name, count -> String? in
             let number = self[keyPath: count]
@@ -46,7 +46,7 @@ struct BloomreachForgotten: Sendable, Hashable {
         return parts.joined(separator: " and ")
     }
 
-    /// Reads what ``json`` wrote; what is left out is 0.
+    /// Reads the output of ``json``; an absent count is 0.
     init(_ node: FixtureNode?) throws(FixtureProblem) {
         guard let entry = try node?.mapping(Self.members.map(\.name)) else { return }
         for (name, count) in Self.members { self[keyPath: count] = try entry[name]?.ordinal() ?? 0 }
@@ -56,7 +56,7 @@ struct BloomreachForgotten: Sendable, Hashable {
 }
 
 extension Call<Bloomreach> {
-    /// Has the journal tell that storing something took the room of something else.
+    /// Notes in the journal that older data was forgotten to make room.
     mutating func note(_ forgotten: BloomreachForgotten) {
         guard !forgotten.isEmpty else { return }
         findings.note(
@@ -67,7 +67,7 @@ extension Call<Bloomreach> {
 }
 
 extension FixtureNode {
-    /// How many of one customer's events had to make room.
+    /// The number of one customer's events that were forgotten to make room.
     func forgottenCount() throws(FixtureProblem) -> Int {
         let count = try ordinal()
         guard count <= BloomreachForgotten.mostCounted else {

@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// One id of a customer: its name and its value, compared byte for byte.
+/// One id of a customer: a name and a value, compared byte by byte.
 struct BloomreachID: Sendable, Hashable {
-    /// The soft id, of which a customer has many.
+    /// The soft id; a customer has many.
     static let cookie = "cookie"
     /// The hard id that every project has.
     static let registered = "registered"
@@ -11,7 +11,7 @@ struct BloomreachID: Sendable, Hashable {
     let name: String
     let value: String
 
-    /// The id as the one member of an object.
+    /// The id as an object with one member.
     var json: JSON { .object([name: .string(value)]) }
 
     static func == (left: BloomreachID, right: BloomreachID) -> Bool {
@@ -24,36 +24,36 @@ struct BloomreachID: Sendable, Hashable {
     }
 }
 
-/// The ids that a request or a token names a customer by; nulls and empty values are left out.
+/// The ids by which a request or a token names a customer, without nulls and empty values.
 struct BloomreachIDs: Sendable, Hashable {
-    /// The most hard ids of a request, a token or a customer (ours).
+    /// The maximum number of hard ids in a request, a token or a customer (ours).
     static let maximum = 50
 
     /// The soft id.
     var cookie: String?
-    /// The hard ids, `registered` first, the others by name.
+    /// The hard ids, `registered` first, the others ordered by name.
     private(set) var hard: [BloomreachID] = []
 
     /// No ids.
     init() {}
 
-    /// A soft id and hard ids in any order; of one name the last counts.
+    /// A soft id, and hard ids in any order; if a name repeats, the last value wins.
     init(cookie: String? = nil, hard: [BloomreachID]) {
         self.cookie = cookie
         for id in hard { set(id) }
     }
 
-    /// Why an object is no map of ids.
+    /// Why an object is not a valid map of ids.
     enum Fault: Error, CustomStringConvertible {
-        /// The type's name instead.
+        /// Not an object, but a value of this type.
         case notAnObject(String)
         case repeatedName(String)
-        /// There are more than ``BloomreachIDs/maximum``.
+        /// More than ``BloomreachIDs/maximum`` ids.
         case tooMany
-        /// The value of that name is neither a string nor null.
+        /// The value for this name is neither a string nor null.
         case wrongValue(String, String)
 
-        /// What was found, and what would be right.
+        /// What was found and what is expected.
         var description: String {
             switch self {
             case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
@@ -81,7 +81,7 @@ struct BloomreachIDs: Sendable, Hashable {
         }
     }
 
-    /// Whether nobody is named.
+    /// Whether the ids name no customer.
     var isEmpty: Bool { cookie == nil && hard.isEmpty }
 
     /// The value of a hard id.
@@ -90,14 +90,14 @@ struct BloomreachIDs: Sendable, Hashable {
     /// The names of all ids.
     var names: [String] { (cookie == nil ? [] : [BloomreachID.cookie]) + hard.map(\.name) }
 
-    /// Gives an id its value, in the place where it belongs.
+    /// Sets an id, in its sorted position.
     mutating func set(_ id: BloomreachID) {
         hard.removeAll { $0.name.hasSameBytes(as: id.name) }
         let place = hard.firstIndex { Self.comes(id.name, before: $0.name) } ?? hard.endIndex
         hard.insert(id, at: place)
     }
 
-    /// Takes a hard id away.
+    /// Removes a hard id.
     mutating func remove(_ name: String) { hard.removeAll { $0.name.hasSameBytes(as: name) } }
 
     private static func comes(_ name: String, before other: String) -> Bool {

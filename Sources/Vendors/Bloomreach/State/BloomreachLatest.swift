@@ -1,28 +1,28 @@
 import Emulation
 import JSON
 
-/// The latest of something that requests brought, kept as text: as values it would take several times the memory.
+/// The latest records from requests, kept as text: as values they would take several times the memory.
 struct BloomreachLatest: Sendable {
-    /// The most that are kept (ours); beyond, the oldest tenth is forgotten.
+    /// The maximum number of records (ours); beyond it, the oldest tenth is forgotten.
     static let maximumCount = 1000
-    /// The most bytes that they may take (ours); beyond, the oldest are forgotten.
+    /// The maximum size in bytes (ours); beyond it, the oldest are forgotten.
     static let maximumBytes = 4 << 20
 
     private var texts: [[UInt8]] = []
-    /// The memory that they take.
+    /// The memory of the records.
     private(set) var byteCount = 0
-    /// How many had to make room.
+    /// The number of records forgotten to make room.
     private(set) var forgottenCount = 0
 
-    /// How many there are.
+    /// The number of records.
     var count: Int { texts.count }
 
     var isEmpty: Bool { texts.isEmpty }
 
-    /// Those that are kept, the oldest first.
+    /// The records, oldest first.
     var all: [JSON] { texts.compactMap(JSON.init(kept:)) }
 
-    /// Adds one behind the others.
+    /// Appends a record.
     mutating func append(_ value: JSON) {
         let text = value.bytes
         texts.append(text)
@@ -34,7 +34,7 @@ struct BloomreachLatest: Sendable {
 
     private mutating func shrink() {
         guard texts.count > Self.maximumCount || byteCount > Self.maximumBytes else { return }
-        // Many at once: taking single elements off the front would move all the others each time.
+        // Drops many at once: removing single elements from the front would move all others each time.
         let (count, bytes) = (Self.maximumCount * 9 / 10, Self.maximumBytes * 9 / 10)
         var dropped = 0
         while dropped < texts.count - 1, texts.count - dropped > count || byteCount > bytes {
@@ -45,14 +45,14 @@ struct BloomreachLatest: Sendable {
         forgottenCount = Ordinal.sum(forgottenCount, dropped)
     }
 
-    /// Counts those that had made room before.
+    /// Adds earlier forgotten records to the count.
     mutating func count(forgotten: Int) {
         forgottenCount = Ordinal.sum(forgottenCount, forgotten)
     }
 }
 
 extension JSON {
-    /// What was kept as text.
+    /// Parses a record kept as text.
     init?(kept text: some Collection<UInt8>) {
         guard let value = try? JSON.parse(text, maximumDepth: Self.keptDepth) else { return nil }
         self = value

@@ -1,19 +1,19 @@
 import Emulation
 
-/// What has to be done so that one customer owns all ids of a write.
+/// The changes needed so that one customer owns all ids of a write.
 struct BloomreachPlacement {
-    /// The customer whom the write is about; `nil` for a new one.
+    /// The customer to write to; `nil` for a new one.
     var customer: Int?
-    /// A customer who becomes part of that one.
+    /// A customer to merge into it.
     var merged: Int?
     let ids: BloomreachIDs
 }
 
 extension BloomreachCustomerStore {
-    /// Whom ids name for a writer, and what happens to those who own some of them; nothing is changed yet.
+    /// The customer that ids name for a writer, and what happens to the current owners of the ids; changes nothing yet.
     ///
-    /// Source: the cases are those of the vendor's page on tracking, where it tells (a guest who signs in is merged, a
-    /// guest without history elsewhere keeps the record); the others, and conflicts, are ours.
+    /// Source: the vendor's page on tracking, for the cases it describes (a guest who signs in is merged, a guest
+    /// without history elsewhere keeps the record); the other cases, and conflicts, are ours.
     func placement(of ids: BloomreachIDs) throws(BloomreachRefusal) -> BloomreachPlacement {
         let owners = Set(ids.hard.compactMap(owner(of:)))
         guard owners.count < 2 else {
@@ -28,7 +28,7 @@ extension BloomreachCustomerStore {
             let isGuest = cookieOwner.map { $0.number != owner && $0.isAnonymous } ?? false
             return BloomreachPlacement(customer: owner, merged: isGuest ? cookieOwner?.number : nil, ids: ids)
         }
-        // Whoever has another value for one of the ids is somebody else on the same device.
+        // A customer with another value for one of the ids is a different person on the same device.
         let isSame = cookieOwner.map { !hasOther(ids, $0.number) } ?? false
         if let cookieOwner, isSame { try checkRoom(for: ids, cookieOwner.number) }
         return BloomreachPlacement(customer: isSame ? cookieOwner?.number : nil, merged: nil, ids: ids)
@@ -42,7 +42,7 @@ extension BloomreachCustomerStore {
         return "the ids belong to different customers: \(owners.joined(separator: ", ")); expected ids of one customer"
     }
 
-    /// Which id the customer has another value for.
+    /// Which id has another value at the customer.
     private func conflict(of ids: BloomreachIDs, with number: Int) -> String {
         let own = self[number]?.ids ?? BloomreachIDs()
         let other = ids.hard.first { id in own[id.name].map { !$0.hasSameBytes(as: id.value) } ?? false }
@@ -55,7 +55,7 @@ extension BloomreachCustomerStore {
         return "\(name.name) \(name.value)"
     }
 
-    /// Refuses ids with which a customer would have more than ``BloomreachIDs/maximum`` (ours).
+    /// Rejects ids that would give a customer more than ``BloomreachIDs/maximum`` (ours).
     private func checkRoom(for ids: BloomreachIDs, _ number: Int) throws(BloomreachRefusal) {
         let own = self[number]?.ids ?? BloomreachIDs()
         let fresh = ids.hard.count { own[$0.name] == nil }
@@ -75,7 +75,7 @@ extension BloomreachCustomerStore {
 }
 
 extension BloomreachState {
-    /// Does what a placement says.
+    /// Applies a placement.
     ///
     /// - Returns: the number of the customer.
     mutating func settle(_ placement: BloomreachPlacement, in project: String) -> Int {

@@ -1,16 +1,16 @@
 import JSON
 
-/// What one project holds in one sandbox.
+/// The data of one project in one sandbox.
 struct BloomreachRecords: Sendable {
     var customers: BloomreachCustomerStore
-    /// Clicks that named no customer.
+    /// Clicks without a customer.
     private var keptClicks = BloomreachLatest()
     /// Bodies of self-checks.
     private var keptSelfChecks = BloomreachLatest()
 
     init(customers: BloomreachCustomerStore = BloomreachCustomerStore()) { self.customers = customers }
 
-    /// Clicks that named no customer, as events, the oldest first.
+    /// Clicks without a customer, as events, oldest first.
     var clicks: [BloomreachEvent] {
         keptClicks.all.enumerated().map { index, click in
             BloomreachEvent(
@@ -19,27 +19,27 @@ struct BloomreachRecords: Sendable {
         }
     }
 
-    /// Bodies of self-checks, the oldest first.
+    /// Bodies of self-checks, oldest first.
     var selfChecks: [JSON] { keptSelfChecks.all }
 
-    /// Whether there is neither a click nor a self-check.
+    /// Whether there are no clicks and no self-checks.
     var isQuiet: Bool { keptClicks.isEmpty && keptSelfChecks.isEmpty }
 
-    /// All that had to make room.
+    /// Everything forgotten to make room.
     var forgotten: BloomreachForgotten {
         var forgotten = customers.forgotten
         (forgotten.clicks, forgotten.selfChecks) = (keptClicks.forgottenCount, keptSelfChecks.forgottenCount)
         return forgotten
     }
 
-    /// All events, and those whose events they were, that had to make room.
+    /// Everything forgotten that concerns events: events, customers and clicks.
     var forgottenEvents: BloomreachForgotten {
         var forgotten = forgotten
         forgotten.selfChecks = 0
         return forgotten
     }
 
-    /// Events of a customer that had to make room, and customers who may have been that one.
+    /// Forgotten events of a customer, and forgotten customers, one of which may have been this one.
     func forgotten(of customer: BloomreachCustomer?) -> BloomreachForgotten {
         var forgotten = BloomreachForgotten()
         forgotten.customers = customers.forgotten.customers
@@ -47,7 +47,7 @@ struct BloomreachRecords: Sendable {
         return forgotten
     }
 
-    /// Keeps a click that named nobody.
+    /// Keeps a click without a customer.
     mutating func add(click type: String, _ event: TrackedEntry) {
         let click = BloomreachEvent(
             type: type, timestamp: event.timestamp, properties: event.properties, sequence: 0)
@@ -57,7 +57,7 @@ struct BloomreachRecords: Sendable {
     /// Keeps the body of a self-check.
     mutating func add(selfCheck: JSON) { keptSelfChecks.append(selfCheck) }
 
-    /// Counts what had made room before an export.
+    /// Adds what was forgotten before an export to the counts.
     mutating func count(_ forgotten: BloomreachForgotten) {
         keptClicks.count(forgotten: forgotten.clicks)
         keptSelfChecks.count(forgotten: forgotten.selfChecks)

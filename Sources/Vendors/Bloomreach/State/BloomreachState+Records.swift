@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// State as JSON. Customers have the members that they have in `accounts.yaml`, and those that only calls change.
+/// State as JSON. Customers have the same members as in `accounts.yaml`, plus those that only calls change.
 extension Bloomreach: RecordedVendor {
     func code(_ state: inout BloomreachState, _ coder: inout RecordCoder) {
         let (extent, current) = (coder.extent ?? .changes, state)
@@ -54,9 +54,9 @@ extension Bloomreach: RecordedVendor {
 }
 
 extension BloomreachState {
-    /// Takes over a project of an import.
+    /// Imports a project.
     ///
-    /// - Returns: why it cannot be taken.
+    /// - Returns: why it cannot be imported.
     fileprivate mutating func take(
         _ project: BloomreachProjectRecord, _ extent: StateExtent, over initial: BloomreachState
     ) -> String? {
@@ -75,18 +75,18 @@ extension BloomreachState {
     }
 }
 
-/// What an export says of a project.
+/// A project in an export.
 private struct BloomreachProjectRecord: CodedRecord {
     private(set) var token = ""
-    /// All that is there; when it is read, the customers are those of the list alone.
+    /// All records; when read, the customers are only those in the list.
     private(set) var records = BloomreachRecords()
-    /// Which customers are listed.
+    /// The listed customers.
     private var changes = BloomreachChanges()
     private var forgotten = BloomreachForgotten()
 
     init() {}
 
-    /// - Parameter changes: what differs from the fixtures; `nil` for everything.
+    /// - Parameter changes: the differences from the fixtures; `nil` for everything.
     init(_ token: String, _ records: BloomreachRecords, changes: BloomreachChanges?) {
         (self.token, self.records, forgotten) = (token, records, records.forgotten)
         self.changes = changes ?? BloomreachChanges(of: records.customers, since: BloomreachCustomerStore())
@@ -130,7 +130,7 @@ private struct BloomreachProjectRecord: CodedRecord {
         if coder.isReading { records.count(forgotten) }
     }
 
-    /// What was read, as changes of what the fixtures give.
+    /// The records read, as changes to the fixtures.
     func changes(since start: BloomreachCustomerStore) -> BloomreachChanges {
         let customers = records.customers
         var changes = changes

@@ -1,11 +1,11 @@
 import Emulation
 import JSON
 
-/// What Bloomreach remembers in one sandbox.
+/// Bloomreach's state in one sandbox.
 struct BloomreachState: Sendable {
-    /// The records of each project, by its token.
+    /// The records of each project, by project token.
     var projects: [String: BloomreachRecords] = [:]
-    /// Inboxes and what else belongs to content.
+    /// Inboxes and other content.
     var content: BloomreachContentState
 
     init(_ accounts: BloomreachAccounts, _ content: BloomreachContent) {
@@ -18,7 +18,7 @@ struct BloomreachState: Sendable {
         projects[project.token]?.customers ?? BloomreachCustomerStore()
     }
 
-    /// Whom ids name for a reader of a project.
+    /// The customer that ids name for a reader of a project.
     func customer(_ ids: BloomreachIDs, of project: BloomreachProject) -> BloomreachCustomer? {
         projects[project.token]?.customers.customer(ids)
     }
@@ -28,7 +28,7 @@ struct BloomreachState: Sendable {
         change(&projects[project, default: BloomreachRecords()])
     }
 
-    /// Makes one customer of two: the first is gone afterwards.
+    /// Merges a customer into another one and removes the first.
     mutating func merge(_ number: Int, into other: Int, in project: String) {
         change(project) { $0.customers.merge(number, into: other) }
         content.merge(
@@ -36,19 +36,19 @@ struct BloomreachState: Sendable {
             into: BloomreachCustomerKey(project: project, number: other))
     }
 
-    /// Removes a customer with all that belongs to it.
+    /// Removes a customer with all its data.
     mutating func remove(_ number: Int, in project: String) {
         change(project) { $0.customers.remove(number) }
         content.forget(customer: BloomreachCustomerKey(project: project, number: number))
     }
 
-    /// Takes hard ids, properties and inbox from a customer; events and cookies stay (ours).
+    /// Removes a customer's hard ids, properties and inbox; events and cookies stay (ours).
     mutating func anonymize(_ number: Int, in project: String) {
         change(project) { $0.customers.anonymize(number) }
         content.anonymize(BloomreachCustomerKey(project: project, number: number))
     }
 
-    /// Keeps within the bounds of a sandbox after something was stored for a customer.
+    /// Enforces the limits of a sandbox after something was stored for a customer.
     mutating func shrink(_ project: String, sparing number: Int) {
         for gone in change(project, { $0.customers.shrink(sparing: number) }) {
             content.forget(customer: BloomreachCustomerKey(project: project, number: gone))

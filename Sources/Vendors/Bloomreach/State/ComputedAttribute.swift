@@ -1,16 +1,16 @@
 import Emulation
 import JSON
 
-/// Something that the vendor computes of each customer: a segmentation, an expression, an aggregate or a prediction.
+/// An attribute that the vendor computes per customer: a segmentation, an expression, an aggregate or a prediction.
 ///
-/// Here nothing is computed; the fixture says what comes out.
+/// Nothing is computed here; the fixture gives the results.
 struct ComputedAttribute: Sendable {
     let kind: BloomreachAttribute.Computation
     let id: String
     private var values: [Int: JSON] = [:]
     private let otherwise: JSON
 
-    /// What comes out for the customer of that number.
+    /// The value for the customer with this number.
     func value(for customer: Int) -> JSON { values[customer] ?? otherwise }
 
     /// Reads an entry of `content/computed-attributes.yaml`.

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// Something that customers can agree to.
+/// A category of consent.
 struct ConsentCategory: Sendable {
     let id: String
     let json: JSON

@@ -2,11 +2,11 @@ import Emulation
 import JSON
 import Tokens
 
-/// An event by which a customer agrees to a category, or no longer does.
+/// An event that gives or revokes a customer's consent to a category.
 ///
-/// Source: documented, page on tracking consent: events of type `consent` with `action` (`accept`, `reject`), `category` and
-/// `valid_until` (`unlimited`, or Unix seconds; needed to accept), and that an event which lacks one of them or has another
-/// action revokes. That the attribute follows at once is inferred; that categories of no project are not kept is ours.
+/// Source: documented, page on tracking consent: events of type `consent` with `action` (`accept`, `reject`),
+/// `category` and `valid_until` (`unlimited`, or Unix seconds; required to accept); one that lacks any of them or has
+/// another action revokes. That the attribute changes at once is inferred; ignoring categories of no project is ours.
 struct ConsentEvent {
     /// The type of these events.
     static let type = "consent"
@@ -19,11 +19,11 @@ struct ConsentEvent {
         case never
         /// Unix seconds.
         case at(Double)
-        /// There is none, or none that can be read.
+        /// Absent or unreadable.
         case missing
     }
 
-    /// Reads an event's properties; `nil` when they name no category.
+    /// Reads an event's properties; `nil` if they name no category.
     init?(_ properties: JSONObject) {
         guard let category = properties["category"]?.string else { return nil }
         self.category = category
@@ -39,7 +39,7 @@ struct ConsentEvent {
             }
     }
 
-    /// Whether the customer agrees from that moment on. An end that comes later is not waited for (ours).
+    /// Whether the customer consents from this moment on. A later end does not revoke it (ours).
     func isGiven(at moment: Moment) -> Bool {
         guard isAccepted else { return false }
         return switch end {
@@ -49,7 +49,7 @@ struct ConsentEvent {
         }
     }
 
-    /// What the event did.
+    /// The effect of the event.
     func finding(isKnown: Bool, in project: String, at moment: Moment) -> Finding {
         let note =
             if !isKnown {

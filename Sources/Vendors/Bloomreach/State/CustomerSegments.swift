@@ -1,27 +1,27 @@
 import Emulation
 import JSON
 
-/// The segments that a customer is in, by category.
+/// The segments of a customer, by category.
 struct CustomerSegments: Sendable, Hashable {
-    /// The categories that the SDKs know, in the order of the vendor's answers.
+    /// The categories that the SDKs know, in the order of the vendor's responses.
     static let categories = ["discovery", "content", "merchandising"]
 
     private var segments: [String: [JSON]] = [:]
 
-    /// In no segment.
+    /// No segments.
     init() {}
 
-    /// Whether there is no segment in any category.
+    /// Whether no category has a segment.
     var isEmpty: Bool { segments.values.allSatisfy(\.isEmpty) }
 
-    /// The segments as answered: an empty object without any, otherwise all categories (ours, the vendor's sample has an
-    /// empty one among them).
+    /// The segments as sent: an empty object without any, otherwise all categories (ours, the vendor's sample includes
+    /// an empty one).
     var json: JSON { isEmpty ? [:] : record }
 
-    /// All categories, also empty ones.
+    /// All categories, including empty ones.
     var record: JSON { .object(JSONObject(Self.categories.map { ($0, .array(segments[$0] ?? [])) })) }
 
-    /// The most that the segments of a customer may have, in bytes of text (ours).
+    /// The maximum size of a customer's segments, in bytes of text (ours).
     static let byteLimit = 16 * 1024
 
     /// Reads the member `segments`, from fixtures, an action or an export.
@@ -32,7 +32,7 @@ struct CustomerSegments: Sendable, Hashable {
             throw node.problem("the segments have \(length) bytes; expected at most \(Self.byteLimit)")
         }
         for (category, list) in try node.members() {
-            // None of a category is the same whether it is said or not.
+            // An empty category is the same as an absent one.
             if let list = try list.verbatim().array, !list.isEmpty { segments[category] = list }
         }
     }

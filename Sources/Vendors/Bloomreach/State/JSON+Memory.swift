@@ -1,15 +1,15 @@
 import JSON
 
-/// Roughly what values take in memory; a value weighs several times its text.
+/// An estimate of the memory of JSON values; a value takes several times its text.
 extension JSON {
-    /// What the value takes beyond its own place.
+    /// The heap memory of the value.
     var heapByteCount: Int {
         switch self {
         case .null, .bool: 0
         case .number(let number): number.literal.heapByteCount
         case .string(let text): text.heapByteCount
         case .array(let elements):
-            // Arrays that grew while they were read have up to half of their room to spare.
+            // Arrays that grew during parsing have up to half of their capacity to spare.
             elements.isEmpty
                 ? 0
                 : 48 + elements.count * MemoryLayout<JSON>.stride * 3 / 2 + elements.reduce(0) { $0 + $1.heapByteCount }
@@ -19,7 +19,7 @@ extension JSON {
 }
 
 extension JSONObject {
-    /// What the members take.
+    /// The heap memory of the members.
     var heapByteCount: Int {
         if isEmpty { return 0 }
         let places = 48 + Swift.max(count, 4) * MemoryLayout<Member>.stride
@@ -28,6 +28,6 @@ extension JSONObject {
 }
 
 extension String {
-    /// What the text takes; up to 15 bytes lie in the value itself.
+    /// The heap memory of the text; up to 15 bytes are stored inline.
     var heapByteCount: Int { utf8.count <= 15 ? 0 : 48 + utf8.count }
 }

@@ -1,13 +1,13 @@
 import Emulation
 
 extension Moment {
-    /// Reads a date and time: ISO 8601 in its extended form, and the looser forms that the vendor shows, such as
-    /// `2018-8-5 12:20:25`. A time may lack its seconds or have a fraction of them, and a date its time, which is midnight
-    /// then; without an offset it is UTC.
+    /// Reads a date and time: ISO 8601 in its extended form, or the looser forms that the vendor shows, such as
+    /// `2018-8-5 12:20:25`. A time may omit its seconds or have fractional ones; a date without a time is midnight;
+    /// without an offset, the time is UTC.
     ///
-    /// Source: that timestamps may be ISO 8601 is documented (reference page on adding events), and so are the looser forms
-    /// (page on data types, for attributes, which also says that offsets do not work there). That both are taken for
-    /// timestamps, and that the basic form of ISO 8601 and its weeks are refused, is ours.
+    /// Source: ISO 8601 timestamps are documented (reference page on adding events), and so are the looser forms (page
+    /// on data types, for attributes, which also says that offsets do not work there). That timestamps accept both, and
+    /// reject the basic form of ISO 8601 and its weeks, is ours.
     init?(bloomreach text: String) {
         let date = /([0-9]{4})-([0-9]{1,2})-([0-9]{1,2})/
         let time = /[Tt ]([0-9]{2}:[0-9]{2})(:[0-9]{2}(?:\.[0-9]+)?)?([Zz]|[+-][0-9]{2}:[0-9]{2})?/

@@ -1,4 +1,4 @@
-/// A number that is the same for the same bytes on every machine and at every start; it protects nothing.
+/// A hash that is the same for the same bytes on every machine and in every run; not cryptographic.
 struct StableHash {
     /// FNV-1a.
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325

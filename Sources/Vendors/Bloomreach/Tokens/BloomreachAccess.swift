@@ -12,25 +12,25 @@ enum BloomreachCredentialKind: String, Sendable, CaseIterable {
     case streamToken = "stream token"
 }
 
-/// What a route demands of its caller: one row of the permission matrix.
+/// What a route requires of its caller: one row of the permission matrix.
 struct BloomreachAccess: Sendable {
-    /// What is taken on the paths of a project.
+    /// The credentials accepted on the paths of a project.
     let accepted: Set<BloomreachCredentialKind>
-    /// What a public key must be allowed to do.
+    /// The permission that a public key needs.
     let permission: BloomreachPermission?
-    /// Whether a call without any credential passes, and one without a project to belong to.
+    /// Whether a call may omit its credential, or its project too.
     let openness: Openness
-    /// Whether a stream asks for a token here even where it asks for few.
+    /// Whether a stream requires a token here even if it requires few.
     let alwaysNeedsStreamToken: Bool
-    /// Whether this is one of the two routes that a project may keep for customer tokens.
+    /// Whether this is one of the two routes that a project may restrict to customer tokens.
     let isAppInbox: Bool
 
     enum Openness: Sendable {
-        /// A credential is needed.
+        /// A credential is required.
         case closed
-        /// A credential may be absent; one that is there is judged in full.
+        /// A credential may be absent; if present, it is fully verified.
         case credentialOptional
-        /// Neither project nor credential is looked at.
+        /// Project and credential are ignored.
         case open
     }
 
@@ -64,16 +64,16 @@ struct BloomreachAccess: Sendable {
     static let appInbox = BloomreachAccess(
         [.publicKey, .customerToken], .appinbox, alwaysNeedsStreamToken: true, isAppInbox: true)
 
-    /// Static content: open, but a credential that is sent must be right.
+    /// Static content: open, but a credential must be valid if sent.
     static let staticContent = BloomreachAccess(
         [.publicKey, .customerToken], .blocks, openness: .credentialOptional)
 
     /// A private key.
     static let privateKey = BloomreachAccess([.privateKey], nil)
 
-    /// The recommendations of a stream, for whoever holds a token of it.
+    /// The recommendations of a stream, which require one of its tokens.
     static let recommendations = BloomreachAccess([], nil, alwaysNeedsStreamToken: true)
 
-    /// Nothing at all.
+    /// No requirements.
     static let open = BloomreachAccess([], nil, openness: .open)
 }

@@ -1,17 +1,17 @@
 import Emulation
 import Wire
 
-/// Whom a request addresses: a project, or a stream.
+/// The target of a request: a project or a stream.
 enum BloomreachAddress: Sendable {
     /// The token of a project, as sent.
     case project(String)
     /// The id of a stream, as sent.
     case stream(String)
 
-    /// Reads path and query. A project token or stream id that is absent counts as empty.
+    /// Reads path and query. An absent project token or stream id counts as empty.
     ///
-    /// The self-check names either in `project_id`, since the pages of the vendor print its project form with the id of a
-    /// stream; there the accounts decide which one it is.
+    /// The self-check names either in `project_id`, since the vendor's pages show its project form with a stream id;
+    /// the accounts decide which one it is.
     init(_ arrival: Arrival<Bloomreach>) {
         let parameters = arrival.parameters
         if !parameters["project"].isEmpty {
@@ -42,7 +42,7 @@ enum BloomreachAddress: Sendable {
         if case .stream = self { true } else { false }
     }
 
-    /// Whether a text can be a project token or a stream id. Source: observed, both SDKs refuse others.
+    /// Whether a text can be a project token or a stream id. Source: observed, both SDKs reject others.
     static func isWellFormed(_ text: String) -> Bool {
         !text.isEmpty
             && text.utf8.allSatisfy { byte in

@@ -4,7 +4,7 @@ import JSON
 import Tokens
 import Wire
 
-/// All that needs neither body nor state.
+/// Authentication that needs neither body nor state.
 extension Bloomreach {
     func claims(of credentials: BloomreachFacts) -> JSONObject? { credentials.compact?.claims }
 
@@ -31,7 +31,7 @@ extension Bloomreach {
         return facts
     }
 
-    /// Takes the public key or the token that is presented.
+    /// Takes the presented public key or token.
     private func take(
         _ authorization: BloomreachAuthorization, _ fields: FieldLines, _ facts: inout BloomreachFacts
     ) {

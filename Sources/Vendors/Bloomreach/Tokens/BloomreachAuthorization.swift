@@ -3,7 +3,7 @@ import JSON
 import Tokens
 import Wire
 
-/// What stands in `Authorization`, or in the query where there is none.
+/// The credential in `Authorization`, or in the query if the header is absent.
 enum BloomreachAuthorization: Sendable {
     /// `Token KEY`, or `access_token=KEY`.
     case publicKey(String)
@@ -11,12 +11,12 @@ enum BloomreachAuthorization: Sendable {
     case privateKey(id: String, secret: String)
     /// `Bearer JWT`.
     case token(ArraySlice<UInt8>)
-    /// There is none.
+    /// No credential.
     case absent
-    /// Something that cannot be read, in words that hold nothing secret.
+    /// An unreadable credential, described without secrets.
     case malformed(String)
 
-    /// Reads a request. Scheme names compare without case, blanks around the value are trimmed (ours).
+    /// Reads a request. Scheme names are case-insensitive; whitespace around the value is trimmed (ours).
     init(_ request: Request) {
         guard let value = request.fields.bytes(of: .authorization) else {
             let key = request.queryValue("access_token")
@@ -39,7 +39,7 @@ enum BloomreachAuthorization: Sendable {
         }
     }
 
-    /// What kind of credential it is on the paths of a project or a stream.
+    /// The kind of credential on the paths of a project or a stream.
     func kind(isStream: Bool) -> BloomreachCredentialKind? {
         switch self {
         case .publicKey: .publicKey

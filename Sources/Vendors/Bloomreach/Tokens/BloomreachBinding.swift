@@ -2,12 +2,12 @@ import Emulation
 import JSON
 import Tokens
 
-/// The ids of a token beside those of the request, and whether they agree.
+/// The ids of a token and of the request, and whether they agree.
 struct BloomreachBinding: RuleFacts {
     typealias Failure = BloomreachFailure
 
     let owner: BloomreachIDs
-    /// Those of the request; `nil` when it names nobody.
+    /// The ids of the request; `nil` if it names no customer.
     var ids: BloomreachIDs?
     var holds = true
     let isStream: Bool
@@ -35,15 +35,15 @@ extension Bloomreach {
     ])
 }
 
-/// The ids of a token are held against those of the request, whatever the stored records say. Nothing is remembered
-/// (ours), since each request carries its ids: a token becomes invalid by the ids that are sent with it.
+/// A token's ids are compared with those of the request, whatever the stored records say. Nothing is remembered (ours),
+/// since each request carries its ids: the ids sent with a token can make it invalid.
 extension Call<Bloomreach> {
-    /// Judges whether the token may speak for these ids.
+    /// Checks whether the token may speak for these ids.
     ///
-    /// Source: the rule is documented (seed: a token belongs to the ids it was issued for), how it is compared is ours.
+    /// Source: the rule is documented (seed: a token belongs to the ids it was issued for); the comparison is ours.
     ///
-    /// - Parameter isWrite: whether something is stored under the ids, for which a stream may want a token.
-    /// - Returns: whom the call is about: those ids, or the token's own where the request names nobody, and for a reader.
+    /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
+    /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.
     mutating func bind(
         _ ids: BloomreachIDs, isWrite: Bool = false
     ) throws(BloomreachRefusal) -> BloomreachIDs {
@@ -60,11 +60,11 @@ extension Call<Bloomreach> {
         let holds = isStream ? Self.agrees(owner, with: ids) : matches(owner, ids)
         try judge(holds, owner, ids)
         if isWrite || (!isStream && switches.customerTokenBinding == .off) { return ids }
-        // A cookie alone proves nothing (ours): where the token has hard ids, they tell whose data is read.
+        // A cookie alone proves nothing (ours): hard ids in the token determine whose data is read.
         return owner.hard.isEmpty ? ids : BloomreachIDs(hard: owner.hard)
     }
 
-    /// Records whether the token belongs to ids, and refuses where it does not.
+    /// Records whether the token belongs to the ids, and throws if not.
     mutating func judge(_ holds: Bool, _ owner: BloomreachIDs, _ ids: BloomreachIDs) throws(BloomreachRefusal) {
         let binding = BloomreachBinding(owner: owner, ids: ids, holds: holds, isStream: credentials.isStream)
         findings.judge(binding, by: Bloomreach.bindingRules)
@@ -76,7 +76,7 @@ extension Call<Bloomreach> {
         }
     }
 
-    /// Whether a customer token fits the ids of the request, as switch `customer-token-binding` wants it.
+    /// Whether a customer token fits the ids of the request, according to switch `customer-token-binding`.
     private func matches(_ owner: BloomreachIDs, _ ids: BloomreachIDs) -> Bool {
         let hasCookie = owner.cookie.map { own in ids.cookie.map { $0.hasSameBytes(as: own) } ?? false } ?? true
         return switch switches.customerTokenBinding {
@@ -86,14 +86,14 @@ extension Call<Bloomreach> {
         }
     }
 
-    /// Whether no id of the request has another value than the token gives it.
+    /// Whether every id of the request that is also in the token has the same value.
     private static func agrees(_ owner: BloomreachIDs, with ids: BloomreachIDs) -> Bool {
         let cookies = [owner.cookie, ids.cookie].compactMap { $0 }
         return (cookies.count < 2 || cookies[0].hasSameBytes(as: cookies[1]))
             && owner.hard.allSatisfy { id in ids[id.name].map { $0.hasSameBytes(as: id.value) } ?? true }
     }
 
-    /// A stream may keep ids for writes with a token (ours).
+    /// A stream may require a token for writes under certain ids (ours).
     private func requireSignature(for ids: BloomreachIDs) throws(BloomreachRefusal) {
         guard let stream = credentials.stream else { return }
         let name = ids.names.first { name in stream.signedOnlyIDs.contains { $0.hasSameBytes(as: name) } }

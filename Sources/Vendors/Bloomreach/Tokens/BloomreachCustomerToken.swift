@@ -4,7 +4,7 @@ import Tokens
 
 /// The token that an app's own backend signs for one customer, with a private key of the project.
 ///
-/// Source: documented, seed and reference page on customer tokens; what is strict beyond that is ours.
+/// Source: documented, seed and reference page on customer tokens; stricter checks are ours.
 extension BloomreachTokenFamily {
     static let customerToken = BloomreachTokenFamily(
         algorithm: .hs256, subject: "sub", source: "reference page on customer tokens",
@@ -15,12 +15,12 @@ extension BloomreachTokenFamily {
 }
 
 extension Bloomreach {
-    /// What a customer token of a project tells, as far as no request body is needed.
+    /// The rules of a project's customer token that need no request body.
     static let customerTokenRules = RuleList(BloomreachTokenFamily.customerToken.rules)
 }
 
 extension TokenDraft {
-    /// A customer token; the order of members is that of the vendor's samples, so that equal input gives an equal token.
+    /// A customer token; members are ordered as in the vendor's samples, so that equal input gives equal tokens.
     static func customerToken(key: BloomreachSigningKey, subject: JSON, expiry: JSON) -> TokenDraft {
         TokenDraft(
             header: ["alg": "HS256", "typ": "JWT", "kid": .string(key.id)], claims: ["sub": subject, "exp": expiry])

@@ -2,12 +2,12 @@ import Emulation
 import JSON
 import Tokens
 
-/// A way in which a minted token is wrong, named after the failure that it leads to (ours).
+/// A defect of a minted token, named after the failure it causes (ours).
 struct BloomreachDefect {
     private let failure: BloomreachFailure
     private let rules: BloomreachTokenFamily
 
-    /// The names of the defects of a kind of token.
+    /// The names of the defects for a kind of token.
     static func names(of rules: BloomreachTokenFamily) -> [String] { failures(of: rules).map(\.rawValue) }
 
     private static func failures(of rules: BloomreachTokenFamily) -> [BloomreachFailure] {
@@ -17,14 +17,14 @@ struct BloomreachDefect {
         ] + (rules.subject == "ids" ? [.streamTokenWrongStream] : [])
     }
 
-    /// The defect of that name; `nil` when it is none of this vendor.
+    /// The defect with this name; `nil` if it is not specific to this vendor.
     init?(_ name: String?, _ rules: BloomreachTokenFamily) {
         guard let name, let failure = Self.failures(of: rules).first(where: { $0.rawValue == name }) else { return nil }
         self.failure = failure
         self.rules = rules
     }
 
-    /// The general defect that makes the token so; `nil` when the draft alone does.
+    /// The general defect that produces it; `nil` if the draft alone does.
     var general: String? {
         switch failure {
         case rules.malformed: "two-parts"
@@ -48,7 +48,7 @@ struct BloomreachDefect {
         return key
     }
 
-    /// Makes the draft wrong where that is the defect, and lets it name the key that signs.
+    /// Applies the defect to the draft, and sets the key id.
     func change(_ draft: inout TokenDraft, _ key: BloomreachSigningKey) {
         switch failure {
         case rules.unknownKey: draft.header["kid"] = "key-of-nobody"

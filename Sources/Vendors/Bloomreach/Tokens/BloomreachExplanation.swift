@@ -3,10 +3,11 @@ import JSON
 import Tokens
 
 extension Bloomreach {
-    /// Judges a token that comes without its request: a `project` or `stream` may be named, else whoever has the key that
-    /// `kid` names is meant.
+    /// Judges a token without its request: `project` or `stream` may name the account, otherwise the owner of the key
+    /// in `kid` is assumed.
     ///
-    /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the body.
+    /// - Parameter context: what is known of the request: `project` or `stream` of the path, `customer_ids` of the
+    /// body.
     static let requestFacts = [
         RequestFact("project", "the project's token in the path"), RequestFact("stream", "the stream's id in the path"),
     ]
@@ -42,7 +43,7 @@ extension Bloomreach {
             findings: findings)
     }
 
-    /// The stream that is meant: the named one, or that of the key; any where the claims are those of a stream's token.
+    /// The stream to assume: the named one, or that of the key; any stream if the claims are those of a stream's token.
     private func stream(of token: BloomreachToken, _ context: JSONObject) -> BloomreachStream? {
         if let named = context["stream"]?.string { return accounts.stream(named) }
         if context["project"] != nil { return nil }
@@ -55,7 +56,7 @@ extension Bloomreach {
     private func project(of token: BloomreachToken, _ context: JSONObject) -> BloomreachProject {
         let named = context["project"]?.string.flatMap(accounts.project)
         let owner = token.keyID.flatMap { id in accounts.projects.first { $0.privateKey(id) != nil } }
-        // The fixtures hold one at least.
+        // The fixtures have at least one.
         return named ?? owner ?? accounts.projects[0]
     }
 }

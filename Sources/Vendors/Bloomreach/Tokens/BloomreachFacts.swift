@@ -3,7 +3,7 @@ import JSON
 import Tokens
 import Wire
 
-/// Who sent a request, as far as it says, and what Bloomreach's rules look at before they know the body.
+/// The sender of a request, as far as known, and what Bloomreach's rules check before they know the body.
 struct BloomreachFacts: RuleFacts {
     typealias Failure = BloomreachFailure
 
@@ -15,14 +15,14 @@ struct BloomreachFacts: RuleFacts {
         /// The field `Content-Encoding`.
         let coding: String?
         let fields: FieldLines
-        /// `nil` on routes that are open to everybody.
+        /// `nil` on routes that are open to everyone.
         var address: BloomreachAddress?
         var authorization = BloomreachAuthorization.absent
     }
 
     let switches: BloomreachSwitches
     let moment: Moment
-    /// Explains failures alone; let go of where there are none.
+    /// Only explains failures; dropped if there are none.
     private var vendor: Bloomreach?
 
     /// `nil` for a token without its request.
@@ -32,9 +32,9 @@ struct BloomreachFacts: RuleFacts {
     var stream: BloomreachStream?
     var publicKey: BloomreachPublicKey?
     var token: BloomreachToken?
-    /// The `kid` of the token as it may be shown.
+    /// The token's `kid` for display.
     var keyID = Fact.absent
-    /// The key that the `kid` names, of whatever stream.
+    /// The key that `kid` names, of any stream.
     var signingKey: BloomreachSigningKey?
 
     var accounts: BloomreachAccounts? { vendor?.accounts }
@@ -44,7 +44,7 @@ struct BloomreachFacts: RuleFacts {
         presented.flatMap { $0.authorization.kind(isStream: $0.address?.isStream == true) }
     }
 
-    /// Whether the signing key is one of another stream.
+    /// Whether the signing key belongs to another stream.
     var isForeign: Bool {
         guard let stream, let signingKey else { return false }
         return stream.signingKey(signingKey.id) !== signingKey
@@ -56,14 +56,14 @@ struct BloomreachFacts: RuleFacts {
 
     mutating func dropExplanations() { vendor = nil }
 
-    /// Whose token or key it may be.
+    /// Finds the likely owner of the token or key.
     var strangers: BloomreachStrangers? {
         guard let accounts else { return nil }
         if let stream { return BloomreachStrangers(accounts: accounts, place: .stream(stream)) }
         return project.map { BloomreachStrangers(accounts: accounts, place: .project($0)) }
     }
 
-    /// Finds the project or the stream that is addressed; a stream uses the data of its project.
+    /// Finds the addressed project or stream; a stream uses the data of its project.
     mutating func find(_ address: BloomreachAddress) {
         switch address {
         case .project(let token): project = accounts?.project(token)
@@ -73,8 +73,8 @@ struct BloomreachFacts: RuleFacts {
         }
     }
 
-    /// Takes a token, with the key that its `kid` names: one of the project, or of any stream, since a key of another stream
-    /// proves the token right and its place wrong.
+    /// Takes a token with the key that its `kid` names: one of the project, or of any stream, since a key of another
+    /// stream proves that the token is valid but sent to the wrong stream.
     mutating func take(_ token: BloomreachToken) {
         self.token = token
         guard let accounts else { return }

@@ -51,7 +51,7 @@ extension Bloomreach {
             draft, key: key.signing, algorithm: rules.algorithm, defect: defect.general, at: setting.moment)
     }
 
-    /// Who signs, and whose customers it speaks for.
+    /// The signer, and the project whose customers the token speaks for.
     struct Signer {
         let project: BloomreachProject
         let stream: BloomreachStream?
@@ -101,7 +101,7 @@ extension Bloomreach {
         return registered
     }
 
-    /// Apps' backends sign with what they share with Bloomreach; nobody publishes a key.
+    /// Apps' backends sign with secrets shared with Bloomreach; there are no published keys.
     var sharedSecrets: [SharedSecret] {
         accounts.projects.flatMap { project in
             project.privateKeys.map {

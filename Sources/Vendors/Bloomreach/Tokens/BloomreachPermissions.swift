@@ -1,17 +1,17 @@
 import JSON
 
-/// What a public key may do. Source: that keys have such permissions is documented (page on API access of the mobile
-/// SDKs); the names are ours.
+/// A permission of a public key. Source: that keys have such permissions is documented (page on API access of the
+/// mobile SDKs); the names are ours.
 enum BloomreachPermission: String, CaseIterable, Sendable {
     case customers, events, campaigns, attributes, consents, inapp, appinbox, selfcheck, blocks, segments
 }
 
-/// A key that an app carries: it names itself and proves nothing.
+/// A key embedded in an app: it identifies itself and proves nothing.
 final class BloomreachPublicKey: Sendable {
-    /// The key as it stands behind `Token`.
+    /// The key as it appears after `Token`.
     let key: String
     let permissions: Set<BloomreachPermission>
-    /// Customer properties that the key may not write, nor read.
+    /// Customer properties that the key may neither write nor read.
     let deniedProperties: [String]
     /// Types of events that the key may not track.
     let deniedEvents: [String]

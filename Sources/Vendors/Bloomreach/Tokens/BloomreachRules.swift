@@ -4,7 +4,7 @@ import Tokens
 
 typealias BloomreachRule = TokenRule<BloomreachFacts>
 
-/// Bloomreach's rules for those who call, in the order of its checks.
+/// Bloomreach's rules for callers, in the order of its checks.
 extension Bloomreach {
     static var rules: [RuleListing] {
         callerRules.listing(of: identity.id, about: "caller")
@@ -13,7 +13,7 @@ extension Bloomreach {
             + bindingRules.listing(of: identity.id, about: "token and ids of the request")
     }
 
-    /// All that a request presents, but the token itself.
+    /// Everything a request presents, except the token itself.
     static let callerRules = RuleList(
         [
             routeOffered, method, coding, projectID, projectKnown, credentialPresent,
@@ -99,7 +99,7 @@ extension Bloomreach {
         return .passed
     }
 
-    /// Credentials in several lines were read as one value.
+    /// Several credential lines were read as one value.
     private static func severalLines(
         id: String, _ applies: @escaping @Sendable (BloomreachAuthorization) -> Bool
     ) -> BloomreachRule {
@@ -211,7 +211,7 @@ extension Bloomreach {
         ).map { rule in rule.when { $0.kind == kind } }
     }
 
-    /// The public key may use the route. Of a batch each command is judged by itself.
+    /// The public key may use the route. In a batch, each command is checked separately.
     private static let permission = BloomreachRule(
         "permission", expects: .text("the permission that the route needs"),
         source: "reference page on API access of the mobile SDKs; names ours", orFail: .noPermission
@@ -224,6 +224,6 @@ extension Bloomreach {
 }
 
 extension BloomreachFacts {
-    /// Whether keys are looked at: those of a project that is known.
+    /// Whether keys are checked: only if the request names a known project.
     fileprivate var acceptsKeys: Bool { project != nil && presented?.address?.isStream == false }
 }

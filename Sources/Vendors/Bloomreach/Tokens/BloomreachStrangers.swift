@@ -2,9 +2,9 @@ import Emulation
 import JSON
 import Tokens
 
-/// What stands where another credential belongs, in words that repeat no secret.
+/// Identifies credentials sent in the wrong place, without repeating any secret.
 struct BloomreachStrangers {
-    /// Where a token or a key was sent to.
+    /// The destination of a token or a key.
     enum Place {
         case project(BloomreachProject)
         case stream(BloomreachStream)
@@ -21,7 +21,7 @@ struct BloomreachStrangers {
         }
     }
 
-    /// What the `kid` of a token names instead of a key that may sign here, and whose key made the signature.
+    /// What a token's `kid` names instead of a key that may sign here, and whose key made the signature.
     func note(onKeyOf token: BloomreachToken, _ algorithm: Algorithm) -> String? {
         guard let id = token.keyID else {
             return token.compact.header?["kid"] == nil ? nil : "kid is no string."
@@ -41,7 +41,7 @@ struct BloomreachStrangers {
             ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: accounts.signingKeys.map(\.id)))."
     }
 
-    /// What was sent as a token and is none.
+    /// What was sent instead of a token.
     func note(onToken text: String) -> String? {
         if let project = accounts.projects.first(where: { $0.publicKey(text) != nil }) {
             return "This is a public key of project \(project.token); it is sent as Token KEY, and a JWT as Bearer JWT."
@@ -57,8 +57,8 @@ struct BloomreachStrangers {
 }
 
 extension BloomreachAccounts {
-    /// What was sent as a public key and is none of the project. A text that is nobody's is not repeated: it may be a secret
-    /// in the wrong place.
+    /// What was sent instead of a public key of the project. Unknown text is not repeated: it may be a misplaced
+    /// secret.
     func owner(ofPublicKey key: String) -> String {
         if key.hasPrefix("eyJ"), key.utf8.count(where: { $0 == UInt8(ascii: ".") }) == 2 {
             return "a JWT, which is sent as Bearer JWT"
@@ -78,7 +78,7 @@ extension BloomreachAccounts {
             ?? "a key that nobody has"
     }
 
-    /// What was sent as the id of a private key and is none of the project.
+    /// What was sent instead of the id of a private key of the project.
     func owner(ofPrivateKey id: String) -> String {
         if let project = projects.first(where: { $0.publicKey(id) != nil }) {
             return "a public key of \(project.token)"
@@ -97,7 +97,7 @@ extension BloomreachAccounts {
         return .text("another text")
     }
 
-    /// What a path names instead of a project or a stream; `nil` when nobody knows.
+    /// What a path names instead of a project or a stream; `nil` if unknown.
     func stranger(at address: BloomreachAddress) -> String? {
         switch address {
         case .project(let token):

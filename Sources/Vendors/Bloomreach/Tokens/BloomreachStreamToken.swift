@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// The token that an app's own backend signs for a stream, with a signing key of it.
+/// The token that an app's own backend signs for a stream, with one of the stream's signing keys.
 ///
 /// Source: documented, authorization page of the iOS SDK; the order of checks is ours.
 extension BloomreachTokenFamily {
@@ -15,7 +15,7 @@ extension BloomreachTokenFamily {
 }
 
 extension Bloomreach {
-    /// What a token of a stream tells, as far as no request body is needed.
+    /// The rules of a stream's token that need no request body.
     static let streamTokenRules = RuleList(
         BloomreachTokenFamily.streamToken.rules + [
             BloomreachRule(

@@ -2,10 +2,10 @@ import Emulation
 import JSON
 import Tokens
 
-/// A token as Bloomreach reads it; its members are what it says, whether or not it deserves trust.
+/// A token as Bloomreach reads it; its members are not yet verified.
 final class BloomreachToken: Sendable {
     let compact: CompactToken
-    /// The `kid` of the header, which names who signed.
+    /// The `kid` of the header, which names the signing key.
     let keyID: String?
     private let verification = SignatureMemory<BloomreachSigningKey>()
 
@@ -16,14 +16,14 @@ final class BloomreachToken: Sendable {
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
-    /// The judgement of the signature, which depends on nothing but the token and the key, and so is made once.
+    /// The result of the signature check, cached since it depends only on token and key.
     func signature(by key: BloomreachSigningKey, _ algorithm: Algorithm, _ finding: inout Finding?) -> Finding.Outcome {
         verification.outcome(by: key, &finding) {
             compact.signature(by: key.verification, algorithm: algorithm, &$0)
         }
     }
 
-    /// The mistake with this or another secret that explains the signature; `nil` for one that fits.
+    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
     func mistake(
         by key: BloomreachSigningKey, _ algorithm: Algorithm, among others: () -> [SignatureDiagnosis.OtherSecret]
     ) -> SignatureDiagnosis? {
@@ -34,13 +34,13 @@ final class BloomreachToken: Sendable {
         }
     }
 
-    /// The customer ids that a claim holds; `nil` when it is no map of names to texts with something in it.
+    /// The customer ids in a claim; `nil` unless it is a non-empty map of names to texts.
     func ids(_ claim: String) -> BloomreachIDs? { compact.claims?[claim].flatMap(BloomreachIDs.init(claim:)) }
 }
 
 extension BloomreachIDs {
-    /// The ids that a claim holds, by which tokens are read and minted alike; `nil` when it is no map of names to texts that
-    /// are not empty, or names nobody.
+    /// The ids in a claim, used for both reading and minting; `nil` unless it maps names to non-empty texts and names a
+    /// customer.
     init?(claim: JSON) {
         guard let object = claim.object, object.allSatisfy({ $0.value.string?.isEmpty == false }),
             let ids = try? BloomreachIDs(claim), !ids.isEmpty

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// What one kind of token differs in. Both kinds have the same rules, in the same order.
+/// The differences between kinds of tokens. Both kinds have the same rules, in the same order.
 struct BloomreachTokenFamily {
     let algorithm: Algorithm
     /// The claim that holds the ids of the customer.
@@ -32,7 +32,7 @@ struct BloomreachTokenFamily {
         ]
     }
 
-    /// The signature may be as empty as that of `none`, but then the token has no third part.
+    /// The signature may be empty, as with `none`, but then the token has no third part.
     private var parts: BloomreachRule {
         BloomreachRule(
             "signature-present", expects: .text("three parts, none of them empty"), source: "ours", .ours,
@@ -120,7 +120,7 @@ struct BloomreachTokenFamily {
 }
 
 extension BloomreachFacts {
-    /// The mistake with a secret that explains a signature which does not fit.
+    /// The mistake with a secret that explains an invalid signature.
     fileprivate func mistake(_ algorithm: Algorithm) -> SignatureDiagnosis? {
         guard let token, let signingKey else { return nil }
         return token.mistake(by: signingKey, algorithm) {

@@ -3,13 +3,13 @@ import JSON
 import Tokens
 import Wire
 
-/// The call with which the vendor's example apps get a customer token. Source: observed in the iOS example app; answer to
-/// wrong input, default lifetime and order of members are ours.
+/// The call by which the vendor's example apps get a customer token. Source: observed in the iOS example app; response
+/// to invalid input, default lifetime and order of members are ours.
 extension Bloomreach {
-    /// How long a token lives unless its order says otherwise (ours).
+    /// The default lifetime of a token (ours).
     static let tokenLifetime = Duration.seconds(3600)
 
-    /// Signs a token with the private key that the order names; a moment of the past is signed as given.
+    /// Signs a token with the named private key; an expiry in the past is signed as given.
     static func mintForExampleApp(
         _ call: inout BloomreachCall, _ state: inout BloomreachState
     ) throws(BloomreachRefusal) -> Reply {
