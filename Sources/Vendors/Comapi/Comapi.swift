@@ -7,10 +7,10 @@ extension VendorLoader {
     public static let comapi = VendorLoader(Comapi.self)
 }
 
-/// Comapi, a backend for messaging in apps: sessions, profiles, conversations, push, content and a socket with live events.
+/// Comapi, a backend for in-app messaging: sessions, profiles, conversations, push, content and a live event socket.
 ///
-/// Emulated is what the vendor's SDKs call. Not emulated are the administration of accounts, whose spaces come from
-/// `accounts.yaml`, and the delivery of pushes, which are recorded.
+/// It emulates what the vendor's SDKs call. It does not emulate the administration of accounts, whose spaces come from
+/// `accounts.yaml`, or the delivery of pushes, which are only recorded.
 final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, FinishesAnswers {
     typealias State = ComapiState
     typealias Failure = ComapiFailure
@@ -29,7 +29,7 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
 
     static let identity = VendorIdentity(
         id: "comapi", title: "Comapi", prefixes: ["/apispaces"],
-        // A base that ends in a slash gives `//apispaces` (observed, JS SDK); that it is accepted is ours.
+        // A base URL that ends in a slash gives `//apispaces` (observed, JS SDK); accepting it is ours.
         pathRules: PathRules(
             repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false, rewrite: ComapiPath.rewrite),
         // ours: the SDKs move larger parts of messages to the content route.
@@ -142,7 +142,7 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
             handler: clickPush),
         Route(
             "facebook.state", .post(space + "/channels/facebook/state"), access: .session, evidence: .observed,
-            // ours: no client sends more than a few members, and they are ignored.
+            // ours: no client sends more than a few members, which are ignored.
             source: "all SDKs", bodyLimit: 4096, handler: stateForFacebook),
         Route(
             "socket.open", .get(space + "/socket"), access: .socket, evidence: .observed, source: "all SDKs",
@@ -153,21 +153,21 @@ final class Comapi: Vendor, MintsTokens, ServesSockets, KeepsDeadlines, Finishes
     ]
 }
 
-/// What a route of Comapi demands of its caller.
+/// What a route of Comapi requires of its caller.
 enum ComapiAccess: Sendable {
-    /// Nothing at all.
+    /// No requirements.
     case anybody
     /// A path with a configured space.
     case space
     /// The answer to a challenge, in the body.
     case challenge
-    /// The token of a session.
+    /// A session's token.
     case session
-    /// The token of a session, which may also stand in the query.
+    /// A session's token, which may also be in the query.
     case socket
 }
 
 /// A request to Comapi with what is known about its sender.
 typealias ComapiCall = Call<Comapi>
-/// A request to Comapi that has found its route.
+/// A request to Comapi, matched to its route.
 typealias ComapiArrival = Arrival<Comapi>

@@ -1,6 +1,6 @@
 import Emulation
 
-/// Every failure of Comapi, in the order of the spec's tables; how each looks stands in `failures.yaml`.
+/// Every failure of Comapi; `failures.yaml` defines the responses.
 enum ComapiFailure: String, VendorFailure {
     case unknownPath = "unknown-path"
     case methodNotAllowed = "method-not-allowed"

@@ -9,14 +9,14 @@ extension HTTPField.Name {
     fileprivate static let allowedAge = Self("Access-Control-Max-Age") ?? .age
 }
 
-/// What browsers ask for. A browser shows an answer without it as no answer at all (observed, JS SDK).
+/// CORS for browsers. Without these fields a browser hides the response from the page (observed, JS SDK).
 extension Comapi {
     func finish(
         _ response: inout Response, to request: Request, _ identifiers: IdentifierSource,
         _ switches: () -> ComapiSwitches
     ) {
         response.fields[.accessControlAllowOrigin] = "*"
-        // Without it the JS SDK never sees a tag, and never sends If-Match (observed).
+        // Otherwise the JS SDK never sees a tag, and never sends If-Match (observed).
         response.fields[.accessControlExposeHeaders] = "ETag"
         if response.fields[.contentType]?.hasPrefix("application/json") == true, response.fields[.cacheControl] == nil,
             response.fields[.xContentTypeOptions] == nil
@@ -25,11 +25,11 @@ extension Comapi {
         }
     }
 
-    /// Answers the question that a browser asks before the call itself; without token, and without a look at the space.
+    /// Answers a browser's preflight request without a token and without looking at the space.
     static func preflight(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         var response = Response.empty()
         response.fields[.allowedMethods] = "GET, POST, PUT, PATCH, DELETE, OPTIONS"
-        // Spelled out, since * does not cover authorization (Fetch standard).
+        // Listed, since * does not cover authorization (Fetch standard).
         response.fields[.allowedHeaders] =
             "authorization, cache-control, content-type, content-filename, if-match, if-modified-since, pragma, "
             + "x-understudy-sandbox"

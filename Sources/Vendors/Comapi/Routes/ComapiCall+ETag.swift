@@ -5,12 +5,12 @@ import Tokens
 import Wire
 
 extension Call<Comapi> {
-    /// The request was accepted, with a remark.
+    /// Notes a remark on an accepted request.
     mutating func note(_ name: String, _ note: String, found: Fact? = nil, source: String? = "ours") {
         findings.note(Finding(name, .noted, found: found, note: note, source: source))
     }
 
-    /// Refuses when `If-Match` is there and names another tag.
+    /// Rejects the request if `If-Match` is present and names another tag.
     func checkPrecondition(_ current: String) throws(ComapiRefusal) {
         guard request.fields.count(of: .ifMatch) > 0 else { return }
         let wanted = request.fields.elements(of: .ifMatch)
@@ -23,9 +23,9 @@ extension Call<Comapi> {
     }
 }
 
-/// The tag of a thing that changes: 16 hexadecimal digits in quotes (ours).
+/// The entity tag of a resource: 16 hexadecimal digits in quotes (ours).
 enum ComapiETag {
-    /// The tag of a value: of its SHA-256 as compact JSON with sorted members.
+    /// The tag of a value, from the SHA-256 of its compact JSON with sorted members.
     static func tag(of value: JSON) -> String {
         let digest = Digest.sha256(sorted(value).bytes).prefix(8)
         let digits = digest.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
@@ -44,7 +44,7 @@ enum ComapiETag {
 }
 
 extension Response {
-    /// A JSON answer with the tag of what is in it.
+    /// A JSON response with the tag of its content.
     static func tagged(_ value: JSON, _ tag: String, status: HTTPResponse.Status = .ok) -> Response {
         var response = Response.json(value, status: status)
         response.fields[.eTag] = tag

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// What a client sends for a conversation.
+/// The conversation data that a client sends.
 struct ComapiConversationDraft {
     enum Purpose {
         case creation
@@ -15,7 +15,7 @@ struct ComapiConversationDraft {
     private let rights: [ComapiRole: ComapiRights]?
     let participants: [ComapiParticipant]
 
-    /// Reads the members of a body; those that are absent stay as they are.
+    /// Reads the members of a body; absent members stay unchanged.
     init(_ body: inout FieldReader, for purpose: Purpose) {
         switch purpose {
         case .creation: id = ComapiID(body.text("id"))
@@ -48,10 +48,10 @@ struct ComapiConversationDraft {
         return rights
     }
 
-    /// ours: each of them is told to all of them.
+    /// ours: each participant is announced to all of them.
     private static let mostAtFirst = 1000
 
-    /// Refuses more participants than a conversation may have.
+    /// Rejects more participants than a conversation may have.
     static func checkCount(_ count: Int) throws(ComapiRefusal) {
         guard count < ComapiConversation.participantCapacity else {
             throw Refusal(
@@ -60,7 +60,7 @@ struct ComapiConversationDraft {
         }
     }
 
-    /// Sets what the client has sent; given roles replace the old ones whole.
+    /// Applies what the client sent; if present, roles replace all the old ones.
     func change(_ conversation: inout ComapiConversation) {
         if let name { conversation.name = name }
         if let about { conversation.about = about }
@@ -77,7 +77,7 @@ extension ComapiRights {
 }
 
 extension ComapiParticipant {
-    /// Reads participants: an id each, and a role that may be left out.
+    /// Reads participants: each has an id and an optional role.
     static func list(_ name: String, in body: inout FieldReader) -> [ComapiParticipant] {
         body.objects(name) { ComapiParticipant(&$0) }.compactMap(\.self)
     }

@@ -2,14 +2,14 @@ import Emulation
 import JSON
 import Wire
 
-/// By whom, where and when something is done, of which sockets are told.
+/// The actor, place and time of a change that sockets are notified of.
 struct ComapiOccasion: Sendable {
     let space: ComapiSpace
-    /// Who does it.
+    /// The user who makes the change.
     let actor: ComapiID
     let moment: Moment
     let identifiers: IdentifierSource
-    /// What the URLs begin with that are told; empty where nobody has asked by one.
+    /// The base of URLs in the frames; empty if no request gave one.
     let base: String
 
     init(space: ComapiSpace, actor: ComapiID, moment: Moment, identifiers: IdentifierSource, base: String = "") {
@@ -27,7 +27,7 @@ struct ComapiOccasion: Sendable {
     }
 }
 
-/// A frame that sockets are sent, and that the list of events shows: JSON text.
+/// A frame sent to sockets and shown in the list of events, as JSON text.
 ///
 /// Source: names and payloads observed, test data of the iOS and Android SDKs.
 struct ComapiFrame: Sendable {
@@ -36,7 +36,7 @@ struct ComapiFrame: Sendable {
     let actor: ComapiID
     let moment: Moment
     let space: ComapiSpace
-    /// Besides those that every frame has, in order.
+    /// Additional members, in order.
     var members: JSONObject = [:]
     let payload: JSON
 
@@ -63,7 +63,7 @@ struct ComapiFrame: Sendable {
         var object: JSONObject = [
             "eventId": .string(eventID), "apiSpaceId": space.id.json, "accountId": JSON(space.accountID),
             "name": .string(name),
-            // Never left out, since the JS SDK reads it unchecked (observed).
+            // Always present, since the JS SDK reads it unchecked (observed).
             "context": ["createdBy": .string("session:\(actor.text)"), "createdOn": .string(moment.rfc3339)],
             "publishedOn": .string(moment.rfc3339),
         ]
@@ -87,7 +87,7 @@ struct ComapiFrame: Sendable {
     }
 }
 
-// MARK: - Whom it is sent to
+// MARK: - Recipients
 
 extension SocketTopic {
     /// The sockets of a session.
@@ -100,7 +100,7 @@ extension SocketTopic {
         SocketTopic("profile:\(exact(space.text))/\(exact(id.text))")
     }
 
-    /// Texts that look alike and differ in their bytes stay apart, as addresses are compared as texts.
+    /// Keeps texts apart that look alike but have different bytes, since addresses are compared as texts.
     private static func exact(_ text: String) -> String {
         text.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: "%") && $0 != UInt8(ascii: "/") }
             ? text : ComapiPath.encoded(text)
@@ -108,7 +108,7 @@ extension SocketTopic {
 }
 
 extension Call<Comapi> {
-    /// Tells sockets of something, once the call has succeeded.
+    /// Sends a frame to sockets once the call has succeeded.
     mutating func send(_ frame: ComapiFrame, to addresses: [SocketTopic]) {
         outbox.send(frame.message, to: addresses)
     }
@@ -117,7 +117,7 @@ extension Call<Comapi> {
 // MARK: - Frames
 
 extension ComapiFrame {
-    /// Source of the member `etag`: fixtures of the iOS SDK; the JS SDK looks for `eTag` and misses it, as in production.
+    /// Source of `etag`: fixtures of the iOS SDK; the JS SDK looks for `eTag` and misses it, as in production.
     static func profileUpdate(_ profile: ComapiProfile, _ occasion: ComapiOccasion) -> ComapiFrame {
         ComapiFrame(
             "profile.update", occasion,
@@ -142,7 +142,7 @@ extension ComapiFrame {
             ], payload: .object(payload))
     }
 
-    /// Source of `etag` and `revision`, those of the conversation at its end: recordings and tests of the Android SDK.
+    /// Source of `etag` and `revision`, the conversation's final ones: recordings and tests of the Android SDK.
     static func conversationDeleted(_ conversation: ComapiConversation, _ occasion: ComapiOccasion) -> ComapiFrame {
         ComapiFrame(
             "conversation.delete", occasion, ["conversationId": conversation.id.json],
@@ -177,7 +177,7 @@ extension ComapiFrame {
     /// The frame of an event of a conversation's log.
     static func event(_ event: ComapiEvent, of conversation: ComapiConversation, in space: ComapiSpace) -> ComapiFrame {
         var payload = conversation.payload(of: event).object ?? [:]
-        // Source: recordings of the Android SDK; pages of messages have no such member.
+        // Source: recordings of the Android SDK; pages of messages do not have this member.
         if !event.isSent { payload.append("revision", JSON(event.id)) }
         return ComapiFrame(
             "conversationMessage.\(event.name)", id: event.eventID, actor: event.actor, at: event.moment, in: space,

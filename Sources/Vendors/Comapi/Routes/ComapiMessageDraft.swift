@@ -19,18 +19,18 @@ struct ComapiMessageDraft {
     }
 }
 
-/// A change of one message's status.
+/// A status change of one message.
 struct ComapiStatusUpdate {
     let messageID: String
     let status: ComapiMessageStatus
-    /// When it happened; now, where the client does not say (ours).
+    /// The time of the change; now if the client gives none (ours).
     let on: Moment
 
-    /// Reads a list of changes, each of which may name several messages.
+    /// Reads a list of status changes, each of which may name several messages.
     static func list(_ body: inout FieldReader, at moment: Moment) -> [ComapiStatusUpdate] {
         let updates = body.objects(FieldReader.elements) { update in
             let status = update.choice("status", of: ComapiMessageStatus.self, isRequired: true) ?? .read
-            // A moment also reads plain seconds, which are no date; every date has a hyphen.
+            // A moment also reads plain seconds, which are not a date; every date has a hyphen.
             let on = update.time("timestamp") { $0.contains("-") ? Moment(text: $0) : nil } ?? moment
             return (update.texts("messageIds", isRequired: true) ?? []).map {
                 ComapiStatusUpdate(messageID: $0, status: status, on: on)

@@ -4,9 +4,9 @@ import Wire
 enum ComapiPath {
     private static let encodedQuery = "profiles?"
 
-    /// Gives such a path the spelling of the route table.
+    /// Rewrites the path to the spelling in the route table.
     @Sendable static func rewrite(_ segments: inout [Substring]) {
-        // The iOS SDK puts the whole query into the path: `/profiles%3Femail=a@b.c` (observed).
+        // The iOS SDK encodes the query into the path: `/profiles%3Femail=a@b.c` (observed).
         if segments.count == 3, segments[2].utf8.starts(with: encodedQuery.utf8) { segments[2] = "profiles" }
         // The mock of the JS SDK spells it `statusUpdates` (observed).
         if segments.count == 6, segments[4] == "messages", segments[5].utf8.count == 13 {
@@ -15,7 +15,7 @@ enum ComapiPath {
         }
     }
 
-    /// The query that a decoded path carries behind an encoded question mark; `nil` without one.
+    /// The query after an encoded question mark in a decoded path; `nil` without one.
     static func encodedQuery(in path: Substring) -> String? {
         guard let last = path.split(separator: "/", omittingEmptySubsequences: false).last,
             let text = decoded(last), text.utf8.starts(with: encodedQuery.utf8)
@@ -25,10 +25,10 @@ enum ComapiPath {
 }
 
 extension ComapiPath {
-    /// A segment with its escapes decoded once; as it was sent when one is broken.
+    /// A segment with its escapes decoded once; unchanged if an escape is invalid.
     static func decoded(_ segment: Substring) -> Substring? { PercentEncoding.decode(segment) }
 
-    /// A segment of a path for a text, everything escaped that could be mistaken (RFC 3986 section 3.3).
+    /// A text as a path segment, with all ambiguous characters escaped (RFC 3986 section 3.3).
     static func encoded(_ text: String) -> String {
         let digits = Array("0123456789ABCDEF".utf8)
         var bytes: [UInt8] = []

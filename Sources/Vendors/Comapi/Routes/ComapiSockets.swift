@@ -4,18 +4,18 @@ import JSON
 import Tokens
 import Wire
 
-/// Whose socket it is.
+/// The owner of a socket.
 struct ComapiSocket: Sendable {
     let sessionID: ComapiSessionID
     let profileID: ComapiID
     let space: ComapiSpace
 }
 
-/// The socket with live events. Source: observed, all SDKs; close codes, silence and receivers are ours.
+/// The socket with live events. Source: observed, all SDKs; close codes, idle timeout and recipients are ours.
 extension Comapi {
-    /// The longest frame of a client, in bytes.
+    /// The maximum frame length from a client, in bytes.
     private static let longestFrame = 64 * 1024
-    /// How long a client may send nothing: Android pings every 60 s, iOS every 240 s (observed).
+    /// The idle timeout of a client: Android pings every 60 s, iOS every 240 s (observed).
     private static let silence = Duration.seconds(600)
 
     static func openSocket(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -34,7 +34,7 @@ extension Comapi {
                 maximumMessageBytes: longestFrame, silence: silence))
     }
 
-    /// Greets, at once; a session that ended while the answer was on its way loses its socket.
+    /// Sends the greeting; closes the socket if the session ended before the response was sent.
     func socketOpened(_ call: inout SocketCall<Comapi>, _ state: inout State) {
         guard let session = state.sessions[call.label.sessionID] else {
             call.close(WebSocketClosure(.normal, reason: "The session was ended."))
@@ -74,7 +74,7 @@ extension Comapi {
 
     func nextDeadline(in state: ComapiState) -> Moment? { state.sessions.sockets.earliest }
 
-    /// Sessions whose time is over lose their sockets.
+    /// Closes the sockets of expired sessions.
     func deadlinePassed(_ call: inout DeadlineCall<Comapi>, _ state: inout State) {
         for session in state.sessions.sockets.over(at: call.moment) {
             state.sessions.closeSockets(of: session, because: "The session has expired.", &call.outbox)
@@ -83,7 +83,7 @@ extension Comapi {
 }
 
 extension ComapiSessionStore {
-    /// Closes the sockets of a session whose time is over.
+    /// Closes the sockets of an expired session.
     mutating func closeSockets(of id: ComapiSessionID, because reason: String, _ outbox: inout Outbox) {
         forgetSockets(of: id)
         outbox.close(WebSocketClosure(.policyViolation, reason: reason), at: .session(id))

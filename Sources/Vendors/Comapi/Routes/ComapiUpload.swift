@@ -9,15 +9,15 @@ extension HTTPField.Name {
     fileprivate static let contentFileName = Self("Content-Filename") ?? .contentDisposition
 }
 
-/// The bytes of an upload, with what is told about them.
+/// The bytes of an upload, with their description.
 struct ComapiUpload: Sendable {
     let bytes: [UInt8]
     let name: String?
     let type: String
-    /// Why a body that says it is JSON was kept as it is; `nil` for all others.
+    /// Why a body declared as JSON was stored raw; `nil` for all others.
     private(set) var remark: String?
 
-    /// Tells the forms apart in the order of the spec: JSON, multipart, and everything else raw.
+    /// Reads the body: as JSON first, then as multipart; anything else is raw.
     init(_ request: Request) throws(ComapiRefusal) {
         let type = request.fields[.contentType] ?? ""
         let fieldName = request.fields[.contentFileName].flatMap { $0.isEmpty ? nil : $0 }
@@ -35,7 +35,7 @@ struct ComapiUpload: Sendable {
         type.prefix(while: { $0 != ";" && $0 != " " }).lowercased() == "application/json"
     }
 
-    /// What is wrong with a body that should be the JSON form of an upload.
+    /// Why a body is not the JSON form of an upload.
     private static func whyNoJSON(_ body: [UInt8]) -> String {
         let why: String
         do {
@@ -54,7 +54,7 @@ struct ComapiUpload: Sendable {
     }
 
     private init(bytes: [UInt8], name: String?, type: String) throws(ComapiRefusal) {
-        // What is sent back in a field must be able to stand in one.
+        // The type must be valid in a response field.
         guard type.utf8.count <= 255, type.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
             throw Comapi.refusal(
                 "type", "is “\(type.prefix(40))”; expected a content type of at most 255 printable ASCII characters")

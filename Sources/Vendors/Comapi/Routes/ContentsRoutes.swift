@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Content. Source: the three forms of an upload are observed; that content can be read is ours.
+/// Content. Source: the three forms of an upload are observed; reading content is ours.
 extension Comapi {
     static func uploadContent(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         guard let upload = try call.credentials.upload?.get() else { throw Refusal(.malformedBody) }
@@ -21,7 +21,7 @@ extension Comapi {
         ])
     }
 
-    /// Where the content can be read: by the host of the upload, and in the same sandbox.
+    /// The URL of the content, on the host of the upload and in the same sandbox.
     private static func url(of content: ComapiContent, _ call: ComapiCall) -> String {
         "\(call.base)/apispaces/\(ComapiPath.encoded(content.space.text))/content/\(content.id)"
     }
@@ -38,7 +38,7 @@ extension Comapi {
 }
 
 extension Call<Comapi> {
-    /// What URLs begin with that lead back here: the host of the request, and its sandbox.
+    /// The base of URLs that lead back here: the request's host, and its sandbox.
     var base: String {
         let scheme = request.connection.isSecure ? "https" : "http"
         let authority = request.authority ?? "localhost"

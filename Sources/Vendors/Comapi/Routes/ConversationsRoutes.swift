@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Conversations. Source: observed, all SDKs; every permission is ours.
+/// Conversations. Source: observed, all SDKs; all permissions are ours.
 extension Comapi {
     static func createConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try call.body { ComapiConversationDraft(&$0, for: .creation) }
@@ -18,7 +18,7 @@ extension Comapi {
         var conversation = ComapiConversation(id: draft.id, by: call.caller.profileID, at: call.moment)
         if let old { (conversation.log, conversation.revision) = (old.log, Ordinal.next(after: old.revision)) }
         draft.change(&conversation)
-        // The creator joins as owner, whatever the list says (observed, mock of the JS SDK).
+        // The creator joins as owner, regardless of the list (observed, mock of the JS SDK).
         conversation.join(ComapiParticipant(id: call.caller.profileID, role: .owner))
         for participant in draft.participants where participant.id != call.caller.profileID {
             conversation.join(participant)
@@ -44,7 +44,7 @@ extension Comapi {
         }
     }
 
-    /// Whose conversations are listed: the caller's, or all that are public.
+    /// Which conversations to list: the caller's, or all public ones.
     private enum Scope: String, CaseIterable { case participant, `public` }
 
     static func listConversations(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
@@ -90,7 +90,7 @@ extension Comapi {
         return .respond(.tagged(conversation.json, conversation.etag))
     }
 
-    /// Hides a conversation from every read; its log stays for whoever creates it again (ours).
+    /// Hides a conversation from every read; its log continues if the conversation is created again (ours).
     static func deleteConversation(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         try conversation.checkOwner(call.caller.profileID)
@@ -101,7 +101,7 @@ extension Comapi {
         return .empty()
     }
 
-    /// The conversation of the path, which must be there and not deleted.
+    /// The conversation of the path, which must exist and not be deleted.
     static func conversation(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiConversation {
         let id = ComapiID(call.parameters["conversation"])
         guard let conversation = state[call.space.id].conversations[id] else {
@@ -119,17 +119,17 @@ extension Comapi {
 // MARK: - Permissions (ours)
 
 extension ComapiConversation {
-    /// The sockets of all participants.
+    /// The sockets of the participants, except one if given.
     func audience(in space: ComapiID, without absent: ComapiID? = nil) -> [SocketTopic] {
         joined.filter { $0.id != absent }.map { .profile($0.id, in: space) }
     }
 
-    /// Reading is for participants, and for anybody where the conversation is public.
+    /// Checks read access: participants may read, and anyone if the conversation is public.
     func checkReading(by profile: ComapiID) throws(ComapiRefusal) {
         if !isPublic { _ = try role(of: profile) }
     }
 
-    /// The role of somebody who must be in the conversation.
+    /// The role of a participant; throws for anyone else.
     func role(of profile: ComapiID) throws(ComapiRefusal) -> ComapiRole {
         guard let role = participants[profile] else {
             throw Refusal(
@@ -139,7 +139,7 @@ extension ComapiConversation {
         return role
     }
 
-    /// Who is in the conversation; of many the first.
+    /// The participants, shortened to the first few.
     private var people: String {
         let told = joined.prefix(10).map(\.id.text).joined(separator: ", ")
         return joined.isEmpty ? "nobody" : participants.count > 10 ? told + ", …" : told
@@ -152,7 +152,7 @@ extension ComapiConversation {
         }
     }
 
-    /// The flag of somebody's role must be set.
+    /// Checks that a flag is set for a participant's role.
     func check(_ flag: ComapiRights.Flag, for profile: ComapiID) throws(ComapiRefusal) {
         let role = try role(of: profile)
         guard rights(of: role).allows(flag) else {

@@ -11,8 +11,8 @@ extension Comapi {
         return .json(try state.send(draft, to: id, ComapiOccasion(call), &call.outbox).sentReceipt)
     }
 
-    /// The id of the conversation, in which the caller may send. The id alone: a copy of a log that is about to grow would
-    /// have it moved.
+    /// The id of the conversation, after checking that the caller may send to it. Only the id: holding a copy of the
+    /// log would make the next append copy it.
     private static func sendable(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
         let conversation = try conversation(call, state)
         try conversation.check(.canSend, for: call.caller.profileID)
@@ -38,7 +38,7 @@ extension Comapi {
         ])
     }
 
-    /// The frames of the log from an event on, oldest first.
+    /// Returns the frames of the log from an event on, oldest first.
     static func listEvents(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let (from, limit) = try bounds(call)
         let conversation = try conversation(call, state)
@@ -53,7 +53,7 @@ extension Comapi {
         try call.query.read { ($0.int("from", in: 0...Int.max), $0.int("limit", in: 1...1000) ?? 100) }
     }
 
-    /// Notes how far messages have come with the caller; what changes nothing is skipped, and remarked.
+    /// Updates the status of messages for the caller; updates without effect are skipped, with a remark.
     static func updateStatus(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let updates = try call.list { ComapiStatusUpdate.list(&$0, at: call.moment) }
         let id = try joined(call, state)
@@ -63,17 +63,17 @@ extension Comapi {
         return .respond(.text("OK"))
     }
 
-    /// The id of the conversation, in which the caller must be.
+    /// The id of the conversation, after checking that the caller participates.
     private static func joined(_ call: ComapiCall, _ state: State) throws(Refused) -> ComapiID {
         let conversation = try conversation(call, state)
         _ = try conversation.role(of: call.caller.profileID)
         return conversation.id
     }
 
-    /// ours: so many remarks tell enough, and a list of thousands must not push all else out of the journal.
+    /// ours: more remarks would tell nothing new and push everything else out of the journal.
     private static let mostTold = 100
 
-    /// - Returns: whether it changed something.
+    /// - Returns: whether anything changed.
     private static func apply(
         _ update: ComapiStatusUpdate, to id: ComapiID, isTold: Bool, _ call: inout ComapiCall,
         _ state: inout State

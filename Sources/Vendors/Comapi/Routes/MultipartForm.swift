@@ -1,20 +1,20 @@
 import JSON
 import Wire
 
-/// A body of type `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read to the letter and within bounds.
+/// A body of type `multipart/form-data` (RFC 7578, RFC 2046 section 5.1), read strictly and within limits.
 struct MultipartForm: Sendable {
     /// One field of the form.
     struct Part: Sendable {
-        /// The parameter `name` of its disposition.
+        /// The parameter `name` of its `Content-Disposition`.
         let name: String
-        /// The parameter `filename*` where it can be read, else `filename`.
+        /// The parameter `filename*` if it can be decoded, else `filename`.
         let fileName: String?
-        /// `Content-Type` as it stands there.
+        /// `Content-Type` as sent.
         let type: String?
         let bytes: [UInt8]
     }
 
-    /// Why a body is no such form.
+    /// Why a body is not a valid form.
     enum Problem: Error, Hashable, CustomStringConvertible {
         case noBoundary
         case noOpening
@@ -39,19 +39,18 @@ struct MultipartForm: Sendable {
         }
     }
 
-    /// ours: bounds. Clients send one part.
+    /// ours: limits. Clients send one part.
     static let capacity = 100
     static let longestHead = 8 * 1024
 
     private(set) var parts: [Part] = []
 
-    /// Whether a content type is that of a form.
+    /// Whether a content type is a form's.
     static func isForm(_ type: String) -> Bool {
         type.prefix { $0 != ";" }.split(separator: " ").first?.lowercased() == "multipart/form-data"
     }
 
-    /// Reads a body; what stands before the first boundary and behind the last one is not allowed to hold anything but a line
-    /// break.
+    /// Reads a body; before the first boundary and after the last one, only a line break is allowed.
     init(_ body: [UInt8], type: String) throws(Problem) {
         guard let boundary = Self.boundary(of: type) else { throw .noBoundary }
         let delimiter = Array("--\(boundary)".utf8)
@@ -64,7 +63,7 @@ struct MultipartForm: Sendable {
                 guard rest.count == 2 || rest.dropFirst(2).elementsEqual(Self.lineEnd) else { throw .brokenDelimiter }
                 return
             }
-            // RFC 2046 allows blanks behind a boundary; no client of the vendor sends any.
+            // RFC 2046 allows blanks after a boundary; no client of the vendor sends any.
             guard rest.starts(with: Self.lineEnd) else { throw .brokenDelimiter }
             guard parts.count < Self.capacity else { throw .tooManyParts }
             let start = rest.startIndex
@@ -121,11 +120,11 @@ extension MultipartForm.Part {
     }
 }
 
-/// The parameters behind a field's value, as in `form-data; name="file"`: tokens or quoted strings (RFC 9110 section 5.6.6).
+/// The parameters after a field's value, as in `form-data; name="file"`: tokens or quoted strings (RFC 9110, 5.6.6).
 struct HeaderParameters {
     private var values: [String: String] = [:]
 
-    /// Reads the parameters; reading stops where something else stands.
+    /// Reads the parameters, up to the first invalid one.
     init(_ field: String) {
         var rest = field.unicodeScalars[...]
         rest = rest.drop { $0 != ";" }
@@ -143,10 +142,10 @@ struct HeaderParameters {
 
     subscript(name: String) -> String? { values[name] }
 
-    /// The value of `NAME*`, which says its character set (RFC 8187 section 3.2); `nil` where there is none that can be read.
+    /// The value of `NAME*`, which declares its character set (RFC 8187 section 3.2); `nil` if absent or unreadable.
     ///
-    /// RFC 7578 section 4.2 wants no client to send it; some libraries do, and beside the plain form it is the better one
-    /// (RFC 6266 section 4.3).
+    /// RFC 7578 section 4.2 forbids clients to send it, but some libraries do; if both forms are present, it is
+    /// preferred (RFC 6266 section 4.3).
     func extended(_ name: String) -> String? {
         guard let value = values[name + "*"] else { return nil }
         let parts = value.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
@@ -164,20 +163,20 @@ struct HeaderParameters {
         return value.isEmpty ? nil : String(String.UnicodeScalarView(value))
     }
 
-    /// What browsers escape in names: quotes and line breaks, and nothing else, percent signs included (WHATWG HTML, section
-    /// 4.10.21.8).
+    /// Undoes the escapes of browsers in names: quotes and line breaks only, not even percent signs (WHATWG HTML,
+    /// section 4.10.21.8).
     private static func unescaped(_ text: String) -> String {
         guard text.utf8.contains(UInt8(ascii: "%")) else { return text }
         return [("%22", "\""), ("%0D", "\r"), ("%0A", "\n")].reduce(text) { $0.replacing($1.0, with: $1.1) }
     }
 
-    /// A quoted string with its escapes undone; `nil` when it does not end.
+    /// A quoted string with its escapes undone; `nil` if unterminated.
     private static func quoted(_ rest: inout Substring.UnicodeScalarView) -> String? {
         rest.removeFirst()
         var value = String.UnicodeScalarView()
         while let scalar = rest.popFirst() {
             if scalar == "\"" { return unescaped(String(value)) }
-            // Only quotes and backslashes are escaped so: browsers leave the backslashes of paths as they are.
+            // Only quotes and backslashes are escaped this way: browsers leave the backslashes of paths as they are.
             if scalar == "\\", let next = rest.first, next == "\"" || next == "\\" {
                 value.append(next)
                 rest.removeFirst()

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Who is in a conversation, and who types. Source: observed, all SDKs; every permission is ours.
+/// Participants of a conversation, and typing events. Source: observed, all SDKs; all permissions are ours.
 extension Comapi {
     static func listParticipants(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
@@ -28,7 +28,7 @@ extension Comapi {
         return .empty(.created)
     }
 
-    /// Who comes or gets another role, each once, where the last word counts.
+    /// New participants and role changes, one per participant; the last entry for each wins.
     private static func changes(
         by participants: [ComapiParticipant], in conversation: ComapiConversation
     ) -> [ComapiParticipant] {
@@ -40,10 +40,10 @@ extension Comapi {
             .filter { conversation.participants[$0.id] != $0.role }
     }
 
-    /// ours: who comes or goes is told to all who are there, so a call with thousands of them would take minutes.
+    /// ours: each change is announced to all participants, so a call with thousands of them would take minutes.
     private static let mostAtOnce = 100
 
-    /// A newcomer, or another role.
+    /// Adds a participant, or changes its role.
     private static func add(
         _ participant: ComapiParticipant, to id: ComapiID, _ call: inout ComapiCall, _ state: inout State
     ) {
@@ -77,7 +77,7 @@ extension Comapi {
         return .empty()
     }
 
-    /// The ids of the query and those of the body together; at least one.
+    /// The ids of the query combined with those of the body; at least one is required.
     private static func idsToRemove(_ call: inout ComapiCall) throws(Refused) -> Set<ComapiID> {
         var ids = Set(
             call.request.queryItems.filter { $0.name == "id" && !$0.value.isEmpty }.map { ComapiID($0.value) })
@@ -98,7 +98,7 @@ extension Comapi {
         try tell(isTyping: false, &call, state)
     }
 
-    /// Tells the others; the body is ignored, since the JS SDK sends an empty object (observed).
+    /// Notifies the other participants; the body is ignored, since the JS SDK sends an empty object (observed).
     private static func tell(isTyping: Bool, _ call: inout ComapiCall, _ state: State) throws(Refused) -> Reply {
         let conversation = try conversation(call, state)
         let profile = call.caller.profileID

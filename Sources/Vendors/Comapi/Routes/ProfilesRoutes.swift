@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Profiles. Source: observed, all SDKs; who may write is ours.
+/// Profiles. Source: observed, all SDKs; write permissions are ours.
 extension Comapi {
     static func readProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let profile = try profile(call, state)
@@ -11,7 +11,7 @@ extension Comapi {
     }
 
     static func queryProfiles(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
-        // An encoded question mark goes first; what follows a real one narrows further (ours).
+        // The query after an encoded question mark comes first; a regular query narrows further (ours).
         let texts = [ComapiPath.encodedQuery(in: call.request.path), call.request.query.map(String.init)]
         let query = ComapiProfileQuery(texts.compactMap { $0 }.joined(separator: "&")[...])
         guard query.valueCount <= ComapiProfileQuery.capacity else {
@@ -25,14 +25,14 @@ extension Comapi {
         return .json(.array(found.prefix(ComapiProfileQuery.rowLimit).map(\.json)))
     }
 
-    /// Replaces everything but the id and the moment of creation.
+    /// Replaces everything except the id and the creation time.
     static func replaceProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try profileDraft(call)
         return try write(&call, &state) { _ in JSONObject(draft.filter { !$0.value.isNull }.map { ($0.name, $0.value) })
         }
     }
 
-    /// Sets the members that are named; `null` removes one (ours).
+    /// Sets the given members; `null` removes one (ours).
     static func patchProfile(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let draft = try profileDraft(call)
         return try write(&call, &state) { members in
@@ -72,7 +72,7 @@ extension Comapi {
         }
     }
 
-    /// The members of a request that count: the id must be that of the path, and those of the server are ignored.
+    /// The members to store from a request: the id must match the path, and server-owned members are ignored.
     private static func profileDraft(_ call: ComapiCall) throws(Refused) -> JSONObject {
         let own = ComapiID(call.parameters["profile"])
         let members = try call.body { body in

@@ -2,9 +2,9 @@ import Emulation
 import JSON
 import Wire
 
-/// Where a device gets its pushes. Source: observed, all SDKs.
+/// The push registration of a device. Source: observed, all SDKs.
 enum ComapiRegistration {
-    /// Reads a registration: exactly one of `fcm` and `apns`, complete.
+    /// Reads a registration: exactly one of `fcm` and `apns`, with all its members.
     static func read(_ value: JSON) throws(ComapiRefusal) -> JSON {
         guard let object = value.object else {
             throw Comapi.refusal("push", "is a JSON \(value.typeName), not an object")
@@ -46,24 +46,25 @@ extension Comapi {
         return .empty()
     }
 
-    /// A state that the app hands to Facebook's messenger: any fresh text. Source: observed, all SDKs; quoted is inferred.
+    /// A state for the app to pass to Facebook's messenger: any new text. Source: observed, all SDKs; quoted is
+    /// inferred.
     static func stateForFacebook(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         _ = try call.body()
         return .json(.string(call.identifiers.uuid()))
     }
 }
 
-/// What a push carries besides its alert.
+/// The data of a push besides its alert.
 ///
-/// Source: that a client calls a URL of the push with GET and without a token once the user has opened it: JS SDK 1.3,
-/// Android SDK 1.4. Where in the push's data it stands, which URL it is, and its answer are ours.
+/// Source: that a client calls a URL from the push with GET and no token once the user has opened it: JS SDK 1.3,
+/// Android SDK 1.4. The URL, its place in the push's data and the response are ours.
 enum ComapiPush {
-    /// The URL by which a push tells that it was opened.
+    /// The URL to call when a push is opened.
     static func url(of push: String, _ occasion: ComapiOccasion) -> String {
         "\(occasion.base)/apispaces/\(ComapiPath.encoded(occasion.space.id.text))/pushes/\(push)/click"
     }
 
-    /// The data of a push: the link that its sender wrote into the alert, with the tracking URL.
+    /// The data of a push: the link that the sender put into the alert, plus the tracking URL.
     static func data(of alert: JSON, tracking url: String) -> JSON {
         let given = alert["platforms"]?["fcm"]?["data"]?["dd_deepLink"]?.string
         var link = given.flatMap { (try? JSON.parse($0.utf8))?.object } ?? [:]
@@ -73,7 +74,7 @@ enum ComapiPush {
 }
 
 extension Comapi {
-    /// Notes that somebody has opened a push. The URL is the secret, so that no token is asked for.
+    /// Records that a push was opened. The URL is the secret, so no token is required.
     static func clickPush(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         let id = call.parameters["push"]
         guard state[call.space.id].noteClick(ofPush: id, at: call.moment) else {

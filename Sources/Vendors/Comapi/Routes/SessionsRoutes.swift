@@ -40,7 +40,7 @@ extension Comapi {
         return .json(reply)
     }
 
-    /// What the app tells about its device; a member of a wrong type is ignored, and remarked.
+    /// Stores what the app reports about its device; members of a wrong type are ignored, with a remark.
     private static func describeDevice(
         _ members: JSONObject, _ session: inout ComapiSession, _ call: inout ComapiCall
     ) {
@@ -60,7 +60,7 @@ extension Comapi {
         }
     }
 
-    /// The token's session with its token, as `session.create` and `session.read` answer it.
+    /// The session with its token, as `session.create` and `session.read` return it.
     private static func sessionAnswer(_ session: ComapiSession, _ call: ComapiCall) throws(Refused) -> JSON {
         let claims = ComapiSessionClaims(
             space: call.space, profileID: session.profileID, sessionID: session.id.text,
@@ -104,7 +104,7 @@ extension Comapi {
 }
 
 extension ComapiState {
-    /// Ends a session, with its push and its sockets.
+    /// Ends a session, including its push registration and sockets.
     mutating func endSession(_ id: ComapiSessionID, _ outbox: inout Outbox) {
         sessions.end(id)
         outbox.close(WebSocketClosure(.normal, reason: "The session was ended."), at: .session(id))

@@ -2,20 +2,20 @@ import Emulation
 import JSON
 import Tokens
 
-/// An API space: what the portal's settings say of it.
+/// An API space with its settings in the portal.
 final class ComapiSpace: Sendable {
     let id: ComapiID
     let accountID: Int
     let issuer: String
     let audience: String
-    /// The text of the Shared secret, whose UTF-8 bytes are the key; wrong encodings are diagnosed from it.
+    /// The text of the shared secret, whose UTF-8 bytes are the key; used to diagnose wrong encodings.
     let sharedSecret: String
     let sharedKey: SigningKey
-    /// The name of the claim that holds the user's id.
+    /// The name of the claim that contains the user's id.
     let idClaim: String
     /// The text of the session secret.
     let sessionSecret: String
-    /// From which the keys of session tokens are derived.
+    /// The key from which the keys of session tokens are derived.
     let sessionKey: SigningKey
 
     init(
@@ -33,7 +33,7 @@ final class ComapiSpace: Sendable {
         self.sessionKey = sessionKey
     }
 
-    /// A space of another id with the same settings.
+    /// A space with another id and the same settings.
     func copy(_ id: ComapiID) -> ComapiSpace {
         ComapiSpace(
             id: id, accountID: accountID, issuer: issuer, audience: audience, sharedSecret: sharedSecret,
@@ -41,19 +41,19 @@ final class ComapiSpace: Sendable {
     }
 }
 
-/// The spaces that `accounts.yaml` gives, and the templates by which others come into being.
+/// The spaces in `accounts.yaml`, and the templates for further ones.
 struct ComapiAccounts: Sendable {
-    /// Those that have an id of their own, in the file's order.
+    /// The spaces with a complete id, in file order.
     let spaces: [ComapiSpace]
-    /// Those whose id is the beginning of others'; the longest goes first.
+    /// Templates, whose id is a prefix of space ids; the longest prefix comes first.
     let templates: [ComapiSpace]
     private let byID: [ComapiID: ComapiSpace]
 
-    /// The space of that id, if it is configured or a template fits. ours: the vendor has no templates.
+    /// The space with this id, if configured or matched by a template. ours: the vendor has no templates.
     func space(_ id: String) -> ComapiSpace? {
         let id = ComapiID(id)
         if let space = byID[id] { return space }
-        // A short id keeps what is stored under it short; the longest that a client could sensibly want is a UUID's. ours.
+        // Bounds the memory per id; clients hardly need more than the length of a UUID. ours.
         guard id.text.utf8.count <= 200 else { return nil }
         let template = templates.first { template in
             id.text.utf8.count > template.id.text.utf8.count && id.text.utf8.starts(with: template.id.text.utf8)

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// What can happen without a request of the app (all ours).
+/// Changes without a request from the app (all ours).
 extension Comapi {
     private static let session = [
         ActionMember("session", "id of the session", isRequired: true),

@@ -1,40 +1,40 @@
 import Emulation
 import JSON
 
-/// A question that the app answers with its own token.
+/// A challenge that the app answers with its own token.
 struct ComapiChallenge: Sendable {
     var id = ""
     var space = ComapiID("")
     var nonce = ""
     var issued = Moment(unixSeconds: 0)
     var expires = Moment(unixSeconds: 0)
-    /// The session that came of it.
+    /// The session created by the answer.
     var answeredBy: String?
 }
 
-/// The challenges of a sandbox in the order of their issue, found by their nonces too.
+/// The challenges of a sandbox in order of issue, indexed by nonce too.
 typealias ComapiChallengeStore = RecordTable<ComapiChallenge>
 
 extension ComapiChallengeStore {
-    /// Source: the spec, section 8; ours.
+    /// ours.
     static var capacity: Int { 10_000 }
-    /// How long a challenge stays after its end, so that a late answer keeps a name of its own.
+    /// How long an expired challenge is kept, so that a late answer gets a specific failure.
     static var remembrance: Duration { .seconds(86_400) }
 
     func challenge(nonce: String) -> ComapiChallenge? { self[named: nonce] }
 
-    /// Adds a challenge; where there is no room, expired ones go first, then the oldest.
+    /// Adds a challenge; if there is no room, removes expired ones first, then the oldest.
     mutating func add(_ challenge: ComapiChallenge, at moment: Moment) {
-        // The first ones for as long as they fit: they were issued in the order of their ends, nearly always.
+        // Only the leading ones: challenges expire nearly always in order of issue.
         remove(added.prefix { self[$0].map { $0.expires + Self.remembrance <= moment } ?? true })
         if count >= Self.capacity { makeRoom(at: moment) }
         store(challenge)
     }
 
-    /// Notes which session a challenge was answered by.
+    /// Records the session that answered a challenge.
     mutating func answer(_ id: String, by session: String) { change(id) { $0.answeredBy = session } }
 
-    /// A hundredth at once, so that the next ones need not search again.
+    /// Removes a hundredth at once, so that the next additions need no search.
     private mutating func makeRoom(at moment: Moment) {
         let wanted = Self.capacity / 100
         let expired = all.filter { $0.expires < moment }.map(\.id)

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// Something that was uploaded.
+/// An uploaded file.
 struct ComapiContent: Sendable {
     var id = ""
     var space = ComapiID("")
@@ -12,15 +12,15 @@ struct ComapiContent: Sendable {
     var bytes: [UInt8] = []
 }
 
-/// The uploads of a sandbox, the oldest first.
+/// The uploads of a sandbox, oldest first.
 typealias ComapiContentStore = RecordTable<ComapiContent>
 
 extension ComapiContentStore {
-    /// The largest upload, in bytes. Source: the spec, 4.7; ours.
+    /// The maximum size of an upload, in bytes. ours.
     static var largest: Int { 10 << 20 }
-    /// How many uploads of a sandbox there may be; beyond it the oldest go. ours.
+    /// The maximum number of uploads per sandbox; beyond it, the oldest are removed. ours.
     static var capacity: Int { 2000 }
-    /// What all uploads of a sandbox may take together, in bytes. ours.
+    /// The maximum total size of a sandbox's uploads, in bytes. ours.
     private static var totalLimit: Int { 64 << 20 }
 
     mutating func add(_ content: ComapiContent) {

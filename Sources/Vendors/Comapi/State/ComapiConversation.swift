@@ -1,18 +1,18 @@
 import Emulation
 import JSON
 
-/// What a participant is.
+/// The role of a participant.
 enum ComapiRole: String, Sendable, CaseIterable, RecordValue {
     case owner
     case participant
 
-    /// The role of that name; `member` means participant (observed, documents of the JS SDK).
+    /// The role with this name; `member` means participant (observed, documents of the JS SDK).
     init?(named name: String) {
         if name == "member" { self = .participant } else { self.init(rawValue: name) }
     }
 }
 
-/// What a role may do; a flag that is not given is true.
+/// The permissions of a role; an absent flag is true.
 struct ComapiRights: Sendable, Hashable {
     enum Flag: String, CaseIterable { case canSend, canAddParticipants, canRemoveParticipants }
 
@@ -25,7 +25,7 @@ struct ComapiRights: Sendable, Hashable {
     var json: JSON { .object(JSONObject(Flag.allCases.map { ($0.rawValue, .bool(allows($0))) })) }
 }
 
-/// Somebody in a conversation.
+/// A participant of a conversation.
 struct ComapiParticipant: CodedRecord {
     var id = ComapiID("")
     var role = ComapiRole.participant
@@ -54,15 +54,15 @@ struct ComapiConversation: Sendable {
     var isPublic = false
     var rights: [ComapiRole: ComapiRights] = [:]
     private(set) var participants: [ComapiID: ComapiRole] = [:]
-    /// Who joined, in that order.
+    /// The participants' ids, in order of joining.
     private var order: [ComapiID] = []
     var created: Moment
     var creator: ComapiID
     var updated: Moment
     var updater: ComapiID
-    /// Counts the changes of its members.
+    /// The number of changes of its members.
     var revision = 1
-    /// `nil` while it lives.
+    /// The time of deletion; `nil` if not deleted.
     var deleted: Moment?
     var log = ComapiEventLog()
 
@@ -72,17 +72,17 @@ struct ComapiConversation: Sendable {
         (self.creator, updater) = (creator, creator)
     }
 
-    /// How many participants a conversation may have. ours.
+    /// The maximum number of participants per conversation. ours.
     static let participantCapacity = 10_000
 
-    /// The participants in the order in which they joined.
+    /// The participants in order of joining.
     var joined: [ComapiParticipant] {
         order.compactMap { id in participants[id].map { ComapiParticipant(id: id, role: $0) } }
     }
 
     func rights(of role: ComapiRole) -> ComapiRights { rights[role] ?? ComapiRights() }
 
-    /// Takes somebody in, or gives somebody another role.
+    /// Adds a participant, or changes its role.
     mutating func join(_ participant: ComapiParticipant) {
         if participants.updateValue(participant.role, forKey: participant.id) == nil { order.append(participant.id) }
     }
@@ -94,7 +94,7 @@ struct ComapiConversation: Sendable {
 
     mutating func leaveAll() { (participants, order) = ([:], []) }
 
-    /// The members that clients set, which the tag is made of.
+    /// The members that clients set, from which the tag is computed.
     var core: JSONObject {
         var core: JSONObject = ["id": id.json]
         if let name { core.append("name", .string(name)) }
@@ -108,7 +108,7 @@ struct ComapiConversation: Sendable {
 
     var etag: String { ComapiETag.tag(of: .object(core)) }
 
-    /// As answered. Source: test data of the Android SDK.
+    /// The conversation as sent. Source: test data of the Android SDK.
     var json: JSON {
         var object = core
         object.append("messageScope", "a2p")
@@ -122,7 +122,7 @@ struct ComapiConversation: Sendable {
         return .object(object)
     }
 
-    /// An estimate of the memory that it takes without its log.
+    /// An estimate of its memory without the log.
     var byteCount: Int { JSON.object(core).bytes.count + 200 + participantBytes }
 
     private var participantBytes: Int { order.reduce(0) { $0 + $1.text.utf8.count + 64 } }
@@ -169,7 +169,7 @@ extension ComapiConversation: KeyedRecord, CodedRecord {
 }
 
 extension ComapiRights {
-    /// Reads the flags that are given.
+    /// Reads the flags that are present.
     fileprivate init(_ node: FixtureNode) throws(FixtureProblem) {
         let members = try node.mapping(Flag.allCases.map(\.rawValue)).members
         var refused: [Flag] = []

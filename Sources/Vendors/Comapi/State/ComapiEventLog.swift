@@ -1,30 +1,30 @@
 import Emulation
 import JSON
 
-/// How far a message has come with somebody; read implies delivered.
+/// How far a message has reached a participant; read implies delivered.
 enum ComapiMessageStatus: String, Sendable, CaseIterable, RecordValue {
     case delivered
     case read
 }
 
-/// A message as it was sent, with what became of it.
+/// A message as it was sent, with its statuses.
 struct ComapiMessage: Sendable {
     let id: String
     let sentEventID: Int
     let sender: ComapiID
-    /// The member `from` of its context: id, name and picture of the sender when it was sent.
+    /// The member `from` of its context: id, name and picture of the sender at the time of sending.
     private(set) var from: JSON
     let sent: Moment
     private(set) var metadata: JSON
     private(set) var parts: JSON
     private(set) var alert: JSON?
-    /// By whom it was received.
+    /// The status per recipient.
     var statuses: [ComapiID: (status: ComapiMessageStatus, on: Moment)] = [:]
-    /// What it takes, in bytes.
+    /// Its size in bytes.
     private(set) var byteCount: Int
 }
 
-/// Something that happened in a conversation, numbered.
+/// A numbered event in a conversation.
 struct ComapiEvent: Sendable {
     enum Kind: Sendable {
         case sent
@@ -40,7 +40,7 @@ struct ComapiEvent: Sendable {
 
     var isSent: Bool { if case .sent = kind { true } else { false } }
 
-    /// The last part of its frame's name.
+    /// The last part of the frame's name.
     var name: String {
         switch kind {
         case .sent: "sent"
@@ -51,25 +51,25 @@ struct ComapiEvent: Sendable {
 
 /// The events of a conversation, numbered 1, 2, 3 … without gaps.
 struct ComapiEventLog: Sendable {
-    /// Events beyond this number push out the oldest ones; what is left then reads as if it were all there ever was. ours.
+    /// The maximum number of events; older ones are dropped, and the rest reads as if they had never existed. ours.
     static let capacity = 10_000
 
     private(set) var events: [ComapiEvent] = []
     private(set) var messages: [String: ComapiMessage] = [:]
-    /// The number of the newest event; 0 without any.
+    /// The number of the newest event; 0 if there is none.
     private(set) var lastID = 0
     private(set) var latestSentID: Int?
 
-    /// The largest number of an event; a log that an import has brought there takes no more. ours.
+    /// The maximum event number; a log that an import has brought there accepts no more events. ours.
     static let largestID = 1 << 40
 
-    /// Whether there is a number for one more event.
+    /// Whether a number is left for another event.
     var hasRoom: Bool { lastID < Self.largestID }
 
-    /// The number that the next event will have.
+    /// The number of the next event.
     var nextID: Int { lastID + 1 }
 
-    /// The number of the oldest event that is kept.
+    /// The number of the oldest stored event.
     var firstID: Int { events.first?.id ?? nextID }
 
     subscript(id: Int) -> ComapiEvent? {
@@ -77,9 +77,9 @@ struct ComapiEventLog: Sendable {
         return events.indices.contains(index) ? events[index] : nil
     }
 
-    /// Adds a message with the event of its sending.
+    /// Adds a message with its `sent` event.
     ///
-    /// - Returns: the bytes that older events gave back.
+    /// - Returns: the bytes freed by dropping older events.
     mutating func append(_ message: ComapiMessage, eventID: String) -> Int {
         messages[message.id] = message
         latestSentID = message.sentEventID
@@ -89,9 +89,9 @@ struct ComapiEventLog: Sendable {
                 messageID: message.id, kind: .sent))
     }
 
-    /// Notes how far a message has come with somebody.
+    /// Records a message's status for a participant.
     ///
-    /// - Returns: the bytes that older events gave back.
+    /// - Returns: the bytes freed by dropping older events.
     mutating func append(
         _ status: ComapiMessageStatus, on moment: Moment, of messageID: String, by profile: ComapiID,
         eventID: String, at now: Moment
@@ -109,7 +109,7 @@ struct ComapiEventLog: Sendable {
         return events.count > Self.capacity ? trim() : 0
     }
 
-    /// A hundredth at once: taking single elements off the front would move all the others each time.
+    /// Drops a hundredth at once: removing single elements from the front would move all others each time.
     private mutating func trim() -> Int {
         let oldest = events.prefix(Self.capacity / 100)
         var bytes = 0
@@ -122,17 +122,17 @@ struct ComapiEventLog: Sendable {
         return bytes
     }
 
-    /// What an event takes, in bytes; estimated.
+    /// The estimated size of an event, in bytes.
     static let eventBytes = 250
 
-    /// What all of it takes, in bytes; estimated.
+    /// The estimated size of the log, in bytes.
     var byteCount: Int { events.count * Self.eventBytes + messages.values.reduce(0) { $0 + $1.byteCount } }
 }
 
 // MARK: - As records
 
 extension ComapiEventLog {
-    /// Codes the members of a conversation that are its log's: the number of the last event, and the events.
+    /// Codes the members of a conversation that belong to its log: the number of the last event, and the events.
     mutating func code(_ coder: inout RecordCoder) {
         var last: Int? = lastID
         coder.member("last_event", &last, in: 0...Self.largestID)
@@ -161,7 +161,7 @@ extension ComapiEventLog {
     }
 }
 
-/// An event as an export has it, with the message that it sent.
+/// An event in an export, with the message that it sent.
 private struct ComapiLogEntry: CodedRecord {
     var event = ComapiEvent()
     var message: ComapiMessage?
@@ -199,7 +199,7 @@ extension ComapiEvent: CodedRecord {
 }
 
 extension ComapiMessage {
-    /// How far the message has come with somebody.
+    /// The status of the message for one participant.
     private struct Status: CodedRecord {
         var profile = ComapiID("")
         var status = ComapiMessageStatus.delivered
@@ -212,7 +212,7 @@ extension ComapiMessage {
         }
     }
 
-    /// A message of which nothing is known but its sending.
+    /// A message of which only the sending is known.
     fileprivate init(sentBy event: ComapiEvent) {
         self.init(
             id: event.messageID, sentEventID: event.id, sender: event.actor,
@@ -220,7 +220,7 @@ extension ComapiMessage {
             alert: nil, byteCount: 0)
     }
 
-    /// Codes what is known of the message besides its event.
+    /// Codes the message's data besides its event.
     fileprivate mutating func code(_ coder: inout RecordCoder) {
         coder.member("from", &from, or: from)
         coder.member("metadata", &metadata, or: [:])
@@ -235,19 +235,19 @@ extension ComapiMessage {
     }
 }
 
-/// A page of messages, walked from the newest event down.
+/// A page of messages, walked back from the newest event.
 struct ComapiMessagePage {
-    /// The highest event id wanted, clipped to the newest one.
+    /// The highest event id requested, limited to the newest one.
     let latestEventID: Int
-    /// The last event walked, and 0 where nothing lies below it: upon that, clients stop asking. Source: Android SDK's test
+    /// The last event walked, or 0 if no older one exists, which tells clients to stop. Source: Android SDK's test
     /// data, JS SDK, chat SDKs.
     let earliestEventID: Int
-    /// Newest first.
+    /// The messages, newest first.
     private(set) var messages: [ComapiMessage] = []
-    /// Status events whose message is not in the page, newest first.
+    /// Status events whose message is not on the page, newest first.
     private(set) var orphans: [ComapiEvent] = []
 
-    /// Walks down from `from`, or the newest event, to the sent event that makes the page full (ours: the limit counts
+    /// Walks back from `from`, or from the newest event, to the sent event that fills the page (ours: the limit counts
     /// messages, not events).
     init(_ log: ComapiEventLog, from: Int?, limit: Int) {
         latestEventID = min(from ?? log.lastID, log.lastID)

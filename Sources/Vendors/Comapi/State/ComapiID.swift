@@ -1,4 +1,4 @@
 import JSON
 
-/// An id that clients choose: any text, equal to another one when both have the same bytes.
+/// An id that clients choose: any text, compared byte by byte.
 typealias ComapiID = ExactText

@@ -1,12 +1,12 @@
 import Emulation
 
-/// Which sessions have open sockets, and which of them ends first.
+/// The sessions with open sockets, and the earliest time one of them expires.
 struct ComapiOpenSockets: Sendable {
     private var open: [ComapiSessionID: (count: Int, expires: Moment)] = [:]
-    /// Kept, since it is asked for after every exchange.
+    /// Cached, since it is read after every exchange.
     private(set) var earliest: Moment?
 
-    /// The sessions that have ended by a moment.
+    /// The sessions that have expired by a moment.
     func over(at moment: Moment) -> [ComapiSessionID] { open.filter { $0.value.expires <= moment }.map(\.key).sorted() }
 
     mutating func add(_ session: ComapiSessionID, expires: Moment) {

@@ -1,16 +1,16 @@
 import Emulation
 import JSON
 
-/// What is known of a user: a free-form object.
+/// The profile of a user: a free-form object.
 ///
 /// Source: members observed, iOS SDK; `_createdOn` and `_updatedOn` observed, mock of the JS SDK.
 struct ComapiProfile: Sendable {
     private(set) var id: ComapiID
-    /// Without `id` and without members that start with `_`.
+    /// Without `id` and members that start with `_`.
     private(set) var members: JSONObject
     private(set) var created: Moment
     private(set) var updated: Moment
-    /// Counts the changes.
+    /// The number of changes.
     private(set) var revision = 1
 
     init(id: ComapiID, members: JSONObject, created: Moment, updated: Moment? = nil, revision: Int = 1) {
@@ -21,7 +21,7 @@ struct ComapiProfile: Sendable {
         self.revision = revision
     }
 
-    /// The members that are texts if they are there.
+    /// The members that must be texts if present.
     static let textMembers = [
         "firstName", "lastName", "email", "gender", "phoneNumber", "phoneNumberCountryCode", "profilePicture",
     ]
@@ -39,7 +39,7 @@ struct ComapiProfile: Sendable {
 
     var etag: String { ComapiETag.tag(of: .object(bare)) }
 
-    /// An estimate of the memory that it takes.
+    /// An estimate of its memory.
     var byteCount: Int { JSON.object(bare).bytes.count + 100 }
 
     /// First and last name, else the id (ours).
@@ -48,7 +48,7 @@ struct ComapiProfile: Sendable {
         return names.isEmpty ? id.text : names.joined(separator: " ")
     }
 
-    /// The profile with other members, a revision later; `nil` when nothing changes.
+    /// The profile with other members and the next revision; `nil` if nothing changes.
     func changed(to members: JSONObject, at moment: Moment) -> ComapiProfile? {
         if JSON.object(members).isEquivalent(to: .object(self.members)) { return nil }
         return ComapiProfile(
@@ -74,7 +74,7 @@ extension ComapiProfile: KeyedRecord, CodedRecord {
                 guard name != "id", !name.utf8.starts(with: "_".utf8) else {
                     throw value.nameProblem("\(name) is the server's own")
                 }
-                // No name stands there twice.
+                // Stored members have no duplicate names.
                 members.append(name, try value.verbatim())
             }
             return members

@@ -1,11 +1,11 @@
 import JSON
 import Wire
 
-/// What is asked of profiles, in the language of npm `mongo-querystring` as far as the SDKs write it.
+/// A query for profiles, in the language of npm `mongo-querystring` as far as the SDKs use it.
 ///
 /// Source: operators observed, JS SDK profileManager.ts and Android SDK QueryBuilder.java; typing of values is ours.
 struct ComapiProfileQuery: Sendable {
-    /// ours: bounds, so that a call stays quick.
+    /// ours: limits, so that a call stays fast.
     static let capacity = 100
     static let rowLimit = 1000
 
@@ -25,19 +25,19 @@ struct ComapiProfileQuery: Sendable {
 
     private var terms: [(path: [Substring], test: Test)] = []
 
-    /// How many terms must hold.
+    /// The number of terms, all of which must hold.
     var termCount: Int { terms.count }
 
-    /// ours: the longest value of a term, in bytes, and how much of a text is searched for one; a query is answered under
-    /// the lock, so it must not take long.
+    /// ours: the maximum length of a value, in bytes, and of the part of a text searched for it; a query runs with the
+    /// state locked, so it must be fast.
     static let longestValue = 256
     private static let searchedBytes = 4096
 
-    /// How many values the terms name, and the longest of them in bytes.
+    /// The number of values in the terms, and the length of the longest in bytes.
     private(set) var valueCount = 0
     private(set) var longestValue = 0
 
-    /// Reads the raw text behind the question mark; `+` stays `+`.
+    /// Reads the raw text after the question mark; `+` stays `+`.
     init(_ text: Substring) {
         var (one, none): ([String: [String]], [String: [String]]) = ([:], [:])
         for (name, value) in PercentEncoding.items(of: text) {
@@ -74,7 +74,7 @@ struct ComapiProfileQuery: Sendable {
         return .equal(value)
     }
 
-    /// The longer signs stand first.
+    /// Longer operators come first.
     private static let signs: [(String, @Sendable (String) -> Test)] = [
         (">=", { .order(.greaterOrEqual, $0) }), ("<=", { .order(.lessOrEqual, $0) }),
         (">", { .order(.greater, $0) }), ("<", { .order(.less, $0) }), ("!", { .notEqual($0) }),
@@ -106,7 +106,7 @@ struct ComapiProfileQuery: Sendable {
         }
     }
 
-    /// A text that reads as a number or boolean equals both itself and that value.
+    /// A text that parses as a number or boolean equals both itself and that value.
     private static func equals(_ value: JSON, _ wanted: String) -> Bool {
         switch value {
         case .string(let text): text.hasSameBytes(as: wanted)
@@ -144,7 +144,7 @@ struct ComapiProfileQuery: Sendable {
         }
     }
 
-    /// The value as the text that it is compared by; `nil` for arrays, objects and `null`.
+    /// The value as text for comparison; `nil` for arrays, objects and `null`.
     private static func text(_ value: JSON) -> String? {
         switch value {
         case .string(let text): text
@@ -155,7 +155,7 @@ struct ComapiProfileQuery: Sendable {
     }
 
     private static func number(_ text: String) -> JSONNumber? {
-        // A text that is no JSON is no number, whatever the reason.
+        // Text that is not valid JSON is not a number.
         (try? JSON.parse(text.utf8))?.number
     }
 }

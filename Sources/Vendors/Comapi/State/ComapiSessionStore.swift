@@ -5,14 +5,14 @@ import JSON
 struct ComapiSession: Sendable {
     private(set) var id: ComapiSessionID
     private(set) var profileID: ComapiID
-    /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as they were given, in this order.
+    /// `deviceId`, `platform`, `platformVersion`, `sdkType` and `sdkVersion`, as far as given, in this order.
     var device: JSONObject = [:]
     var sourceAddress = ""
     var nonce = ""
     private(set) var started: Moment
-    /// The instant of the token's `exp`.
+    /// The time of the token's `exp`.
     var expires: Moment
-    /// Where pushes go: the object of the request, `fcm` or `apns`.
+    /// The push registration: the request's object, `fcm` or `apns`.
     var registration: JSON?
 
     var space: ComapiID { id.space }
@@ -20,7 +20,7 @@ struct ComapiSession: Sendable {
     /// The members that describe a device.
     static let deviceMembers = ["deviceId", "platform", "platformVersion", "sdkType", "sdkVersion"]
 
-    /// The session as answered. Source: test data of the iOS and Android SDKs, mock of the JS SDK.
+    /// The session as sent. Source: test data of the iOS and Android SDKs, mock of the JS SDK.
     var json: JSON {
         var object: JSONObject = ["id": .string(id.text), "profileId": profileID.json]
         for member in device { object.append(member.name, member.value) }
@@ -35,35 +35,35 @@ struct ComapiSession: Sendable {
         return .object(object)
     }
 
-    /// How a session is begun. Source: all SDKs.
+    /// The provider with which sessions start. Source: all SDKs.
     static let provider = "jsonWebToken"
 }
 
-/// The sessions of a sandbox, within bounds.
+/// The sessions of a sandbox, within limits.
 struct ComapiSessionStore: Sendable {
-    /// Sessions beyond this number push out the oldest, whose tokens are unknown from then on. ours.
+    /// The maximum number of sessions; beyond it, the oldest are dropped and their tokens become unknown. ours.
     static let capacity = 20_000
-    /// How many ended sessions are remembered as such. ours.
+    /// The maximum number of ended sessions to remember. ours.
     static let endedCapacity = 20_000
 
     private static let bound = RecordBound(count: capacity)
 
-    /// In the order of their beginning.
+    /// In order of start.
     var table = RecordTable<ComapiSession>()
-    /// Those that have ended, the first one first.
+    /// Ended sessions, in order of ending.
     private(set) var ended = InsertionOrder<ComapiSessionID>()
-    /// Those that an action had forgotten; a later start forgets even that.
+    /// Sessions that an action made the server forget; a restart clears this too.
     private var forgotten: Set<ComapiSessionID> = []
     private(set) var sockets = ComapiOpenSockets()
 
-    /// All of them, in the order of their beginning.
+    /// All sessions, in order of start.
     var all: [ComapiSession] { table.all }
 
     subscript(id: ComapiSessionID) -> ComapiSession? { table[id] }
 
     func isEnded(_ id: ComapiSessionID) -> Bool { ended.contains(id) }
 
-    /// The sessions of a user, in the order of their beginning.
+    /// The sessions of a user, in order of start.
     func sessions(of profile: ComapiID, in space: ComapiID) -> [ComapiSession] {
         table.records(in: ComapiSession.Owner(space: space, profile: profile))
     }
@@ -74,7 +74,7 @@ struct ComapiSessionStore: Sendable {
         _ = table.shrink(to: Self.bound)
     }
 
-    /// Ends a session, and remembers that it was.
+    /// Ends a session, and remembers that it ended.
     mutating func end(_ id: ComapiSessionID) {
         table.remove(id)
         sockets.forget(id)
@@ -87,22 +87,22 @@ struct ComapiSessionStore: Sendable {
         if ended.count > Self.endedCapacity { _ = ended.removeFirst(Self.endedCapacity / 100) }
     }
 
-    /// Forgets a session as if it had never been.
+    /// Forgets a session as if it had never existed.
     mutating func forget(_ id: ComapiSessionID) {
         table.remove(id)
-        // ours: a bound, so that forgetting in a loop cannot fill the machine.
+        // ours: a bound, so that forgetting in a loop cannot exhaust memory.
         if forgotten.count < Self.endedCapacity { forgotten.insert(id) }
     }
 
-    /// Whether an action has had the session forgotten, so that nobody takes it over again.
+    /// Whether an action made the server forget the session, so that it must not be adopted again.
     func isForgotten(_ id: ComapiSessionID) -> Bool { forgotten.contains(id) }
 
-    /// Sets where pushes of a session go; `nil` for nowhere.
+    /// Sets the push registration of a session; `nil` for none.
     mutating func register(_ registration: JSON?, for id: ComapiSessionID) {
         table.change(id) { $0.registration = registration }
     }
 
-    /// Has a session end at another moment.
+    /// Changes the expiry of a session.
     mutating func expire(_ id: ComapiSessionID, at moment: Moment) {
         table.change(id) { $0.expires = moment }
         sockets.setExpiry(of: id, moment)
@@ -112,14 +112,14 @@ struct ComapiSessionStore: Sendable {
 
     mutating func socketClosed(for id: ComapiSessionID) { sockets.remove(id) }
 
-    /// Counts the sockets of a session no more: they are being closed.
+    /// Stops counting the sockets of a session: they are being closed.
     mutating func forgetSockets(of id: ComapiSessionID) { sockets.forget(id) }
 }
 
 // MARK: - As a record
 
 extension ComapiSession: KeyedRecord, CodedRecord {
-    /// Whose sessions are looked for together.
+    /// The key under which sessions are listed.
     struct Owner: Hashable, Sendable {
         let space: ComapiID
         let profile: ComapiID

@@ -2,10 +2,10 @@ import Emulation
 import JSON
 import Wire
 
-// MARK: - What happens in a conversation
+// MARK: - Events in a conversation
 
 extension ComapiState {
-    /// Adds a message to a conversation's log, tells its participants, and notes pushes.
+    /// Adds a message to a conversation's log, notifies its participants, and records pushes.
     ///
     /// - Returns: the message.
     mutating func send(
@@ -38,9 +38,9 @@ extension ComapiState {
         return .object(from)
     }
 
-    /// Changes how far a message has come with the actor.
+    /// Changes the status of a message for the actor.
     ///
-    /// - Returns: why nothing changes; `nil` when something does.
+    /// - Returns: why nothing changed; `nil` if something did.
     mutating func apply(
         _ update: ComapiStatusUpdate, to id: ComapiID, _ occasion: ComapiOccasion, _ outbox: inout Outbox
     ) -> String? {
@@ -67,14 +67,14 @@ extension ComapiState {
         return nil
     }
 
-    /// Tells all participants of an event of the log.
+    /// Notifies all participants of an event in the log.
     private func tell(_ event: Int, of id: ComapiID, _ space: ComapiSpace, _ outbox: inout Outbox) {
         guard let conversation = self[space.id].conversations[id], let event = conversation.log[event] else { return }
         outbox.send(
             ComapiFrame.event(event, of: conversation, in: space).message, to: conversation.audience(in: space.id))
     }
 
-    /// Notes a push for each registered session of every other participant (ours).
+    /// Records a push for each registered session of every other participant (ours).
     private mutating func notePushes(
         _ alert: JSON, _ message: ComapiMessage, of id: ComapiID, _ occasion: ComapiOccasion
     ) {
@@ -94,15 +94,15 @@ extension ComapiState {
     }
 }
 
-// MARK: - As answered
+// MARK: - As sent
 
 extension ComapiMessage {
-    /// What the sender is told.
+    /// The response to the sender.
     var sentReceipt: JSON { ["id": .string(id), "eventId": JSON(sentEventID)] }
 }
 
 extension ComapiConversation {
-    /// Who sent a message, and when.
+    /// The sender and time of a message.
     private func context(of message: ComapiMessage) -> JSON {
         [
             "from": message.from, "conversationId": id.json, "sentBy": message.sender.json,
@@ -110,7 +110,7 @@ extension ComapiConversation {
         ]
     }
 
-    /// A message of a page. Source: test data of the Android SDK; `on` is read by JS and Android, `timestamp` by iOS.
+    /// A message on a page. Source: test data of the Android SDK; JS and Android read `on`, iOS reads `timestamp`.
     func json(of message: ComapiMessage) -> JSON {
         let statuses = message.statuses.sorted { $0.key < $1.key }.map { profile, entry -> (String, JSON) in
             let moment = JSON.string(entry.on.rfc3339)

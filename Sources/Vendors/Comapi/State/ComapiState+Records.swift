@@ -2,14 +2,14 @@ import Emulation
 import JSON
 import Tokens
 
-/// State as JSON; the fixtures give none, so that what requests changed is all there is.
+/// State as JSON; the fixtures give none, so all state comes from requests.
 extension Comapi: RecordedVendor {
     var initialState: ComapiState { ComapiState() }
 
     func code(_ state: inout ComapiState, _ coder: inout RecordCoder) {
         if coder.isReading { state = ComapiState(rememberedFrom: state) }
         coder.note(isChanged: !state.adoptsEarlierSessions || state.mintMark != initialState.mintMark)
-        // What is put into a sandbox by hand changes nothing about whose tokens are good there.
+        // Importing state into a sandbox does not change whose tokens it accepts.
         coder.member("adopts_earlier_sessions", &state.adoptsEarlierSessions, or: state.adoptsEarlierSessions)
         coder.member("mint_mark", &state.mintMark, or: state.mintMark)
         var challenges = state.challenges.all
@@ -29,9 +29,9 @@ extension Comapi: RecordedVendor {
         if coder.isReading { for content in contents { state.contents.add(content) } }
     }
 
-    /// A reset ends the sessions of earlier starts too, and what was minted before it.
+    /// A reset also ends sessions of earlier runs, and invalidates tokens minted before it.
     ///
-    /// The new mark follows from the old one: with a seed, the same calls yield the same tokens.
+    /// The new mark is derived from the old one: with a seed, the same calls yield the same tokens.
     func state(afterResetting old: ComapiState) -> ComapiState {
         var state = ComapiState()
         state.adoptsEarlierSessions = false
@@ -41,14 +41,14 @@ extension Comapi: RecordedVendor {
 }
 
 extension ComapiState {
-    /// A state without records, which knows whose tokens are good.
+    /// A state without records that still knows which tokens it accepts.
     fileprivate init(rememberedFrom old: ComapiState) {
         (adoptsEarlierSessions, mintMark) = (old.adoptsEarlierSessions, old.mintMark)
     }
 
-    /// Adds a space of an import.
+    /// Adds an imported space.
     ///
-    /// - Returns: why it cannot be added.
+    /// - Returns: why it was not added.
     fileprivate mutating func add(_ space: ComapiSpaceState) -> String? {
         if spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
         let old = self
@@ -71,7 +71,7 @@ extension ComapiState {
 extension RecordCoder {
     /// A moment: Unix seconds, or an RFC 3339 date.
     ///
-    /// The seconds may lie beyond what a clock shows: so may the end of a session, which its token says.
+    /// The seconds may exceed the clock's range, as may a session's end, which its token sets.
     mutating func instant(_ name: String, _ value: inout Moment, or standard: Moment? = nil) {
         member(name, &value, or: standard, write: { $0.written }, read: Self.instant)
     }

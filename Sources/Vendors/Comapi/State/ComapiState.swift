@@ -1,27 +1,27 @@
 import Emulation
 import JSON
 
-/// What Comapi remembers in one sandbox.
+/// Comapi's state in one sandbox.
 struct ComapiState: Sendable {
-    /// What profiles, conversations and messages of a sandbox may take together, in bytes as JSON; beyond it, what would
-    /// need more is refused as too large. ours: a bound, so that a load test cannot fill the machine.
+    /// The maximum size of a sandbox's profiles, conversations and messages together, in bytes as JSON; beyond it,
+    /// requests that need more are rejected as too large. ours: a bound, so that a load test cannot exhaust memory.
     static let recordLimit = 64 << 20
-    /// How many profiles, and how many conversations, a sandbox may have. ours.
+    /// The maximum number of profiles and conversations together in a sandbox. ours.
     static let recordCapacity = 20_000
 
     var challenges = ComapiChallengeStore()
     var sessions = ComapiSessionStore()
     var contents = ComapiContentStore()
     private(set) var spaces: [ComapiID: ComapiSpaceState] = [:]
-    /// Whether sessions of an earlier start of the program are taken over; a reset ends that.
+    /// Whether sessions of an earlier run of the program are adopted; a reset ends that.
     var adoptsEarlierSessions = true
-    /// What a minted token of a session carries to be good here; another one after a reset.
+    /// The mark that a minted session token needs to be valid here; a reset changes it.
     var mintMark = "first"
-    /// The bytes that records take, and how many there are; both estimated upwards.
+    /// The size of the records in bytes, and their number; both are upper estimates.
     private(set) var recordBytes = 0
     private(set) var recordCount = 0
 
-    /// What is kept of a space.
+    /// The state of a space.
     subscript(space: ComapiID) -> ComapiSpaceState {
         get { spaces[space] ?? ComapiSpaceState(id: space) }
         _modify { yield &spaces[space, default: ComapiSpaceState(id: space)] }
@@ -29,7 +29,7 @@ struct ComapiState: Sendable {
 
     init() {}
 
-    /// Refuses when there is no room for so many bytes, or so many records.
+    /// Rejects a change if there is no room for its bytes or records.
     func checkRoom(bytes: Int, records: Int = 0) throws(ComapiRefusal) {
         guard recordBytes + bytes <= Self.recordLimit, recordCount + records <= Self.recordCapacity else {
             throw Refusal(
@@ -39,21 +39,21 @@ struct ComapiState: Sendable {
         }
     }
 
-    /// Counts what was added, or taken away.
+    /// Counts added or removed bytes and records.
     mutating func count(bytes: Int, records: Int = 0) {
         recordBytes = max(0, recordBytes + bytes)
         recordCount = max(0, recordCount + records)
     }
 
-    /// Takes over a session that another start of the program began, with its profile.
+    /// Adopts a session that another run of the program began, with its profile.
     mutating func adopt(_ session: ComapiSession, at moment: Moment) {
         sessions.add(session)
-        // Without room for a profile the session goes on without one; its reads then say so.
+        // Without room for a profile the session has none, and reads of it say so.
         guard (try? checkRoom(bytes: 200, records: 1)) != nil else { return }
         makeProfile(of: session.profileID, in: session.space, at: moment)
     }
 
-    /// Makes the profile of a user who has none; one that is there is never touched.
+    /// Creates a user's profile unless it exists; never changes an existing one.
     mutating func makeProfile(of id: ComapiID, in space: ComapiID, at moment: Moment) {
         guard self[space].profiles[id] == nil else { return }
         let profile = ComapiProfile(id: id, members: [:], created: moment)
@@ -62,14 +62,14 @@ struct ComapiState: Sendable {
     }
 }
 
-/// What is kept of one space.
+/// The state of one space.
 struct ComapiSpaceState: CodedRecord {
-    /// How many pushes are kept, the newest ones. Source: the spec, 4.8; ours.
+    /// The maximum number of pushes; the newest are kept. ours.
     static let pushCapacity = 1000
 
     private(set) var id = ComapiID("")
     var profiles = RecordTable<ComapiProfile>()
-    /// Deleted ones too, since their log goes on when they are created again.
+    /// Including deleted ones, since their log continues if they are created again.
     var conversations = RecordTable<ComapiConversation>()
     private(set) var pushes: [JSON] = []
 
@@ -86,9 +86,9 @@ struct ComapiSpaceState: CodedRecord {
         }
     }
 
-    /// Notes that the tracking URL of a push was called.
+    /// Records that the tracking URL of a push was called.
     ///
-    /// - Returns: whether there is such a push.
+    /// - Returns: whether the push exists.
     mutating func noteClick(ofPush id: String, at moment: Moment) -> Bool {
         guard let index = pushes.lastIndex(where: { $0["id"]?.string?.hasSameBytes(as: id) == true }),
             var push = pushes[index].object

@@ -2,10 +2,10 @@ import Emulation
 import JSON
 import Tokens
 
-/// The rules of the answer to a challenge, in the order of the spec (section 2.2).
+/// The rules for the answer to a challenge, in the order of checking.
 ///
-/// Source: algorithm, key and claims are documented, JWT page; single use and the meaning of the nonce: Android SDK and JWT
-/// page; order and lifetime are ours.
+/// Source: algorithm, key and claims are documented, JWT page; single use and the meaning of the nonce: Android SDK and
+/// JWT page; order and lifetime are ours.
 extension Comapi {
     private typealias Rule = TokenRule<ComapiAppFacts>
 
@@ -17,7 +17,7 @@ extension Comapi {
                 type, unusualType, appSignature, mistake,
                 TokenRule(.claim("nonce", is: .string, source: nonceSource), orFail: .missingNonce)
                     .when { $0.challenge != nil },
-                // What is explained stands without its request.
+                // A token to explain has no request.
                 TokenRule(
                     .claim("nonce", is: .string, source: "JWT page"), id: "nonce-explained", orFail: .missingNonce
                 ).when { $0.challenge == nil },
@@ -93,7 +93,7 @@ extension Comapi {
         finding.take(facts.mistake.map { Finding($0.failure.rawValue, .noted, note: $0.description) })
     }
 
-    /// A session's token in the place of the app's own.
+    /// Detects a session's token in place of the app's own.
     private static func sessionRemark(on token: CompactToken) -> String? {
         guard token.claims?["apiSpaceId"] != nil, token.claims?["boot"] != nil else { return nil }
         return "This looks like the token of a session; authenticationToken is the app's own JWT, made for the nonce."
@@ -169,7 +169,7 @@ extension Comapi {
         "user-id", expects: .types(.nonEmptyString), source: "JWT page, The role of the sub claim; text only: ours",
         orFail: .missingUserId
     ) { facts, finding in
-        // Which claim holds it, the space says; findings carry its name.
+        // The space determines the claim; findings carry its name.
         guard let token = facts.compact else { return nil }
         return finding == nil
             ? token.claim(facts.space.idClaim, is: .nonEmptyString, &finding)
@@ -192,7 +192,7 @@ extension Comapi {
         return .noted
     }
 
-    /// What is nearly right about a text.
+    /// Why a text nearly matches.
     private static func nearMiss(_ found: String, _ expected: String) -> String? {
         if found.hasSameBytes(as: expected) { return nil }
         func withoutSlash(_ text: String) -> String { text.hasSuffix("/") ? String(text.dropLast()) : text }
@@ -207,14 +207,14 @@ extension ComapiAppFacts {
     }
 }
 
-// MARK: - Times (section 2.3 of the spec)
+// MARK: - Times
 
 extension Comapi {
     private static let times =
         [presence(of: "exp", orFail: .missingExp), presence(of: "iat", orFail: .missingIat)]
         + ["exp", "iat", "nbf"].map(form) + [
             milliseconds("exp", .millisecondsExp), milliseconds("iat", .millisecondsIat),
-            // Nobody documents nbf, so that no switch decides of it.
+            // nbf is undocumented, so no switch controls it.
             Rule(.milliseconds(in: "nbf")),
             bound(
                 "expiry", by: "exp", source: "follows from exp; switch clock-leeway", .inferred, orFail: .expiredToken
@@ -243,8 +243,8 @@ extension Comapi {
         }
     }
 
-    /// Whether a time is a finite number. The general rule ends at 2⁵³; the spec of this vendor knows no such end, but a token
-    /// has to end some time, so `exp` keeps to it upwards (ours).
+    /// Whether a time is a finite number. The general rule ends at 2⁵³; no such limit is known for this vendor. A token
+    /// must expire eventually, so only `exp` keeps that upper limit (ours).
     private static func form(of name: String) -> Rule {
         let check = TokenCheck.claim(name, is: .number, source: "ours, after RFC 7519")
         return Rule(
@@ -281,7 +281,7 @@ extension Comapi {
         }
     }
 
-    /// The year of a moment in Unix seconds; the calendar repeats every 400 years, of 146,097 days.
+    /// The year of a moment in Unix seconds; the calendar repeats every 400 years, or 146,097 days.
     private static func year(_ seconds: Double) -> String {
         guard seconds.magnitude < 1e20 else { return "no year that has a name" }
         let cycle = 146_097.0 * 86_400
@@ -290,7 +290,7 @@ extension Comapi {
         return "the year \((Int(text.prefix(4)) ?? 1970) + Int(cycles) * 400)"
     }
 
-    /// The rule of a bound; beyond 2⁵³, where the general rule gives up, a finite time is compared all the same.
+    /// The rule for a time bound; beyond 2⁵³, where the general rule gives up, a finite time is still compared.
     private static func bound(
         _ check: String, by name: String, source: String, _ evidence: Evidence, orFail failure: ComapiFailure,
         _ judge: @escaping @Sendable (CompactToken, Double, TimeRules, inout Finding?) -> Finding.Outcome,
@@ -343,7 +343,7 @@ extension NumericDate {
         }
     }
 
-    /// A time in seconds, divided where it counts milliseconds; `nil` for all but finite numbers.
+    /// A time in seconds, converted if it counts milliseconds; `nil` unless it is a finite number.
     fileprivate var finiteSeconds: Double? {
         guard isNumber, let value, value.isFinite else { return nil }
         return countsMilliseconds ? value / 1000 : value

@@ -2,10 +2,10 @@ import Emulation
 import JSON
 import Tokens
 
-/// The app's JWT as it was presented.
+/// The app's JWT as presented.
 final class ComapiAppToken: Sendable {
     let compact: CompactToken
-    /// The user whom it names in a space, if it names one.
+    /// The user that it names in a space, if any.
     let userID: String?
     private let verification = SignatureMemory<ComapiSpace>()
 
@@ -15,14 +15,14 @@ final class ComapiAppToken: Sendable {
         userID = user.utf8.isEmpty ? nil : user
     }
 
-    /// The judgement of the signature, which depends on nothing but the token and the space, and so is made once.
+    /// The result of the signature check, cached since it depends only on token and space.
     func signature(by space: ComapiSpace, _ finding: inout Finding?) -> Finding.Outcome {
         verification.outcome(by: space, &finding) {
             compact.signature(by: space.sharedKey.verificationKey, algorithm: .hs256, &$0)
         }
     }
 
-    /// The mistake with this or another secret that explains the signature; `nil` for one that fits.
+    /// The mistake with this or another secret that explains the signature; `nil` if it is valid.
     func mistake(by space: ComapiSpace, among spaces: [ComapiSpace]) -> ComapiSecretMistake? {
         var nothing: Finding?
         guard signature(by: space, &nothing) == .failed else { return nil }
@@ -32,38 +32,38 @@ final class ComapiAppToken: Sendable {
     }
 }
 
-/// What the rules of the app's JWT look at.
+/// What the rules for the app's JWT check.
 struct ComapiAppFacts: RuleFacts {
     typealias Failure = ComapiFailure
 
     /// The challenge that is answered.
     struct Challenge {
         let id: String?
-        /// `nil` when nobody asked that in this space.
+        /// `nil` if this space issued no such challenge.
         let known: ComapiChallenge?
-        /// What the id may be instead.
+        /// What the id might be instead.
         let strangeness: String?
     }
 
     let switches: ComapiSwitches
     let moment: Moment
     let space: ComapiSpace
-    /// Explains failures alone; let go of where there are none.
+    /// Only explains failures; dropped if there are none.
     private var spaces: [ComapiSpace]
 
     var token: ComapiAppToken?
     /// `nil` for a token without its request.
     var challenge: Challenge?
     var expectedNonce: String?
-    /// The challenge whose nonce the token carries instead.
+    /// Another challenge whose nonce the token carries.
     private(set) var otherChallenge: ComapiChallenge?
 
     var compact: CompactToken? { token?.compact }
-    /// The mistake that explains a signature which does not fit.
+    /// The mistake that explains an invalid signature.
     var mistake: ComapiSecretMistake? { token?.mistake(by: space, among: spaces) }
     var isNonceReused: Bool { otherChallenge?.answeredBy != nil && switches.hasSingleUseChallenges }
 
-    /// Whether the token answers the challenge; `nil` where one of the two is missing.
+    /// Whether the token answers the challenge; `nil` if either is missing.
     var hasNonce: Bool? {
         let nonce = compact?.claims?["nonce"]?.string
         return nonce.flatMap { nonce in expectedNonce.map { $0.hasSameBytes(as: nonce) } }
@@ -79,7 +79,7 @@ struct ComapiAppFacts: RuleFacts {
 
     mutating func dropExplanations() { spaces = [] }
 
-    /// Finds the challenge of that id.
+    /// Finds the challenge with this id.
     mutating func findChallenge(_ id: String?, in state: ComapiState) {
         let named = id.flatMap { state.challenges[$0] }
         let known = named.flatMap { $0.space == space.id ? $0 : nil }
@@ -90,7 +90,7 @@ struct ComapiAppFacts: RuleFacts {
         otherChallenge = state.challenges.challenge(nonce: nonce)
     }
 
-    /// Why nobody asked that in this space.
+    /// Why the challenge is unknown in this space.
     private static func strangeness(
         _ id: String?, _ challenge: ComapiChallenge?, _ state: ComapiState
     ) -> String? {

@@ -4,13 +4,13 @@ import Tokens
 
 /// What a request presented.
 struct ComapiCredentials: Sendable {
-    /// The space of the path, when it is configured.
+    /// The space of the path, if configured.
     var space: ComapiSpace?
-    /// The token of a session, when there is one.
+    /// The session's token, if any.
     var session: ComapiSessionToken?
-    /// What was read of the answer to a challenge.
+    /// The answer to a challenge, as read.
     var answer: ComapiChallengeAnswer?
-    /// What was uploaded, read here since some megabytes must not be read under a lock.
+    /// The upload, parsed here so that megabytes are not parsed while the state is locked.
     var upload: Result<ComapiUpload, ComapiRefusal>?
 }
 
@@ -20,11 +20,11 @@ struct ComapiChallengeAnswer: Sendable {
     let refusal: ComapiRefusal?
     let body: JSONObject?
     let authenticationID: String?
-    /// `nil` when the body has none.
+    /// `nil` if the body has none.
     let token: ComapiAppToken?
 }
 
-// MARK: - What needs no state
+// MARK: - Checks without state
 
 extension Comapi {
     func claims(of credentials: ComapiCredentials) -> JSONObject? {
@@ -51,7 +51,7 @@ extension Comapi {
         return credentials
     }
 
-    /// Reads what a request presents to a space.
+    /// Reads the credentials that a request presents to a space.
     private func present(
         _ arrival: ComapiArrival, to space: ComapiSpace, _ credentials: inout ComapiCredentials,
         _ facts: inout ComapiSessionFacts
@@ -67,7 +67,7 @@ extension Comapi {
         }
     }
 
-    /// The token that a request presents: the header's, or on the socket the query's; the header wins.
+    /// The token of a request: from the header, or for the socket also from the query; the header takes precedence.
     private func presentedToken(_ arrival: ComapiArrival, _ header: BearerToken?) -> ComapiSessionToken? {
         var bytes = header?.bytes
         if header?.isSent == false, case .socket = arrival.route.access {
@@ -77,7 +77,7 @@ extension Comapi {
         return bytes.map { recentTokens.reading(of: $0, ComapiSessionToken.init(bytes:)) }
     }
 
-    /// The ids of spaces that people may mean.
+    /// The ids of spaces, for hints about misspellings.
     var knownSpaces: [String] { accounts.spaces.map(\.id.text) + accounts.templates.map { $0.id.text + "*" } }
 
     /// Reads the body of `session.create` and the token in it.
@@ -99,7 +99,7 @@ extension Comapi {
             token: text.map { judged($0, of: space, arrival) })
     }
 
-    /// The app's token, its signature judged already: later the state is locked.
+    /// The app's token with its signature already checked, before the state is locked.
     private func judged(_ text: String, of space: ComapiSpace, _ arrival: ComapiArrival) -> ComapiAppToken {
         let token = ComapiAppToken(text, of: space)
         _ = token.mistake(by: space, among: accounts.spaces)
@@ -107,7 +107,7 @@ extension Comapi {
     }
 }
 
-// MARK: - What only the state can tell
+// MARK: - Checks that need state
 
 extension Comapi {
     func authorize(_ call: inout ComapiCall, _ state: inout ComapiState) {
@@ -121,8 +121,8 @@ extension Comapi {
         if call.findings.failure == nil, let session = facts.adopted { state.adopt(session, at: call.moment) }
     }
 
-    /// A body that cannot be used is refused by the handler, which knows the parameters of the answer; until then nothing
-    /// else may decide.
+    /// If the body cannot be used, the handler rejects it, since it knows the parameters of the response; until then no
+    /// rule may reject.
     private func authorize(
         _ answer: ComapiChallengeAnswer, in space: ComapiSpace, _ call: inout ComapiCall, _ state: ComapiState
     ) {
@@ -137,9 +137,9 @@ extension Comapi {
 }
 
 extension Call<Comapi> {
-    /// Whoever was authorized.
+    /// The authorized caller.
     var caller: ComapiCaller {
-        // Only routes that ask for a session have handlers that ask for a caller; a route's own test shows a mistake.
+        // Only routes that require a session ask for the caller; each route's own test would reveal a mistake.
         ComapiCaller(
             space: space, profileID: credentials.session?.profileID ?? ComapiID(""),
             sessionID: ComapiSessionID(credentials.session?.sessionID ?? "", in: space.id))
@@ -149,7 +149,7 @@ extension Call<Comapi> {
     var space: ComapiSpace { credentials.space ?? vendor.accounts.spaces[0] }
 }
 
-/// Who calls.
+/// The caller of a request.
 struct ComapiCaller: Sendable {
     let space: ComapiSpace
     let profileID: ComapiID

@@ -3,9 +3,9 @@ import JSON
 import Tokens
 
 extension Comapi {
-    /// Judges a token that comes without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
+    /// Judges a token without its request: a session's token by its claim `apiSpaceId`, any other as the app's.
     ///
-    /// - Parameter context: what is known of the request: `space` of the path; `authenticationId` or `nonce` of the challenge.
+    /// - Parameter context: known facts: `space` of the path; `authenticationId` or `nonce` of the challenge.
     static let requestFacts = [
         RequestFact("space", "the id of the API space in the path"),
         RequestFact("authenticationId", "the challenge that is answered"),
@@ -64,7 +64,7 @@ extension Comapi {
             kind: token.claims == nil ? nil : "app", account: signer.map(Self.account), findings: findings)
     }
 
-    /// The space for whose secret a mistake explains the signature, else the one whose settings the claims name.
+    /// The space whose secret, used wrongly, explains the signature; otherwise the one whose settings match the claims.
     private func likelySpace(of token: CompactToken) -> ComapiSpace {
         let mistaken = accounts.spaces.first { space in
             ComapiSecretMistake.diagnosis(of: token, of: space, among: []) != nil

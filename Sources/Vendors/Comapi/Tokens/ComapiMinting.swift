@@ -29,7 +29,7 @@ extension Comapi {
             ], defects: sessionDefects),
     ]
 
-    /// Whom tokens are made for unless an order says otherwise.
+    /// The default user of minted tokens.
     static let sampleUser = "mira"
 
     func mint(_ order: MintRequest, in setting: TokenSetting<Comapi>) throws(MintRefusal) -> MintedToken {
@@ -49,7 +49,7 @@ extension Comapi {
         return space
     }
 
-    /// A space other than that one.
+    /// A different space.
     private func other(than space: ComapiSpace) throws(MintRefusal) -> ComapiSpace {
         guard let other = accounts.spaces.first(where: { $0.sharedSecret != space.sharedSecret && $0.id != space.id })
         else { throw MintRefusal("there is no other API space") }
@@ -81,7 +81,7 @@ extension Comapi {
         return try MintedToken(draft, key: key, algorithm: .hs256, defect: nil, at: setting.moment)
     }
 
-    /// The second in which a token ends that is made now.
+    /// The second in which a token made now ends.
     private static func end(_ now: Int, _ lifetime: Int) throws(MintRefusal) -> Int {
         let (end, isOverflow) = now.addingReportingOverflow(lifetime)
         if isOverflow { throw MintRefusal("expires_in is \(lifetime); expected seconds that a clock can show") }
@@ -103,7 +103,7 @@ extension Comapi {
         return open?.nonce ?? "nonce-of-no-challenge"
     }
 
-    /// Makes the draft wrong, and returns the key that it is signed with.
+    /// Applies the defect to the draft, and returns the key to sign with.
     private func apply(
         _ defect: String, to draft: inout TokenDraft, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> SigningKey {
@@ -153,7 +153,7 @@ extension Comapi {
 }
 
 extension Base64URL {
-    /// The text in the standard alphabet with padding, as the vendor's Android sample makes it of the secret.
+    /// Base64 in the standard alphabet with padding, as the vendor's Android sample encodes the secret.
     fileprivate static func encodePadded(_ bytes: [UInt8]) -> String {
         let text = encode(bytes).replacing("-", with: "+").replacing("_", with: "/")
         return text + String(repeating: "=", count: (4 - text.utf8.count % 4) % 4)
@@ -201,7 +201,7 @@ extension Comapi {
         }
     }
 
-    /// Claims of a session that is there; without one, of a session that begins when the token is first used (ours).
+    /// The claims of an existing session, or of one that begins when the token is first used (ours).
     private func sessionClaims(
         _ profile: ComapiID, _ id: String?, _ lifetime: Int?, of space: ComapiSpace, in setting: TokenSetting<Comapi>
     ) throws(MintRefusal) -> ComapiSessionClaims {
@@ -229,7 +229,7 @@ extension Comapi {
 // MARK: - Samples
 
 extension Comapi {
-    /// Spaces share their secrets with the apps; nobody publishes a key.
+    /// Spaces share their secrets with the apps; there are no published keys.
     var sharedSecrets: [SharedSecret] {
         accounts.spaces.map { SharedSecret(owner: "API space \($0.id.text)", algorithm: .hs256, key: $0.sharedKey) }
     }

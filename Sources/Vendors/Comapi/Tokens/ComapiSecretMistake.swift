@@ -1,19 +1,19 @@
 import Tokens
 
-/// The mistake with the shared secret that explains a signature which does not fit (section 2.4 of the spec).
+/// The mistake with the shared secret that explains an invalid signature.
 ///
 /// Source: that the key is the text's UTF-8 bytes is documented, JWT page; the names are ours.
 struct ComapiSecretMistake: Sendable {
     let failure: ComapiFailure
     let description: String
 
-    /// What mistakes lead to.
+    /// The failures that mistakes cause.
     static let failures: [ComapiFailure] = [
         .secretHexDecoded, .secretBase64Decoded, .secretBase64Text, .secretLatin1, .secretTrimmed,
         .secretOfAnotherSpace,
     ]
 
-    /// The first mistake that fits; `nil` when none does.
+    /// The first mistake that explains the signature; `nil` if none does.
     static func diagnosis(
         of token: CompactToken, of space: ComapiSpace, among spaces: [ComapiSpace]
     ) -> SignatureDiagnosis? {

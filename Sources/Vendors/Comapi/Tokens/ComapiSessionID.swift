@@ -1,6 +1,6 @@
 import JSON
 
-/// Which session it is: an id within a space, since a minting call may give the same one in several spaces.
+/// The identity of a session: an id within a space, since minting calls may give several spaces the same id.
 struct ComapiSessionID: Hashable, Comparable, Sendable {
     let space: ComapiID
     /// The id as clients know it.

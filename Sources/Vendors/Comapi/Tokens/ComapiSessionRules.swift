@@ -2,39 +2,39 @@ import Emulation
 import JSON
 import Tokens
 
-/// What the rules of a call look at, and of the session's token that comes with it.
+/// What the rules check about a call and its session token.
 struct ComapiSessionFacts: RuleFacts {
     typealias Failure = ComapiFailure
 
-    /// What a sandbox knows of the session of a token.
+    /// What a sandbox knows about the session of a token.
     struct Standing {
         let id: String
-        /// When the session ends; `nil` when none of that id and profile is open.
+        /// When the session ends; `nil` if no session with this id and profile is open.
         let expires: Moment?
-        /// Whose session of that id it is.
+        /// The user whose session has this id.
         let holder: String?
         let isEnded: Bool
-        /// Whether another start of the program may have begun it, or a control call made its token.
+        /// Whether another run of the program may have begun it, or a control call minted its token.
         let isAdoptable: Bool
-        /// Whether the sandbox takes over sessions of earlier starts, as until its first reset.
+        /// Whether the sandbox adopts sessions of earlier runs, which it does until its first reset.
         let adoptsEarlier: Bool
     }
 
     let switches: ComapiSwitches
     let moment: Moment
     let sandbox: SandboxIdentity
-    /// Explains failures alone; let go of where there are none.
+    /// Only explains failures; dropped if there are none.
     private(set) var vendor: Comapi?
 
     var bearer: BearerToken?
     /// Whether the token comes without its request.
     var isAlone = false
-    /// Whether the path is one that only a part of the clients sends, and how.
+    /// Whether the path contains an encoded question mark, as only some clients send it.
     var hasEncodedQuery = false
-    /// The id of the space as it is told; `nil` where it need not be.
+    /// The id of the space as given; `nil` if not required.
     var spaceID: String?
     var space: ComapiSpace?
-    /// Whether the route is one of a session.
+    /// Whether the route requires a session.
     var needsToken = false
     var token: ComapiSessionToken?
     var key: VerificationKey?
@@ -48,7 +48,7 @@ struct ComapiSessionFacts: RuleFacts {
 
     mutating func dropExplanations() { vendor = nil }
 
-    /// Takes a token of a space.
+    /// Takes a token for a space.
     mutating func take(_ token: ComapiSessionToken, of space: ComapiSpace) {
         (self.token, self.space) = (token, space)
         key = vendor?.sessionKeys.key(of: space, in: sandbox).verificationKey
@@ -66,7 +66,7 @@ struct ComapiSessionFacts: RuleFacts {
 
     private func isAdoptable(_ token: ComapiSessionToken, _ id: ComapiSessionID, _ state: ComapiState) -> Bool {
         if let mark = token.mintMark, token.start == sandbox.start { return mark == state.mintMark }
-        // With a seed all starts have one name; what this one has forgotten is known by its id then.
+        // With a seed all runs have the same name; sessions this run has forgotten are then recognized by id.
         let isEarlier =
             token.start != sandbox.start || sandbox.isSeeded && !state.sessions.isForgotten(id)
         return switches.adoptsEarlierSessions && state.adoptsEarlierSessions && isEarlier
@@ -77,7 +77,7 @@ struct ComapiSessionFacts: RuleFacts {
         return ComapiSessionID(token.sessionID, in: space.id)
     }
 
-    /// The session as its token tells it, where it may be taken over.
+    /// The session as its token describes it, if it may be adopted.
     var adopted: ComapiSession? {
         guard let token, let id = sessionID, let standing, standing.isAdoptable, !standing.isEnded else { return nil }
         return ComapiSession(
@@ -87,7 +87,7 @@ struct ComapiSessionFacts: RuleFacts {
     }
 }
 
-/// The rules of calls and of sessions' tokens. Statuses are observed, JS and Android SDK; names and order are ours.
+/// The rules for calls and session tokens. Statuses are observed, JS and Android SDK; names and order are ours.
 extension Comapi {
     private typealias Rule = TokenRule<ComapiSessionFacts>
 
@@ -97,7 +97,7 @@ extension Comapi {
             + appRules.listing(of: identity.id, about: "app's own token")
     }
 
-    /// All that needs no state: form, space, signature, claims and end of a session's token, in this order.
+    /// Checks that need no state: form, space, signature, claims and end of a session's token, in this order.
     static let callRules = RuleList(
         [encodedQuery, spaceKnown, tokenThere] + Rule.bearerOnce(orFail: .sessionMalformed)
             + Rule.structure(orFail: .sessionMalformed) + [
@@ -114,7 +114,7 @@ extension Comapi {
                 ) { facts, finding in facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(), &finding) },
             ])
 
-    /// Spellings of the path that are accepted, and remarked.
+    /// Path spellings that are accepted with a remark.
     private static let encodedQuery = Rule(
         "encoded-question-mark", expects: .text("/profiles?QUERY"), source: "iOS SDK; switch accepts-encoded-query",
         .observed, orFail: .unknownPath
@@ -170,7 +170,7 @@ extension Comapi {
 
     // MARK: The session
 
-    /// Whether the session of a token is known, in the order of the spec (section 7.3).
+    /// Whether the session of a token is known, in the order of checking.
     static let sessionRules = RuleList([
         Rule(
             "session-in-time", expects: .text("a session whose time is not over"), source: "ours", .ours,
@@ -206,7 +206,7 @@ extension Comapi {
 }
 
 extension ComapiSessionFacts {
-    /// Why a session that is not known may be taken over, or may not.
+    /// Why an unknown session may or may not be adopted.
     fileprivate func note(on standing: Standing) -> String {
         if standing.isAdoptable {
             return token?.mintMark == nil
@@ -221,7 +221,7 @@ extension ComapiSessionFacts {
             ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions are over."
     }
 
-    /// What explains that the signature of a session's token does not fit.
+    /// An explanation of an invalid signature of a session's token.
     fileprivate var mistake: String? {
         guard let token, let space, let vendor else { return nil }
         if token.spaceID == nil, token.compact.claims?["nonce"] != nil {

@@ -3,15 +3,15 @@ import JSON
 import Synchronization
 import Tokens
 
-/// A token of a session as it was presented; what it says, whether or not it deserves trust.
+/// A session's token as presented; its members are not yet verified.
 final class ComapiSessionToken: Sendable {
     let compact: CompactToken
-    /// `nil` when there is no such claim, as in a token of the app.
+    /// `nil` if the claim is absent, as in an app's token.
     let spaceID: ComapiID?
     let sessionID: String
     let profileID: ComapiID
     let start: String
-    /// The mark of tokens that were minted by a control call.
+    /// The mark of tokens minted by a control call.
     let mintMark: String?
 
     init(bytes: [UInt8]) {
@@ -26,17 +26,18 @@ final class ComapiSessionToken: Sendable {
 
     convenience init(_ text: String) { self.init(bytes: Array(text.utf8)) }
 
-    /// The end, in Unix seconds.
+    /// The expiry, in Unix seconds.
     var expirySeconds: Double? { compact.date("exp").seconds() }
-    /// The beginning, in Unix seconds.
+    /// The time of issue, in Unix seconds.
     var issueSeconds: Double? { compact.date("iat").seconds() }
 }
 
 // MARK: - Issuing
 
-/// What the token of a session says.
+/// The claims of a session's token.
 ///
-/// Source: `apiSpaceId`, `iat`, `exp`, `sub`, `iss` and `aud` are observed, JS SDK and its mock; `jti` and `boot` are ours.
+/// Source: `apiSpaceId`, `iat`, `exp`, `sub`, `iss` and `aud`: observed, JS SDK and its mock; `jti` and `boot` are
+/// ours.
 struct ComapiSessionClaims {
     let space: ComapiSpace
     let profileID: ComapiID
@@ -59,17 +60,17 @@ struct ComapiSessionClaims {
 }
 
 extension TokenDraft {
-    /// Signs a session's token in the form that the JS SDK can read.
+    /// Signs a session's token in a form that the JS SDK can read.
     ///
-    /// That SDK decodes the payload with `atob`, which knows neither `-` nor `_` (observed); so whatever could yield those
-    /// is escaped inside the JSON.
+    /// That SDK decodes the payload with `atob`, which rejects `-` and `_` (observed); so whatever could produce them
+    /// is escaped in the JSON.
     func sessionToken(by key: SigningKey) throws(KeyError) -> String {
         let payload = Self.escaped(JSON.object(claims).bytes)
         let input = Base64URL.encode(JSON.object(header).bytes) + "." + Base64URL.encode(payload)
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs256))
     }
 
-    /// JSON text with `>`, `?`, `~`, DEL and everything beyond ASCII as `\uXXXX`; they stand in strings alone.
+    /// JSON text with `>`, `?`, `~`, DEL and all non-ASCII characters as `\uXXXX`; they occur only in strings.
     static func escaped(_ json: [UInt8]) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(json.count)
@@ -90,15 +91,15 @@ extension TokenDraft {
 
 /// The keys of session tokens: one for each space of each sandbox, derived from the space's session secret (ours).
 ///
-/// The secret comes from the fixtures, so a token outlives a restart, as clients that keep theirs expect.
+/// The secret comes from the fixtures, so a token survives a restart, as clients that store theirs expect.
 final class ComapiSessionKeys: Sendable {
     private let known = RecentReadings<SigningKey>()
-    /// The sandboxes in which tokens were issued, the latest last.
+    /// The sandboxes that issued tokens, the latest last.
     private let issuers = Mutex<[String]>([])
-    /// ours: so many are tried to explain a token of another sandbox.
+    /// ours: the maximum number to try when explaining a token from another sandbox.
     private static let mostIssuers = 64
 
-    /// Notes that a sandbox has issued a token.
+    /// Records that a sandbox issued a token.
     func noteIssue(in sandbox: SandboxIdentity) {
         issuers.withLock { names in
             if names.last == sandbox.name { return }
@@ -108,7 +109,7 @@ final class ComapiSessionKeys: Sendable {
         }
     }
 
-    /// The sandbox that has issued a token; `nil` where none of the latest did.
+    /// The sandbox that issued a token; `nil` if none of the latest did.
     func issuer(of token: CompactToken, for space: ComapiSpace) -> String? {
         issuers.withLock { $0 }.last { name in
             let key = key(of: space, in: SandboxIdentity(name: name, start: "")).verificationKey
@@ -116,16 +117,16 @@ final class ComapiSessionKeys: Sendable {
         }
     }
 
-    /// The key of a space in a sandbox: HMAC-SHA-256 of the sandbox's name, LF and the space's id under the session secret.
+    /// The key of a space in a sandbox: HMAC-SHA-256 of sandbox name, LF and space id with the session secret as key.
     func key(of space: ComapiSpace, in sandbox: SandboxIdentity) -> SigningKey {
-        // A table of recent texts finds its place by their ends, and spaces are fewer than sandboxes.
+        // Recent readings hash the ends of long texts, so the sandbox goes last: there are more of them than spaces.
         let place = Array("\(space.id.text)\n\(sandbox.name)".utf8)
         return known.reading(of: place[...]) { _ in
             do {
                 let name = Array("\(sandbox.name)\n\(space.id.text)".utf8)
                 return try SigningKey.secret(try space.sessionKey.sign(name, algorithm: .hs256))
             } catch {
-                // HMAC takes every key and text; the fixtures' own key, should it ever not, still signs and verifies.
+                // HMAC accepts any key and text; if it ever failed, the fixtures' own key would still sign and verify.
                 return space.sessionKey
             }
         }
