@@ -3,7 +3,7 @@ import JSON
 
 /// Content from the fixtures, by project; only inboxes, segments and consents can change later.
 struct BloomreachContent: Sendable {
-    /// What a project shows to its customers.
+    /// The content that a project shows to its customers.
     struct Project: Sendable {
         var inAppMessages: [InAppMessage] = []
         var blocks: [ContentBlock] = []

@@ -7,12 +7,12 @@ import JSON
 indirect enum ContentShape: Sendable {
     /// A string.
     case text
-    /// A string that is not empty.
+    /// A non-empty string.
     case name
     case bool
     /// A size such as `22px`.
     case pixels
-    /// A number without fraction.
+    /// A whole number.
     case int
     case number
     /// What ``ContentTime`` reads.

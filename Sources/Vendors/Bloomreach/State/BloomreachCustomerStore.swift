@@ -3,11 +3,10 @@ import JSON
 
 /// The customers of one project in one sandbox.
 struct BloomreachCustomerStore: Sendable {
-    /// The maximum number of a project's customers in a sandbox (ours); beyond it, the oldest made by calls go.
+    /// The maximum number of customers of a project (ours); beyond it, the oldest created by calls are forgotten.
     static let capacity = 50_000
     /// The maximum memory of a project's customers in a sandbox, in bytes, events included (ours); beyond it, the
-    /// oldest created by calls are forgotten. Measured by ``BloomreachCustomer/byteCount``, an estimate fitted to
-    /// measurements.
+    /// oldest created by calls are forgotten. What counts is ``BloomreachCustomer/byteCount``, based on measurements.
     static let maximumBytes = 512 << 20
 
     private static let bound = RecordBound(count: capacity, bytes: maximumBytes)

@@ -120,7 +120,7 @@ extension MultipartForm.Part {
     }
 }
 
-/// The parameters after a field's value, as in `form-data; name="file"`: tokens or quoted strings (RFC 9110, 5.6.6).
+/// The parameters after a value, as in `form-data; name="file"`: tokens or quoted strings (RFC 9110 section 5.6.6).
 struct HeaderParameters {
     private var values: [String: String] = [:]
 

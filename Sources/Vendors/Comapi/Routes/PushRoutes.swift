@@ -46,8 +46,7 @@ extension Comapi {
         return .empty()
     }
 
-    /// A state for the app to pass to Facebook's messenger: any new text. Source: observed, all SDKs; quoted is
-    /// inferred.
+    /// A state to pass to Facebook's messenger: any new text. Source: observed, all SDKs; quoted is inferred.
     static func stateForFacebook(_ call: inout ComapiCall, _ state: inout State) throws(Refused) -> Reply {
         _ = try call.body()
         return .json(.string(call.identifiers.uuid()))

@@ -36,8 +36,7 @@ final class ComapiSessionToken: Sendable {
 
 /// The claims of a session's token.
 ///
-/// Source: `apiSpaceId`, `iat`, `exp`, `sub`, `iss` and `aud`: observed, JS SDK and its mock; `jti` and `boot` are
-/// ours.
+/// Source: `apiSpaceId`, `iat`, `exp`, `sub`, `iss`, `aud` are observed, JS SDK and its mock; `jti`, `boot` are ours.
 struct ComapiSessionClaims {
     let space: ComapiSpace
     let profileID: ComapiID
