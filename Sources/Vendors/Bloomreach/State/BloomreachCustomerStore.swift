@@ -3,7 +3,7 @@ import JSON
 
 /// The customers of one project in one sandbox.
 struct BloomreachCustomerStore: Sendable {
-    /// The maximum number of customers of a project (ours); beyond it, the oldest created by calls are forgotten.
+    /// The maximum customers of a project in a sandbox (ours); beyond it, the oldest created by calls are forgotten.
     static let capacity = 50_000
     /// The maximum memory of a project's customers in a sandbox, in bytes, events included (ours); beyond it, the
     /// oldest created by calls are forgotten. What counts is ``BloomreachCustomer/byteCount``, based on measurements.
