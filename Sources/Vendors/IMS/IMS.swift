@@ -146,7 +146,7 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
 enum IMSAccess: Sendable {
     /// The operator key, which stands for the people who onboard and enroll.
     case `operator`
-    /// A token of an issuer, whoever its `sub` is.
+    /// A token of an issuer, whatever its `sub`.
     case token
     /// A token whose `sub` is an active user.
     case user
