@@ -69,7 +69,7 @@ extension Rezolve {
             + beginning(orFail: .ruaTokenInvalid) + [sessionUser, sessionOpen])
 }
 
-// MARK: - What is presented
+// MARK: - Credentials
 
 extension Rezolve {
     private static let apiKeyOfPartner = RezolveRule(
@@ -144,7 +144,7 @@ extension Rezolve {
     }
 }
 
-// MARK: - Every member that this kind of token needs is there
+// MARK: - The token has every member that its kind needs
 
 extension Rezolve {
     private static func members(orFail failure: RezolveFailure) -> [RezolveRule] {
@@ -195,7 +195,7 @@ extension Rezolve {
     }
 }
 
-// MARK: - The lifetime is not too long and not over, and has begun
+// MARK: - The lifetime is neither too long nor over, and has begun
 
 extension Rezolve {
     private static let lifetime = RezolveRule(
@@ -282,7 +282,7 @@ extension Rezolve {
     }
 }
 
-// MARK: - Judgements of several rules
+// MARK: - Checks shared by several rules
 
 extension RezolveFacts {
     /// The header names a partner, or is absent where it is optional.
@@ -304,7 +304,7 @@ extension RezolveFacts {
     }
 }
 
-// MARK: - What explains a failure
+// MARK: - Explanations
 
 extension RezolveFacts {
     /// What was sent in place of a token.
