@@ -9,10 +9,10 @@ public protocol RequestHandler: Sendable {
     /// A request that announces no more is accepted without asking for its route's limit.
     var smallestBodyLimit: Int { get }
 
-    /// How long the content of a request may be, and who answers it.
+    /// The limit for a request's content, and how the request is answered.
     ///
-    /// Called at most once per request, when the head is complete; `body` is empty then. The request is then answered by what
-    /// this returns instead of ``answer(_:)``.
+    /// Called at most once per request, when the head is complete and `body` is still empty. The returned answer is
+    /// then used instead of ``answer(_:)``.
     func admit(_ head: Request) -> Admission
 
     /// The answer to a complete request.
@@ -35,7 +35,7 @@ public struct Admission: Sendable {
     /// The answer to the request, once it is complete.
     public let answer: @Sendable (Request) -> Answer
 
-    /// An admission of these parts.
+    /// An admission with these parts.
     public init(bodyLimit: Int, answer: @escaping @Sendable (Request) -> Answer) {
         self.bodyLimit = bodyLimit
         self.answer = answer

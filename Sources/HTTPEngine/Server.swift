@@ -35,7 +35,7 @@ public final class Server: Sendable {
 
     /// Stops: accepts nothing more, closes idle connections, and finishes what is in flight.
     ///
-    /// What is unanswered at the limit is cut off; of several stops the earliest deadline counts. Returns when all
+    /// Unanswered requests are cut off at the limit; of several stops the earliest deadline counts. Returns when all
     /// connections are closed.
     public func stop(within limit: Duration) async {
         stop(by: .now + limit)

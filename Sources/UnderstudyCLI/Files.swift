@@ -6,8 +6,8 @@ import Emulation
     import Glibc
 #endif
 
-/// File operations of commands, by system calls and with the system's error messages. Foundation would double the size of the
-/// program.
+/// File operations of commands, with system calls and the system's error messages. Foundation would double the size of
+/// the program.
 enum Files {
     /// The error of a system call.
     struct Failure: Error, CustomStringConvertible {

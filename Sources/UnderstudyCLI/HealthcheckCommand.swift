@@ -46,7 +46,7 @@ struct HealthcheckCommand: ParsableCommand {
         let host =
             try sources.text("host", flag: nil).flatMap { ["0.0.0.0", "::"].contains($0) ? nil : $0 } ?? "127.0.0.1"
         let address = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        // A server that has not begun yet has written nothing, and one without the option never does.
+        // A server that has not started yet has written nothing, and one without the option never does.
         if let path = try sources.text("port-file", flag: nil),
             let text = try? Files.content(of: path),
             let words = line(in: String(decoding: text, as: UTF8.self))?.split(separator: " "), words.count == 2
@@ -57,7 +57,7 @@ struct HealthcheckCommand: ParsableCommand {
         return "http://\(address):\(port)"
     }
 
-    /// The line of a port file that says where control calls go: the one named so, else the first.
+    /// The port file's line for control calls: the one marked as such, else the first.
     private static func line(in text: String) -> Substring? {
         let lines = text.split(separator: "\n")
         return lines.first { $0.hasPrefix("control ") } ?? lines.first

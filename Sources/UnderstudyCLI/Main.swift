@@ -7,7 +7,7 @@ import Understudy
     import Glibc
 #endif
 
-/// Runs the command line with exit codes of our own: 0 done, 1 the answer is no, 2 misuse.
+/// Runs the command line with our own exit codes: 0 done, 1 the answer is no, 2 misuse.
 @main
 enum Main {
     static func main() {

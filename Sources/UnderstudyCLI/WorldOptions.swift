@@ -33,7 +33,7 @@ struct WorldOptions: ParsableArguments {
         return try FixtureStore.layered(folder: folder)
     }
 
-    /// The folder that overrides the others once it is created; `nil` if it exists or another one is named.
+    /// The folder that takes precedence once it is created; `nil` if it exists or another one is named.
     func awaitedFolder(_ sources: OptionSources) throws -> String? {
         guard try sources.text("fixtures", flag: fixtures) == nil else { return nil }
         return FileSystem.isFolder(FixtureStore.standardFolder) ? nil : FixtureStore.standardFolder
@@ -74,7 +74,7 @@ struct WorldOptions: ParsableArguments {
 }
 
 extension FixtureStore {
-    /// The installed fixtures with a folder over them.
+    /// The installed fixtures, overridden by a folder.
     static func layered(folder: String?) throws -> FixtureStore {
         if let folder, !FileSystem.isFolder(folder) {
             throw Misuse(

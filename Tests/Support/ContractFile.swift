@@ -1,7 +1,7 @@
 public import Contracts
 import HTTPTypes
 
-/// A file of contract cases of a vendor.
+/// A vendor's file of contract cases.
 public struct ContractFile: Sendable, CustomStringConvertible {
     /// The vendor's id.
     public let vendor: String
@@ -16,7 +16,7 @@ public struct ContractFile: Sendable, CustomStringConvertible {
         try HurlFile(name: description, bytes: Repository.fixtures.file(description).bytes)
     }
 
-    /// The files of all vendors that are mounted.
+    /// The files of all mounted vendors.
     public static let all: [ContractFile] = {
         let vendors = (try? Stage.shared().emulator.vendors) ?? []
         return vendors.map(\.identity.id).flatMap { vendor in

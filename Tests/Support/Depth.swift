@@ -1,8 +1,8 @@
-/// How deep in the server a case is run; what differs between the two is a fault.
+/// At which level of the server a case is run; any difference between the two is a fault.
 public enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The pipeline is called as the engine calls it, without a socket.
     case pipeline
-    /// A client asks the server over a TCP connection.
+    /// A client calls the server over a TCP connection.
     case socket
 
     /// The name in a test's title.

@@ -2,9 +2,9 @@ import HTTPTypes
 import Synchronization
 public import Wire
 
-/// A client's end of a WebSocket, over TCP or in memory, which tells what it received in order.
+/// A client's end of a WebSocket, over TCP or in memory, which reports what it received in order.
 public final class LiveSocket: Sendable {
-    /// What a client meets.
+    /// What a client receives.
     public enum Event: Sendable, Hashable {
         /// A message with text.
         case text(String)
@@ -24,10 +24,10 @@ public final class LiveSocket: Sendable {
         self.end = end
     }
 
-    /// The next thing that the client meets, as soon as it is there.
+    /// The next event, once it has arrived.
     public func next() async -> Event { await inbox.next() }
 
-    /// So many of the next things.
+    /// That many next events.
     public func next(_ count: Int) async -> [Event] {
         var events: [Event] = []
         while events.count < count { events.append(await next()) }
@@ -51,7 +51,7 @@ protocol SocketEnd: Sendable {
     func close(_ closure: WebSocketClosure)
 }
 
-/// A handshake was refused, and this was the answer.
+/// A refused handshake and its answer.
 public struct SocketRefused: Error {
     /// The answer, with its entry in the journal.
     public let answer: ReceivedAnswer
@@ -65,7 +65,7 @@ extension World {
 
     /// Opens a WebSocket in this sandbox.
     ///
-    /// - Throws: ``SocketRefused`` when the answer is another than 101.
+    /// - Throws: ``SocketRefused`` when the status is not 101.
     public func openSocket(_ target: String, _ fields: Fields = []) async throws -> LiveSocket {
         let fields = fields + [("X-Understudy-Sandbox", name)] + Self.handshake
         switch depth {
@@ -86,7 +86,7 @@ extension World {
     }
 }
 
-/// What has arrived and nobody has taken, and who waits for more.
+/// Events that were not read yet, and the reader that waits for more.
 final class SocketInbox: Sendable {
     private struct State {
         var events: [LiveSocket.Event] = []
@@ -98,7 +98,7 @@ final class SocketInbox: Sendable {
 
     init() {}
 
-    /// Adds what has arrived; behind the end nothing can.
+    /// Adds an event; events after the end are dropped.
     func add(_ event: LiveSocket.Event) {
         let waiter = state.withLock { state -> CheckedContinuation<LiveSocket.Event, Never>? in
             if state.hasEnded { return nil }

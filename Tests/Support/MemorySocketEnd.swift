@@ -2,14 +2,14 @@ import Dispatch
 import Synchronization
 import Wire
 
-/// The client of a WebSocket without a connection: does what the engine does for a handler, one event at a time and in order.
+/// The client of a WebSocket without a connection: acts as the engine for a handler, one event at a time.
 final class MemorySocketEnd: SocketEnd {
     private let handler: any WebSocketHandler
     private let channel: Channel
-    /// In the place of the connection's loop.
+    /// Replaces the connection's loop.
     private let queue = DispatchQueue(label: "understudy.tests.socket")
 
-    /// What the server holds of it. It is called under locks of the server, so nothing is called back from here.
+    /// The server's channel to this client. The server calls it while holding locks, so it must not call back.
     private final class Channel: WebSocket.Channel {
         let inbox: SocketInbox
         let hasEnded = Atomic(false)
@@ -59,7 +59,7 @@ final class MemorySocketEnd: SocketEnd {
         }
     }
 
-    /// Answered as the engine answers it, which never asks its handler.
+    /// Answered as the engine does, without the handler.
     func ping(_ payload: [UInt8]) {
         queue.async { [channel] in
             if !channel.hasEnded.load(ordering: .sequentiallyConsistent) { channel.inbox.add(.pong(payload)) }

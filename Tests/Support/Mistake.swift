@@ -1,19 +1,19 @@
 import Testing
 
-/// A mistake of whoever writes a client or signs its tokens, and what the one line that people read says of it.
+/// A mistake in a client or in signing its tokens, and what the one-line reason says about it.
 public struct Mistake: Sendable, CustomStringConvertible {
     /// The mistake in a few words.
     public let description: String
-    /// The failure that it leads to; `nil` where any will do.
+    /// The resulting failure; `nil` if any will do.
     public let failure: String?
     /// What the reason must not repeat.
     public let secrets: [String]
-    /// What stands in the reason.
+    /// Phrases that the reason contains.
     public let phrases: [String]
     /// Makes the mistake.
     public let send: @Sendable (World) async throws -> ReceivedAnswer
 
-    /// A mistake of that description.
+    /// A mistake with that description.
     public init(
         description: String, secrets: [String] = [], phrases: [String],
         send: @escaping @Sendable (World) async throws -> ReceivedAnswer
@@ -22,7 +22,7 @@ public struct Mistake: Sendable, CustomStringConvertible {
         failure = nil
     }
 
-    /// A mistake, the failure that it leads to, and what the reason names, whatever the case of letters.
+    /// A mistake, the resulting failure, and what the reason names, ignoring case.
     public init(
         _ description: String, _ failure: String, says words: String...,
         by send: @escaping @Sendable (World) async throws -> ReceivedAnswer
@@ -31,7 +31,7 @@ public struct Mistake: Sendable, CustomStringConvertible {
         secrets = []
     }
 
-    /// Makes the mistake, and holds the reason in the journal against what it has to say.
+    /// Makes the mistake, and checks the reason in the journal.
     public func check(in world: World) async throws {
         let answer = try await send(world)
         #expect(answer.status >= 400)

@@ -1,10 +1,10 @@
 import Foundation
 
-/// What the reason of a refusal has to be like, so that whoever reads the one line knows the cause.
+/// The required form of a refusal's reason, so that its one line is enough to know the cause.
 public enum ReasonForm {
     /// What is wrong with the reason of a failure; empty when nothing is.
     ///
-    /// - Parameter isArmed: whether somebody ordered the failure, so that nothing was found.
+    /// - Parameter isArmed: whether the failure was armed, so that nothing was found.
     public static func faults(in reason: String, isArmed: Bool) -> [String] {
         var faults: [String] = []
         if let name = caseName(in: reason) { faults.append("the name \(name) of a case in the code") }
@@ -17,13 +17,13 @@ public enum ReasonForm {
         return faults
     }
 
-    /// What was found and what would be right, in whichever words say both.
+    /// Whether the reason says what was found and what was expected, in any wording.
     private static func namesBothSides(_ reason: String) -> Bool {
         let contrasts = [
             "; expected ", ", not ", "; at most ", "; at least ", "did you mean", "; known are ", "; none is known",
         ]
         if contrasts.contains(where: reason.contains) { return true }
-        // Of a path that nobody has the nearest route is what would be right, if any is near.
+        // For an unknown path, the nearest route is the expected one, if any is near.
         return ["has nothing at this path", "no vendor owns this path"].contains(where: reason.contains)
     }
 
@@ -31,8 +31,8 @@ public enum ReasonForm {
         reason.matches(of: /[A-Za-z]+/).map { String($0.0) }.first { caseNames.contains($0) }
     }
 
-    /// The names of cases in the sources that cannot be taken for words: they have a capital letter inside, and no text of
-    /// sources or fixtures has them, as the names of members on the wire do.
+    /// Case names in the sources that cannot be ordinary words: they contain an inner capital letter, and do not occur
+    /// in texts of sources or fixtures, unlike the names of members on the wire.
     public static let caseNames: Set<String> = {
         var names: Set<String> = []
         var texts: Set<String> = []
@@ -49,7 +49,7 @@ public enum ReasonForm {
                 texts.formUnion(match.1.matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })
             }
         }
-        // What a client sends may be called like a case.
+        // Names that clients send may equal a case's name.
         for file in ContractFile.all {
             guard let bytes = try? Repository.fixtures.file(file.description).bytes else { continue }
             texts.formUnion(String(decoding: bytes, as: UTF8.self).matches(of: /[a-z]+[A-Z]\w*/).map { String($0.0) })

@@ -1,7 +1,7 @@
 public import Testing
 
 extension ReceivedAnswer {
-    /// The answer is a success, with exactly this content where one is given.
+    /// Expects a success, with exactly this content if one is given.
     public func expect(_ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(
             self.status == status, "\(text) \(failure ?? "") \(entry?.explanation ?? "")",
@@ -10,7 +10,7 @@ extension ReceivedAnswer {
         #expect(failure == nil, sourceLocation: sourceLocation)
     }
 
-    /// The answer is a refusal: status, exact content, and the failure's name in the journal.
+    /// Expects a refusal: status, exact content, and the failure's name in the journal.
     public func expect(
         _ status: Int, _ body: String, _ failure: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -2,7 +2,7 @@ public import Emulation
 public import JSON
 public import Tokens
 
-/// What came back for one request, and what the journal says about it.
+/// The answer to one request, and the journal's entry about it.
 public struct ReceivedAnswer: Sendable {
     /// The status code.
     public let status: Int
@@ -13,7 +13,7 @@ public struct ReceivedAnswer: Sendable {
     /// The journal's entry; `nil` for control calls.
     public let entry: JournalEntry?
 
-    /// What came over a socket, as if it were an answer.
+    /// Text received over a socket, in the form of an answer.
     public static func heard(_ texts: [String]) -> ReceivedAnswer {
         ReceivedAnswer(status: 200, fields: [], body: Array(texts.joined(separator: " ").utf8), entry: nil)
     }
@@ -21,7 +21,7 @@ public struct ReceivedAnswer: Sendable {
     /// The content as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
 
-    /// The content as JSON; `null` when it is none.
+    /// The content as JSON; `null` when it is not JSON.
     public var json: JSON { (try? JSON.parse(body)) ?? .null }
 
     /// The name of the failure in the journal.
@@ -33,7 +33,7 @@ public struct ReceivedAnswer: Sendable {
     /// The outcome of a check in the journal; `nil` when it was not made.
     public func outcome(of check: String) -> Finding.Outcome? { findings.first { $0.check == check }?.outcome }
 
-    /// The value of the field of that name, in any case.
+    /// The value of the field with that name, ignoring case.
     public subscript(field: String) -> String? {
         fields.first { $0.name.lowercased() == field.lowercased() }?.value
     }

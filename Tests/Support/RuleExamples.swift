@@ -2,14 +2,14 @@ public import Emulation
 public import Testing
 import Tokens
 
-/// Shows each rule of a list once as it holds and once as it is broken.
+/// Shows that each rule of a list can both hold and break.
 ///
-/// A rule holds where it passes or has nothing to tell; it is broken where it fails. A rule that leads to nothing is shown as
-/// it remarks on something, or says that it lacks its input. A rule without an example of either, and an example without its rule, is a failure of the test.
+/// A rule holds when it passes or does not apply, and breaks when it fails. A rule without failures is shown by a note
+/// or by missing input. A rule without both examples, or an example without its rule, fails the test.
 ///
 /// - Parameters:
-///   - holding: facts of which some rules hold.
-///   - breaking: facts by the id of the rule that they break.
+/// - holding: facts for which some rules hold.
+/// - breaking: facts by the id of the rule that they break.
 public func expectExamples<Facts>(
     of list: RuleList<Facts>, holding: [Facts], breaking: [String: Facts],
     sourceLocation: SourceLocation = #_sourceLocation
@@ -31,7 +31,7 @@ public func expectExamples<Facts>(
     expectAgreement(of: list, on: holding + Array(breaking.values), sourceLocation: sourceLocation)
 }
 
-/// Expects that rules come out the same whether somebody wants to know what they found or not.
+/// Expects that rules have the same outcome with or without recording their findings.
 public func expectAgreement<Facts>(
     of list: RuleList<Facts>, on examples: [Facts], sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -42,9 +42,9 @@ public func expectAgreement<Facts>(
     }
 }
 
-/// Texts that break each rule of a token's form, by the rule's id.
+/// Texts that each break one rule of a token's form, by the rule's id.
 ///
-/// - Parameter sound: a token whose form is sound.
+/// - Parameter sound: a well-formed token.
 public func brokenForms(of sound: String) -> [String: String] {
     let parts = sound.split(separator: ".").map(String.init)
     func token(_ header: String? = nil, _ payload: String? = nil, _ signature: String? = nil) -> String {

@@ -13,7 +13,7 @@ public final class Stage: Sendable {
     public let port: Int
     private let server: Server
 
-    /// A server of its own for tests that need another emulator than the shared one.
+    /// A separate server for tests that need another emulator than the shared one.
     public init(_ emulator: Emulator) throws {
         self.emulator = emulator
         pipeline = Pipeline(emulator)
@@ -22,12 +22,12 @@ public final class Stage: Sendable {
         server.start()
     }
 
-    /// The longest content in bytes that is read at a target.
+    /// The maximum content length at a target, in bytes.
     func bodyLimit(_ method: HTTPRequest.Method, _ target: String) -> Int {
         pipeline.bodyLimit(for: Request(method: method, target: target, authority: "127.0.0.1", fields: FieldLines([])))
     }
 
-    /// The one that all cases share, each in a sandbox of its own.
+    /// The stage shared by all cases, each in its own sandbox.
     public static func shared() throws -> Stage { try common.get() }
 
     private static let common = Result { try Stage(Emulator(fixtures: Repository.fixtures)) }

@@ -8,13 +8,13 @@ import Wire
     import Glibc
 #endif
 
-/// The client of a WebSocket on a TCP connection of this machine; what comes is read on one queue for all of them.
+/// The client of a WebSocket on a TCP connection of this machine; one queue reads for all of them.
 final class TCPSocketEnd: SocketEnd {
     private static let queue = DispatchQueue(label: "understudy.tests.sockets")
 
     private struct State {
         var received: [UInt8] = []
-        /// Who waits for the answer to the handshake; `nil` once it is there.
+        /// The waiting caller of the handshake; `nil` once it is answered.
         var opening: CheckedContinuation<Head, any Error>?
         var hasClosed = false
         var source: Source?
@@ -31,7 +31,7 @@ final class TCPSocketEnd: SocketEnd {
         case noConnection
     }
 
-    /// A source may be used from any thread; the library does not say so of its protocol.
+    /// A source may be used from any thread; the library does not declare its protocol so.
     private struct Source: @unchecked Sendable {
         let source: any DispatchSourceRead
     }
@@ -97,7 +97,7 @@ final class TCPSocketEnd: SocketEnd {
         write(Self.frame(0x88, [UInt8(code >> 8), UInt8(code & 0xFF)] + Array(closure.reason.utf8)))
     }
 
-    /// A frame as clients send it, under a mask of zeros, so that the content stays what it is.
+    /// A frame as clients send it, with a mask of zeros, so that the content stays unchanged.
     private static func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let length: [UInt8] =
             payload.count < 126
@@ -112,7 +112,7 @@ final class TCPSocketEnd: SocketEnd {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Self.send($0, descriptor) }
-            // Whoever reads learns that the connection has ended.
+            // The reader detects the end of the connection.
             guard count > 0 else { return }
             rest = rest.dropFirst(count)
         }
@@ -126,7 +126,7 @@ final class TCPSocketEnd: SocketEnd {
         #endif
     }
 
-    // MARK: - What comes
+    // MARK: - Receiving
 
     private func read() {
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: Self.queue)
@@ -200,7 +200,7 @@ final class TCPSocketEnd: SocketEnd {
         return Head(status: status, fields: fields, body: Array(bytes[(end + 4)..<(end + 4 + length)]))
     }
 
-    /// Takes a frame; servers send each message in one, unmasked.
+    /// Takes a frame; servers send each message in one unmasked frame.
     private static func takeFrame(_ bytes: inout [UInt8]) -> (opcode: UInt8, payload: [UInt8])? {
         guard bytes.count >= 2 else { return nil }
         let extra = bytes[1] == 126 ? 2 : bytes[1] == 127 ? 8 : 0

@@ -6,23 +6,23 @@ import Synchronization
 public import Understudy
 import Wire
 
-/// A sandbox of its own, used as a client and a test suite would use it: by requests.
+/// A separate sandbox, used through requests, as a client and a test suite would use it.
 public struct World: Sendable {
     /// Field lines by name and value.
     public typealias Fields = [(String, String)]
 
-    /// The moment at which the examples of the vendors' specs take place.
+    /// The time of the examples in the vendors' specs.
     public static let exampleMoment = 1_800_000_000
 
     /// The sandbox's name.
     public let name: String
     let depth: Depth
-    /// Where the sandbox is.
+    /// The sandbox's server.
     public let stage: Stage
 
     private static let created = Atomic(0)
 
-    /// A sandbox that nobody else uses, its clock frozen.
+    /// A new sandbox, its clock frozen.
     public init(
         _ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment
     ) async throws {
@@ -37,16 +37,16 @@ public struct World: Sendable {
         (self.name, self.depth, self.stage) = (name, depth, stage)
     }
 
-    /// The sandbox of the same name on another server.
+    /// The sandbox with the same name on another server.
     public func moved(to stage: Stage) -> World { World(name: name, depth: depth, stage: stage) }
 
-    /// The sandbox of another name on the same server.
+    /// The sandbox with another name on the same server.
     public func named(_ name: String) -> World { World(name: name, depth: depth, stage: stage) }
 
-    /// The emulator behind it.
+    /// The emulator that contains it.
     public var emulator: Emulator { stage.emulator }
 
-    /// The sandbox itself, for what only an insider can see.
+    /// The sandbox itself, for what requests cannot show.
     public var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
 
     /// The entry as the journal shows it.
@@ -64,7 +64,7 @@ public struct World: Sendable {
         try await call(method, target, fields, bytes: Array(body.utf8))
     }
 
-    /// Sends a request with a content of bytes in this sandbox.
+    /// Sends a request with bytes as content in this sandbox.
     public func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], bytes: [UInt8]
     ) async throws -> ReceivedAnswer {
@@ -106,7 +106,7 @@ public struct World: Sendable {
     ) async -> (Int, [(String, String)], [UInt8]) {
         let authority = fields.first { $0.0.lowercased() == "host" }?.1 ?? "127.0.0.1"
         var request = Request(method: method, target: target, authority: authority, fields: FieldLines(fields))
-        // The engine asks for the limit once it knows of the content.
+        // The engine asks for the limit once it knows that there is content.
         var head = request
         head.fields = FieldLines(fields + [("content-length", String(body.count))])
         request.bodyExceedsLimit = body.count > stage.pipeline.bodyLimit(for: head)
@@ -124,28 +124,28 @@ public struct World: Sendable {
         }
         let response = try await HTTPClient.send(
             method: method, url: "http://127.0.0.1:\(stage.port)\(target)", fields: lines, body: body,
-            // Other tests may keep both cores of a small machine for long.
+            // Other tests may keep both cores of a small machine busy for long.
             within: .seconds(120),
-            // The list of sandboxes names those of all tests that run.
+            // The list of sandboxes contains those of all running tests.
             maximumBody: 64 << 20)
         return (response.status.code, response.fields.map { ($0.name, $0.value) }, response.body)
     }
 }
 
-// MARK: - What a user steers
+// MARK: - Control calls
 
 extension World {
-    /// Sets the clock and stops it there.
+    /// Sets and freezes the clock.
     public func freeze(at seconds: Int) async throws {
         try await succeed(.put, "clock", ["now": JSON(seconds), "freeze": true])
     }
 
-    /// Moves the clock.
+    /// Advances the clock.
     public func advance(_ duration: String) async throws {
         try await succeed(.put, "clock", ["advance": .string(duration)])
     }
 
-    /// Sets a switch, its name with the vendor's.
+    /// Sets a switch; its name includes the vendor's.
     public func set(_ name: String, _ value: String) async throws {
         try await succeed(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
     }
@@ -165,7 +165,7 @@ extension World {
         try await succeed(.put, "faults", ["route": .string(route), "call": JSON(call), "fail": .string(failure)])
     }
 
-    /// Makes a token of a kind such as `VENDOR/KIND`.
+    /// Mints a token of a kind such as `VENDOR/KIND`.
     public func mint(_ kind: String, _ order: JSONObject = [:]) async throws -> String {
         let answer = try await succeed(.post, "tokens/" + kind, .object(order))
         return answer.json["token"]?.string ?? ""
@@ -179,7 +179,7 @@ extension World {
     }
 }
 
-/// A control call of a test's preparation was refused.
+/// A refused control call in a test's preparation.
 struct ControlFailure: Error, CustomStringConvertible {
     let answer: String
 

@@ -4,16 +4,16 @@
     internal import Glibc
 #endif
 
-/// An exchange of the client on its loop: does with a socket what the exchange's machine says is next.
+/// An exchange of the client on its loop: performs the steps of the exchange's state machine on a socket.
 ///
-/// It lives on the loop's thread and is touched by no other.
+/// Only the loop's thread uses it.
 final class ClientConnection {
     let exchange: ClientExchange
     private(set) var machine: ClientStateMachine
     private var socket: Socket?
     private var transport: Transport?
     private var interest: Interest = []
-    /// Whether the loop goes on with it by itself, without a report of the poller.
+    /// Whether the loop resumes it without an event from the poller.
     var isPostponed = false
 
     /// Reads before other exchanges get their turn.
@@ -25,19 +25,19 @@ final class ClientConnection {
             exchange.target, request: exchange.bytes, isHead: exchange.isHead, maximumBody: exchange.maximumBody)
     }
 
-    /// Takes the addresses that a look-up has found.
+    /// Takes the addresses found by a look-up.
     func found(_ addresses: [SocketAddress], _ loop: ClientLoop) {
         guard case .lookUp = machine.step else { return }
         machine.found(addresses)
         proceed(loop)
     }
 
-    /// Does what has become possible.
+    /// Does what an event makes possible.
     func handle(_ readiness: Readiness, _ loop: ClientLoop) {
         if case .connect = machine.step { endConnecting(loop) } else { proceed(loop) }
     }
 
-    /// Goes on until something has to be waited for.
+    /// Continues until it has to wait.
     func proceed(_ loop: ClientLoop) {
         switch machine.step {
         case .lookUp: loop.lookUp(self)
@@ -64,7 +64,7 @@ extension ClientConnection {
         guard let socket = Socket(family: address.family) else { return refuse(OperatingSystem.lastError, loop) }
         socket.setOption(Int32(IPPROTO_TCP), TCP_NODELAY)
         interest = .writing
-        // What the socket is ready for once it is connected, or is not to be, is to be written to.
+        // The end of a connection attempt, successful or not, is reported as ready for writing.
         guard start(socket, address), loop.watch(socket, for: self, interest) else {
             let reason = OperatingSystem.lastError
             socket.close()
@@ -79,7 +79,7 @@ extension ClientConnection {
         return [EINPROGRESS, EINTR].contains(OperatingSystem.lastError)
     }
 
-    /// Finds out what became of an attempt to connect.
+    /// Determines the result of an attempt to connect.
     private func endConnecting(_ loop: ClientLoop) {
         guard let socket else { return }
         let reason = socket.pendingError
@@ -97,7 +97,7 @@ extension ClientConnection {
         proceed(loop)
     }
 
-    /// Has the next address tried, in a turn of its own: no report of this one can then be about its socket.
+    /// Schedules the next address for a turn of its own, so that no event of this socket is taken for one of the next.
     private func refuse(_ reason: Int32, _ loop: ClientLoop) {
         machine.notConnected(because: OperatingSystem.errorText(reason))
         loop.postpone(self)
@@ -134,7 +134,7 @@ extension ClientConnection {
         }
     }
 
-    /// Reads what has come; true when there may be more.
+    /// Reads what has arrived; true when there may be more.
     private func receive(by transport: Transport, _ loop: ClientLoop) -> Bool {
         for _ in 0..<Self.readsPerTurn {
             switch transport.read(into: loop.scratch) {

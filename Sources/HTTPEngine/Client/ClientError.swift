@@ -1,14 +1,14 @@
 /// Why there is no answer; the description is one line for the user.
 public enum ClientError: Error, Hashable, CustomStringConvertible {
-    /// The text is no absolute `http` or `https` URL.
+    /// The text is not an absolute `http` or `https` URL.
     case invalidURL(String)
     /// The host has no address.
     case unknownHost(String)
-    /// Nobody accepts connections at the host and port.
+    /// The host and port accept no connections.
     case notReachable(String, reason: String)
-    /// The server's certificate is not believed.
+    /// The server's certificate is not trusted.
     case notTrusted(String)
-    /// No TLS came about.
+    /// The TLS handshake failed.
     case tlsFailed(String)
     /// The answer was not complete in time.
     case timedOut
@@ -16,14 +16,14 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
     case tooLarge
     /// The connection ended before the answer was complete.
     case connectionLost
-    /// What came is no answer by RFC 9112.
+    /// The answer is malformed by RFC 9112.
     case malformedAnswer
-    /// So many requests are under way, or so much is kept for them, that this one was not begun or not finished.
+    /// Too many requests are in progress, or too many bytes are buffered for them, to start or finish this one.
     case tooMany
-    /// The task that waited was cancelled.
+    /// The waiting task was cancelled.
     case cancelled
 
-    /// What was found, and what would be right.
+    /// What was found and what would be right.
     public var description: String {
         switch self {
         case .invalidURL(let url):

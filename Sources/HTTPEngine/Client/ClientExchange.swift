@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// One request of the client, as seen by whoever waits for its answer: it ends once, by whoever is first.
+/// One request of the client, as seen by its waiting caller: it ends once, with the first outcome.
 final class ClientExchange: Sendable {
     typealias Outcome = Result<ClientResponse, ClientError>
 
@@ -14,12 +14,12 @@ final class ClientExchange: Sendable {
     let bytes: [UInt8]
     let isHead: Bool
     let trust: TLSTrust
-    /// When it is given up, wherever it is then.
+    /// When it is abandoned, at whatever stage.
     let deadline: MonotonicTime
     let maximumBody: Int
     private let state = Mutex(State())
 
-    /// A request; its time runs from here on.
+    /// A request; its time starts now.
     init(
         _ target: ClientTarget, bytes: [UInt8], isHead: Bool, trust: TLSTrust, within limit: Duration, maximumBody: Int
     ) {

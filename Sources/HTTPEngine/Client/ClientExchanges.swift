@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// The client's exchanges that are under way: their bounds, and the way to the one thread that works on all of them.
+/// The client's exchanges in progress: their limits, and access to the one thread that performs them.
 ///
-/// The thread starts with the first exchange and ends when nobody holds this any more.
+/// The thread starts with the first exchange and ends when this is released.
 final class ClientExchanges: Sendable {
-    /// Those of this process. ours: bounds that hold a flood, and that no ordinary use comes near to.
+    /// Those of this process. ours: limits that withstand a flood and are far above ordinary use.
     static let shared = ClientExchanges(
         ClientOccupancy(maximumExchanges: 1000, maximumBytes: 128 * 1024 * 1024), NameLookUps(maximumThreads: 4))
 
@@ -19,7 +19,7 @@ final class ClientExchanges: Sendable {
 
     deinit { mailbox.withLock { $0?.post(.end) } }
 
-    /// Has the exchange worked on, and returns how it ended; at once when the task is cancelled.
+    /// Performs the exchange and returns its outcome; at once when the task is cancelled.
     func outcome(of exchange: ClientExchange) async -> ClientExchange.Outcome {
         await withTaskCancellationHandler {
             begin(exchange)
@@ -41,7 +41,7 @@ final class ClientExchanges: Sendable {
         }
     }
 
-    /// The mailbox of the loop, which is started if it does not run.
+    /// The mailbox of the loop, which is started if needed.
     private func runningLoop() throws(ServerError) -> Mailbox<ClientLoop.Message> {
         try mailbox.withLock { (known) throws(ServerError) in
             if let known { return known }
@@ -58,7 +58,7 @@ final class ClientExchanges: Sendable {
 }
 
 extension ServerError {
-    /// The phrase of the system, for an error that names no listener.
+    /// The system's text, for an error without a listener.
     fileprivate var reason: String {
         if case .system(let call, let reason) = self { return "the system refused \(call): \(reason)" }
         return description

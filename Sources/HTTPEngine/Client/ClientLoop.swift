@@ -1,21 +1,21 @@
-/// The thread of the client: all exchanges under way, and the wait for whatever happens next.
+/// The client's thread: all exchanges in progress, and the wait for events.
 ///
-/// Everything here belongs to the thread that calls ``run()``; others reach it through its mailbox. Nothing that it calls
-/// waits for anybody, so one exchange that stalls holds up no other.
+/// Everything here belongs to the thread that calls ``run()``; other threads use its mailbox. It makes no blocking
+/// calls, so one stalled exchange delays no other.
 final class ClientLoop {
     /// What other threads tell the loop.
     enum Message: Sendable {
-        /// Do what this exchange asks for.
+        /// Start this exchange.
         case begin(ClientExchange)
         /// These are the addresses of its host.
         case found([SocketAddress], for: ClientExchange)
-        /// Nobody waits for it any more.
+        /// The exchange's caller no longer waits.
         case forget(ClientExchange)
-        /// Nobody asks any more.
+        /// The client was released.
         case end
     }
 
-    /// Room to read into, shared by the exchanges: at any moment at most one of them reads.
+    /// The read buffer, shared by the exchanges: only one reads at a time.
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
 
     private let poller: Poller
@@ -26,7 +26,7 @@ final class ClientLoop {
     private var connections: [ObjectIdentifier: ClientConnection] = [:]
     private var watched: [Int32: ClientConnection] = [:]
     private var unfinished: [ClientConnection] = []
-    /// No deadline lies before this. To look through all exchanges once it has come is cheaper than to keep an order.
+    /// No deadline is earlier. Searching all exchanges when it is due costs less than keeping them sorted.
     private var earliestDeadline: MonotonicTime?
     private var isOver = false
 
@@ -36,13 +36,13 @@ final class ClientLoop {
 
     deinit { scratch.deallocate() }
 
-    /// Works on exchanges until it is told to end.
+    /// Performs exchanges until told to end.
     func run() {
         var found: [Readiness] = []
         while !isOver {
             poller.wait(milliseconds: patience, into: &found)
             now = .now
-            // New sockets only begin when all reports are done, which might be about others of the same number.
+            // New sockets begin only after all events are handled, which might be about others with the same number.
             let isCalled = serve(found)
             if isCalled { readMailbox() }
             resumeUnfinished()
@@ -55,12 +55,12 @@ final class ClientLoop {
 // MARK: - One round
 
 extension ClientLoop {
-    /// Gives the reports to their exchanges; true when there is mail.
+    /// Passes events to their exchanges; true when there is mail.
     private func serve(_ found: [Readiness]) -> Bool {
         var isCalled = false
         for readiness in found {
             if let connection = watched[readiness.descriptor] {
-                // One that goes on by itself has its turn behind the others.
+                // A postponed one has its turn after the others.
                 if !connection.isPostponed { connection.handle(readiness, self) }
             } else {
                 isCalled = true
@@ -84,7 +84,7 @@ extension ClientLoop {
         let connection = ClientConnection(exchange)
         connections[ObjectIdentifier(exchange)] = connection
         earliestDeadline = earliestDeadline.map { min($0, exchange.deadline) } ?? exchange.deadline
-        // Whoever asked may have gone before this was read.
+        // The caller may have gone in the meantime.
         exchange.hasEnded ? end(connection, .failure(.cancelled)) : connection.proceed(self)
     }
 
@@ -113,7 +113,7 @@ extension ClientLoop {
         self.earliestDeadline = connections.values.lazy.map(\.exchange.deadline).min()
     }
 
-    /// How long the loop may wait, in milliseconds; `nil` when nothing but an event can wake it.
+    /// How long the loop may wait, in milliseconds; `nil` if only an event can wake it.
     private var patience: Int32? {
         unfinished.isEmpty ? earliestDeadline.map { $0.milliseconds(since: .now) } : 0
     }
@@ -122,38 +122,38 @@ extension ClientLoop {
 // MARK: - What connections ask for
 
 extension ClientLoop {
-    /// Has the addresses of a host found.
+    /// Starts looking up the addresses of a host.
     func lookUp(_ connection: ClientConnection) {
         let (exchange, mailbox) = (connection.exchange, mailbox)
         lookUps.find(exchange.target, for: exchange) { mailbox.post(.found($0, for: exchange)) }
     }
 
-    /// Begins to watch a socket; false with `errno` set when the system has no room for it.
+    /// Starts watching a socket; false with `errno` set when the system has no room for it.
     func watch(_ socket: Socket, for connection: ClientConnection, _ interest: Interest) -> Bool {
         guard poller.add(socket.descriptor, interest) else { return false }
         watched[socket.descriptor] = connection
         return true
     }
 
-    /// Changes what is watched for.
+    /// Changes the events that the loop watches on a socket.
     func change(_ socket: Socket, from old: Interest, to new: Interest) {
         poller.change(socket.descriptor, from: old, to: new)
     }
 
-    /// Watches a socket no more, which is about to be closed.
+    /// Stops watching a socket that is about to be closed.
     func forget(_ socket: Socket) { watched[socket.descriptor] = nil }
 
-    /// Has the exchange go on in the next round, after all others had a turn.
+    /// Resumes the exchange in the next round, after all others had a turn.
     func postpone(_ connection: ClientConnection) {
         guard !connection.isPostponed else { return }
         connection.isPostponed = true
         unfinished.append(connection)
     }
 
-    /// Counts bytes that are kept for an exchange; false when they are too many in all.
+    /// Counts bytes buffered for an exchange; false when the total exceeds the limit.
     func keep(_ byteCount: Int) -> Bool { occupancy.keep(byteCount) }
 
-    /// Ends an exchange; only then its place is free.
+    /// Ends an exchange and frees its place.
     func end(_ connection: ClientConnection, _ outcome: ClientExchange.Outcome) {
         guard isUnderWay(connection) else { return }
         connections[ObjectIdentifier(connection.exchange)] = nil

@@ -1,10 +1,10 @@
 internal import Synchronization
 
-/// How much the client has under way, held to its bounds.
+/// How much the client has in progress, within its limits.
 final class ClientOccupancy: Sendable {
-    /// The most exchanges at once (ours).
+    /// The maximum number of concurrent exchanges (ours).
     let maximumExchanges: Int
-    /// The most bytes of requests and answers that are kept for them in all (ours).
+    /// The maximum total bytes of their requests and answers (ours).
     let maximumBytes: Int
     private let state = Mutex((exchanges: 0, bytes: 0))
 
@@ -13,12 +13,12 @@ final class ClientOccupancy: Sendable {
         self.maximumBytes = maximumBytes
     }
 
-    /// The exchanges under way.
+    /// The exchanges in progress.
     var exchanges: Int { state.withLock { $0.exchanges } }
-    /// The bytes that are kept for them.
+    /// The bytes buffered for them.
     var bytes: Int { state.withLock { $0.bytes } }
 
-    /// Takes a place for an exchange with a request of so many bytes; false when there is none.
+    /// Takes a place for an exchange with a request of that many bytes; false when there is none.
     func enter(byteCount: Int) -> Bool {
         state.withLock { state in
             guard state.exchanges < maximumExchanges, state.bytes + byteCount <= maximumBytes else { return false }
@@ -28,7 +28,7 @@ final class ClientOccupancy: Sendable {
         }
     }
 
-    /// Counts so many bytes more, or fewer, which are kept; false when they are too many.
+    /// Adds to the buffered bytes, or subtracts; false when they exceed the limit.
     func keep(_ byteCount: Int) -> Bool {
         state.withLock { state in
             state.bytes += byteCount
@@ -36,7 +36,7 @@ final class ClientOccupancy: Sendable {
         }
     }
 
-    /// Gives the place of an exchange back, with all bytes that were counted for it.
+    /// Frees the place of an exchange and the bytes counted for it.
     func leave(byteCount: Int) {
         state.withLock { state in
             state.exchanges -= 1

@@ -1,16 +1,16 @@
-/// How far an exchange of the client is: a pure value, which is told what happened and says what is next.
+/// The progress of one exchange: a pure value that takes events and determines the next step.
 struct ClientStateMachine {
-    /// What is to be done next.
+    /// The next step.
     enum Step {
         /// Find the addresses of the host.
         case lookUp
         /// Connect to that address.
         case connect(SocketAddress)
-        /// Find out by TLS who the server is.
+        /// Authenticate the server by TLS.
         case shakeHands
-        /// Send what is unsent, and receive.
+        /// Send the rest, and receive.
         case transfer
-        /// Nothing: this came of it.
+        /// Nothing: the exchange has ended.
         case end(ClientExchange.Outcome)
     }
 
@@ -21,7 +21,7 @@ struct ClientStateMachine {
     private var sentCount = 0
     private var parser: ResponseParser
 
-    /// A request that nothing was done for yet.
+    /// A request that has not started.
     init(_ target: ClientTarget, request: [UInt8], isHead: Bool, maximumBody: Int) {
         self.target = target
         self.request = request
@@ -30,19 +30,19 @@ struct ClientStateMachine {
         step = addresses.first.map(Step.connect) ?? .lookUp
     }
 
-    /// Whether a part of the request has to go.
+    /// Whether part of the request is unsent.
     var hasUnsent: Bool { sentCount < request.count }
 
-    /// The bytes that are kept for the exchange.
+    /// The bytes buffered for the exchange.
     var byteCount: Int { request.count + parser.byteCount }
 
-    /// Calls `body` with what has to go.
+    /// Calls `body` with the unsent bytes.
     func withUnsent<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         request.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[sentCount...])) }
     }
 }
 
-// MARK: - What happened
+// MARK: - Events
 
 extension ClientStateMachine {
     /// These are the host's addresses.
@@ -51,25 +51,25 @@ extension ClientStateMachine {
         step = addresses.first.map(Step.connect) ?? .end(.failure(.unknownHost(target.host)))
     }
 
-    /// The address of the step takes no connection; the next one may.
+    /// The current address refuses the connection; the next one may accept it.
     mutating func notConnected(because reason: String) {
         addresses = addresses.dropFirst()
         step = addresses.first.map(Step.connect) ?? .end(.failure(.notReachable(target.authority, reason: reason)))
     }
 
-    /// The connection is there.
+    /// The connection is established.
     mutating func connected() { step = target.isSecure ? .shakeHands : .transfer }
 
-    /// The server is the one that is meant.
+    /// The server is authenticated.
     mutating func secured() { step = .transfer }
 
-    /// So many more bytes went.
+    /// That many more bytes were sent.
     mutating func sent(_ count: Int) { sentCount += count }
 
-    /// The server takes nothing more: it may have answered before it had read everything.
+    /// The server reads nothing more: it may have answered before it had read everything.
     mutating func sendingEnded() { sentCount = request.count }
 
-    /// These bytes came.
+    /// These bytes were received.
     mutating func received(_ bytes: UnsafeRawBufferPointer) {
         do throws(ClientError) {
             if let response = try parser.feed(bytes) { step = .end(.success(response)) }
@@ -78,7 +78,7 @@ extension ClientStateMachine {
         }
     }
 
-    /// Nothing more comes.
+    /// The server sends nothing more.
     mutating func receivingEnded() {
         do throws(ClientError) {
             step = .end(.success(try parser.finish()))
@@ -87,6 +87,6 @@ extension ClientStateMachine {
         }
     }
 
-    /// Nothing comes of it any more.
+    /// The exchange has failed.
     mutating func fail(_ error: ClientError) { step = .end(.failure(error)) }
 }

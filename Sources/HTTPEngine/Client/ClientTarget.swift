@@ -1,8 +1,8 @@
-/// Where a request of the client goes.
+/// The destination of a client's request.
 struct ClientTarget: Sendable {
-    /// Whether the way there is TLS.
+    /// Whether the connection uses TLS.
     let isSecure: Bool
-    /// Host with port as the URL has it, for `Host`.
+    /// Host with port as in the URL, for `Host`.
     let authority: String
     /// The host without brackets.
     let host: String
@@ -10,7 +10,7 @@ struct ClientTarget: Sendable {
     /// The path, at least `/`, and the query.
     let pathAndQuery: String
 
-    /// Reads an absolute URL with the scheme `http` or `https`.
+    /// Parses an absolute URL with the scheme `http` or `https`.
     init(_ url: String) throws(ClientError) {
         let bytes = Array(url.utf8.prefix { $0 != UInt8(ascii: "#") })
         let targets = ByteSet.target
@@ -28,13 +28,13 @@ struct ClientTarget: Sendable {
         (host, port) = Self.split(authority, standardPort: isSecure ? 443 : 80)
     }
 
-    /// The addresses of a host for which nobody has to be asked; empty for any other.
+    /// The addresses of a host that needs no look-up; empty for any other.
     var knownAddresses: [SocketAddress] {
         guard isThisMachine else { return SocketAddress.literal(host, port: port) }
         return ["::1", "127.0.0.1"].flatMap { SocketAddress.literal($0, port: port) }
     }
 
-    /// RFC 6761 section 6.3: `localhost` and names below it are this machine, whatever a resolver would say.
+    /// RFC 6761 section 6.3: `localhost` and its subdomains are this machine, whatever a resolver says.
     private var isThisMachine: Bool {
         let name = host.lowercased()
         let absolute = name.hasSuffix(".") ? name.dropLast() : name[...]

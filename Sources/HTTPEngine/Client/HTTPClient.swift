@@ -1,11 +1,11 @@
 public import HTTPTypes
 
-/// The one small client: single requests over HTTP and HTTPS, for key URLs, health probes and contract runs.
+/// A small client for single requests over HTTP and HTTPS: key URLs, health probes and contract runs.
 ///
-/// It follows no redirect, keeps no connection, and bounds time and size of the answer. All its exchanges share one
-/// thread, which waits for none of them and is no loop of a server. Only names that are neither addresses nor
-/// `localhost` are looked up on threads of their own, since the system's look-up waits: a few for all names, and one that
-/// outlives its request keeps its thread until the system gives up.
+/// It follows no redirect, keeps no connection, and limits time and size of the answer. All its exchanges share one
+/// thread, which blocks on none of them and is no loop of a server. Only names that are neither addresses nor
+/// `localhost` are looked up on separate threads, since the system's look-up blocks: a few for all names, and a look-up
+/// that outlives its request keeps its thread until the system gives up.
 public enum HTTPClient {
     /// Sends a request and returns the complete answer, whatever its status.
     ///
@@ -14,10 +14,10 @@ public enum HTTPClient {
     ///   - url: An absolute `http` or `https` URL; a fragment is not sent.
     ///   - fields: Further fields; `Host`, `Content-Length` and `Connection` are the client's own.
     ///   - body: The content.
-    ///   - trust: Whose certificates are believed over `https`.
+    ///   - trust: Whose certificates are trusted over `https`.
     ///   - limit: The time for everything, from this call to the last byte.
     ///   - maximumBody: The largest content of an answer in bytes.
-    /// - Throws: ``ClientError/tooMany`` at once when a thousand requests are under way.
+    /// - Throws: ``ClientError/tooMany`` at once when a thousand requests are in progress.
     public static func send(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
         trust: TLSTrust = .system, within limit: Duration, maximumBody: Int = 1024 * 1024
@@ -26,9 +26,9 @@ public enum HTTPClient {
         return try await ClientExchanges.shared.outcome(of: exchange).get()
     }
 
-    /// Whether a request for that URL reaches nobody but this machine, by what the URL itself says.
+    /// Whether a request for that URL reaches only this machine, judged by the URL itself.
     public static func staysOnThisMachine(_ url: String) -> Bool {
-        // What is no URL reaches nobody, but is nobody's own either.
+        // An invalid URL reaches no machine, not even this one.
         guard let addresses = try? ClientTarget(url).knownAddresses else { return false }
         return !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
     }

@@ -1,9 +1,9 @@
 internal import Synchronization
 
-/// Looks names up on a few threads, each of which ends when nothing is left to do.
+/// Looks up names on a few threads, each of which ends when it has nothing left to do.
 ///
-/// The system's look-up waits, and nothing can interrupt it. One that outlives its exchange is not heard any more, yet its
-/// thread stays busy until the system gives up; while that is so of all threads, further names wait, and time out.
+/// The system's look-up blocks and cannot be interrupted. If it outlives its exchange, its result is dropped, but its
+/// thread stays busy until the system gives up; while all threads are busy, further names wait, and time out.
 final class NameLookUps: Sendable {
     private struct Order: Sendable {
         let exchange: ClientExchange
@@ -40,11 +40,11 @@ final class NameLookUps: Sendable {
             return true
         }
         guard mustStart, !OperatingSystem.startThread({ self.workOff() }) else { return }
-        // Without a thread the name waits for one that runs, or times out.
+        // Without a new thread the name waits for a running one, or times out.
         state.withLock { $0.threads -= 1 }
     }
 
-    /// Drops what waits for an exchange that has ended, so that no more can wait than exchanges are under way.
+    /// Drops look-ups of an exchange that has ended, so that no more can wait than exchanges are in progress.
     func forget(_ exchange: ClientExchange) {
         state.withLock { $0.waiting.removeAll { $0.exchange === exchange } }
     }

@@ -1,7 +1,7 @@
 internal import HTTPTypes
 internal import Wire
 
-/// Makes an answer of the bytes that a server sends: a pure value, strict where the framing of the content is at stake.
+/// Parses an answer from a server's bytes: a pure value, strict about the framing of the content.
 struct ResponseParser {
     private enum State {
         case statusLine
@@ -13,7 +13,7 @@ struct ResponseParser {
 
     private static let headBytes = 64 * 1024
     private static let headLines = 200
-    /// ours: an answer that is announced more often than that never comes.
+    /// ours: the maximum number of interim answers before the client gives up.
     private static let interimAnswers = 20
 
     private let isHead: Bool
@@ -32,10 +32,10 @@ struct ResponseParser {
         self.maximumBody = maximumBody
     }
 
-    /// The bytes that are kept.
+    /// The number of buffered bytes.
     var byteCount: Int { input.bytes.count + body.count }
 
-    /// Adds received bytes; the answer, once it is complete.
+    /// Adds received bytes; returns the answer once it is complete.
     mutating func feed(_ bytes: UnsafeRawBufferPointer) throws(ClientError) -> ClientResponse? {
         input.append(bytes)
         while true {
@@ -56,9 +56,9 @@ struct ResponseParser {
         }
     }
 
-    /// The answer, when the server has closed the connection.
+    /// The answer when the server has closed the connection.
     mutating func finish() throws(ClientError) -> ClientResponse {
-        // RFC 9112 section 6.3: without a length the end of the connection ends the content, and nothing else may.
+        // RFC 9112 section 6.3: without a length, the end of the connection ends the content; otherwise it is an error.
         guard case .untilEnd = state else { throw .connectionLost }
         return ClientResponse(status: status, fields: fields, body: body)
     }
@@ -73,7 +73,7 @@ struct ResponseParser {
         }
     }
 
-    /// RFC 9112 section 4: version, three digits, and a reason, which may be missing with its blank.
+    /// RFC 9112 section 4: version, three digits, and a reason, which may be missing along with its blank.
     private static func status(_ line: ArraySlice<UInt8>) throws(ClientError) -> HTTPResponse.Status {
         let parts = line.split(separator: .space, maxSplits: 2, omittingEmptySubsequences: false)
         guard parts.count >= 2, parts[0].elementsEqual("HTTP/1.1".utf8) || parts[0].elementsEqual("HTTP/1.0".utf8),
@@ -96,7 +96,7 @@ struct ResponseParser {
         lines = []
         input.useLines()
         state = status.code < 200 ? .statusLine : try contentState()
-        // An interim answer precedes the one that is waited for, RFC 9110 section 15.2.
+        // Interim answers precede the final one (RFC 9110 section 15.2).
         if status.code < 200 { interimCount += 1 }
         guard interimCount <= Self.interimAnswers else { throw .malformedAnswer }
     }
@@ -135,7 +135,7 @@ struct ResponseParser {
         return ClientResponse(status: status, fields: fields, body: body)
     }
 
-    /// Moves at most that many bytes to the content and says how many.
+    /// Moves at most that many bytes to the content and returns how many.
     private mutating func take(_ count: Int) -> Int {
         let part = input.unused.prefix(count)
         body.append(contentsOf: part)

@@ -1,6 +1,6 @@
-/// What a client asks of the way of its bytes.
+/// What a client needs from its transport.
 extension Transport {
-    /// Goes on with the handshake; true when nothing of it is left to do.
+    /// Continues the handshake; true when it is complete.
     func establish() throws(ClientError) -> Bool {
         guard let session else { return true }
         switch session.shakeHands() {
@@ -12,6 +12,6 @@ extension Transport {
         }
     }
 
-    /// What to wait for before the handshake or reading goes on.
+    /// What to wait for before the handshake or reading continues.
     var interest: Interest { needs.contains(.writing) ? .writing : .reading }
 }

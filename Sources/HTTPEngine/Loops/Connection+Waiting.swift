@@ -119,7 +119,7 @@ extension Connection {
     private func expire(_ loop: EventLoop) {
         switch wait {
         case .head, .content:
-            // RFC 9110 section 15.5.9: a client that is late with its request is told.
+            // RFC 9110 section 15.5.9: a client that is late with its request gets this answer.
             refuse(.timedOut, loop)
             proceed(loop)
         case .pause:

@@ -63,7 +63,7 @@ extension Connection {
     /// Gives up on a client whose queue exceeds its limit.
     ///
     /// The queue is sent, then the close frame: a slow reader learns the reason, a client that does not read is reset
-    /// after ``Limits/write``. Nothing more is queued meanwhile.
+    /// after ``Limits/write``. Until then nothing more is queued.
     private func drop(_ loop: EventLoop) {
         let closure = WebSocketClosure(.tryAgainLater, reason: "the client takes its messages too slowly")
         webSocket?.conversation.close(closure, into: &output.bytes)

@@ -37,7 +37,7 @@ final class Connection {
         case close
     }
 
-    /// Tells this connection from earlier and later ones with the same descriptor on this loop.
+    /// Distinguishes this connection from earlier and later ones with the same descriptor on this loop.
     let identifier: UInt64
 
     /// Counts the open connections.
@@ -46,7 +46,7 @@ final class Connection {
     var parser: RequestParser
     var output = OutputBuffer()
     var phase = Phase.reading
-    /// What the handler has said to the head of the request whose content is being read.
+    /// The handler's reply to the head of the request whose content is being read.
     var admission: Admission?
     var exchange = ResponseEncoder.Framing()
     /// The WebSocket that this has become, until its end is reported.

@@ -6,7 +6,7 @@
         internal import Glibc
     #endif
 
-    /// Waits for many descriptors at once; here by kqueue, level-triggered.
+    /// Waits for many descriptors at once; here with kqueue, level-triggered.
     final class Poller: Sendable {
         private let descriptor: Int32
 
@@ -16,15 +16,15 @@
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         }
 
-        /// Begins to watch a descriptor; false when the system has no room for it.
+        /// Starts watching a descriptor; false when the system has no room for it.
         func add(_ watched: Int32, _ interest: Interest) -> Bool {
             update(watched, from: [], to: interest)
         }
 
-        /// Changes what is watched for on a descriptor.
+        /// Changes the events to watch on a descriptor.
         func change(_ watched: Int32, from old: Interest, to new: Interest) { _ = update(watched, from: old, to: new) }
 
-        /// Waits until something is possible or the time is over; without a time-out until something is possible.
+        /// Waits for events, or until the timeout if there is one.
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {
             found.removeAll(keepingCapacity: true)
             var limit = timespec()
@@ -41,7 +41,7 @@
 
         deinit { closeDescriptor(descriptor) }
 
-        /// kqueue has one filter for each direction, which come and go by themselves.
+        /// kqueue has a separate filter for each direction.
         private func update(_ watched: Int32, from old: Interest, to new: Interest) -> Bool {
             var changes: [kevent] = []
             for (direction, filter) in [(Interest.reading, EVFILT_READ), (.writing, EVFILT_WRITE)]
@@ -57,7 +57,7 @@
     }
 
     extension Readiness {
-        /// The end of what the client sends is found by reading; only an end with a reason is a broken connection.
+        /// Reading finds the end of the client's input; only an end with an error is a broken connection.
         fileprivate init(_ event: kevent) {
             descriptor = Int32(event.ident)
             isReadable = event.filter == Int16(EVFILT_READ)

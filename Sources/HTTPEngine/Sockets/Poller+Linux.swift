@@ -2,7 +2,7 @@
     internal import CEpoll
     internal import Glibc
 
-    /// Waits for many descriptors at once; here by epoll, level-triggered.
+    /// Waits for many descriptors at once; here with epoll, level-triggered.
     final class Poller: Sendable {
         private let descriptor: Int32
 
@@ -11,16 +11,16 @@
             guard descriptor >= 0 else { throw .lastFailure(of: "epoll_create1") }
         }
 
-        /// Begins to watch a descriptor; false when the system has no room for it.
+        /// Starts watching a descriptor; false when the system has no room for it.
         func add(_ watched: Int32, _ interest: Interest) -> Bool { control(EPOLL_CTL_ADD, watched, interest) }
 
-        /// Changes what is watched for on a descriptor.
+        /// Changes the events to watch on a descriptor.
         func change(_ watched: Int32, from old: Interest, to new: Interest) { _ = control(EPOLL_CTL_MOD, watched, new) }
 
-        /// Waits until something is possible or the time is over; without a time-out until something is possible.
+        /// Waits for events, or until the timeout if there is one.
         func wait(milliseconds: Int32?, into found: inout [Readiness]) {
             found.removeAll(keepingCapacity: true)
-            // Above 1,024 bytes the room would come from the heap. Whoever finds no place here is reported next time.
+            // Above 1,024 bytes the space would come from the heap. Events without room here are reported next time.
             withUnsafeTemporaryAllocation(of: epoll_event.self, capacity: 64) { events in
                 let count = epoll_wait(descriptor, events.baseAddress, Int32(events.count), milliseconds ?? -1)
                 for event in events.prefix(max(0, Int(count))) { found.append(Readiness(event)) }

@@ -1,4 +1,4 @@
-/// What a loop waits for on a descriptor. A broken connection is reported in any case; by kqueue while there is anything.
+/// The events to watch on a descriptor. A broken connection is always reported; by kqueue while any event is watched.
 struct Interest: OptionSet, Sendable {
     let rawValue: UInt8
 
@@ -6,7 +6,7 @@ struct Interest: OptionSet, Sendable {
     static let writing = Interest(rawValue: 2)
 }
 
-/// What has become possible on a descriptor.
+/// The events that occurred on a descriptor.
 struct Readiness: Sendable {
     let descriptor: Int32
     let isReadable: Bool

@@ -21,7 +21,7 @@ struct Transport {
         self.init(socket, session)
     }
 
-    /// A transport that speaks TLS by that session, or in the clear without one.
+    /// A transport over that TLS session, or in plain text without one.
     init(_ socket: Socket, _ session: TLSSession?) {
         self.socket = socket
         self.session = session

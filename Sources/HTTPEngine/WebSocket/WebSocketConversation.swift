@@ -47,8 +47,7 @@ struct WebSocketConversation {
         case .more:
             return nil
         case .message(let message):
-            // ours: RFC 6455 does not say what to do with messages that cross the close frame; nobody could answer
-            // them.
+            // ours: RFC 6455 does not say what to do with messages that cross the close frame; they cannot be answered.
             return isClosing ? .handled : .message(message)
         case .ping(let payload):
             // RFC 6455 section 1.4: after its close frame a peer sends nothing, and the other discards the rest.

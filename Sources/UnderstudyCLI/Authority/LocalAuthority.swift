@@ -11,7 +11,7 @@ import HTTPEngine
 /// The user's local certificate authority, kept in a folder between starts.
 ///
 /// One file holds key and certificate, so that concurrent starts never mix them: the first to put the file in place has
-/// created the authority, the other uses it. A copy of the certificate for clients lies beside it.
+/// created the authority, the others use it. A copy of the certificate for clients lies next to it.
 struct LocalAuthority {
     let authority: CertificateAuthority
     /// The certificate that clients must trust.
@@ -47,7 +47,7 @@ struct LocalAuthority {
 
     /// The authorities that our clients trust: the system's and the local one, if it exists.
     static func trust(_ sources: OptionSources) throws -> TLSTrust {
-        // Without a folder for it there is no local authority.
+        // Without a folder there is no local authority.
         try trust(in: try? folder(nil, sources))
     }
 

@@ -39,7 +39,7 @@ struct PipelineAccess: Sendable {
     let pipeline: Pipeline
     let base: String
 
-    /// Passes on a case's request as the engine would.
+    /// Forwards a case's request as the engine would.
     @Sendable func answer(_ message: ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer {
         guard message.url.hasPrefix(base + "/") else {
             throw ContractSendingProblem(

@@ -51,7 +51,7 @@ struct ContractTarget: Sendable {
         }
     }
 
-    /// Without the token every case would fail at its preparation.
+    /// Without the token, every case would fail during its preparation.
     private static func checkToken(_ base: String, _ access: ServerAccess, _ token: String?) throws {
         let request = ContractRequest(method: .get, url: base + "/_understudy/clock")
         let answer = try Waiting.until { () async throws(ContractSendingProblem) in

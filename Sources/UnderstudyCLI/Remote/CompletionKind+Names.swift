@@ -5,7 +5,7 @@ import Tokens
 import Understudy
 import Wire
 
-/// What a shell offers for a value: the names of the running server, or while there is none those of the fixtures.
+/// Shell completions for a value: names from the running server, or without one from the fixtures.
 extension CompletionKind {
     static var vendors: CompletionKind { .names("id", in: "health") }
     static var routes: CompletionKind { .names("route", in: "vendors") }
@@ -16,7 +16,7 @@ extension CompletionKind {
         .told("health") { ["documented", "observed"] + $0.texts("id").map { "\($0)=" } }
     }
 
-    /// `VENDOR.NAME=VALUE`; where any value will do, without one.
+    /// `VENDOR.NAME=VALUE`; without a value if any is accepted.
     static var switches: CompletionKind {
         .told("vendors") { answer in
             (answer["vendors"]?.array ?? []).flatMap { vendor in
@@ -28,7 +28,7 @@ extension CompletionKind {
         }
     }
 
-    /// Only a running server has any.
+    /// Only a running server has sandboxes.
     static var sandboxes: CompletionKind {
         .custom { words, _, _ in ask("sandboxes", words)?.texts("name") ?? [] }
     }
@@ -41,19 +41,19 @@ extension CompletionKind {
         .custom { words, _, _ in (ask(path, words) ?? askFixtures(path, words)).map(values) ?? [] }
     }
 
-    /// What the server says that the words name, else the one of this machine; `nil` when none answers.
+    /// The answer of the server that the words name, else of this machine's; `nil` when none answers.
     private static func ask(_ path: String, _ words: [String]) -> JSON? {
         let named = ["server", "control-token"].flatMap { name in
             option(name, in: words).map { ["--\(name)", $0] } ?? []
         }
-        // Nobody waits for a completion, and no message would have a place.
+        // Completion must be quick, and cannot show a message.
         return try? RunningServer.parse(named).call(.get, path, within: .seconds(1))
     }
 
     private static func askFixtures(_ path: String, _ words: [String]) -> JSON? {
         let sources = try? OptionSources(configurationFile: nil)
         let folder = try? sources?.text("fixtures", flag: option("fixtures", in: words))
-        // Nothing is offered where they cannot be read.
+        // Unreadable fixtures give no completions.
         guard let store = try? FixtureStore.layered(folder: folder), let emulator = try? Emulator(fixtures: store)
         else { return nil }
         let request = Request(method: .get, target: "/_understudy/\(path)", authority: "127.0.0.1")
@@ -72,7 +72,7 @@ extension CompletionKind {
 }
 
 extension JSON {
-    /// The texts of all members of that name at any depth, in order and once.
+    /// The distinct texts of all members with that name at any depth, in order.
     fileprivate func texts(_ name: String) -> [String] {
         var found: [String] = []
         var seen: Set<String> = []

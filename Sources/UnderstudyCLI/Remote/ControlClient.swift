@@ -14,7 +14,7 @@ struct ControlClient: ParsableArguments {
     @Option(help: "The token of the server's control API (else $UNDERSTUDY_CONTROL_TOKEN).")
     var controlToken: String?
 
-    /// Makes a control call; gives its JSON, `null` where there is no content.
+    /// Makes a control call; returns its JSON, `null` when there is no content.
     ///
     /// - Throws: ``AnswerIsNo`` when the server does not answer or refuses.
     func call(
@@ -57,7 +57,7 @@ struct ServerOptions: ParsableArguments {
     @OptionGroup var client: ControlClient
 }
 
-/// The running server that a command is about.
+/// The running server that a command applies to.
 struct RunningServer: ParsableArguments {
     @Option(help: "The server (this machine's, at the port that it has written down or was given).")
     var server: String?

@@ -1,6 +1,6 @@
 import JSON
 
-/// An entry of a journal as people read it in a terminal.
+/// A journal entry as readable text for a terminal.
 struct EntryText {
     private let entry: JSON
     private let isColoured: Bool
@@ -10,7 +10,7 @@ struct EntryText {
         self.isColoured = isColoured
     }
 
-    /// The entry in a line.
+    /// The entry as one line.
     var line: String {
         let number = text("id")
         let time = (entry["at"]?.string ?? "").dropFirst(11).prefix(8)
@@ -23,7 +23,7 @@ struct EntryText {
         return parts.filter { !$0.isEmpty }.joined(separator: "  ")
     }
 
-    /// What had a say in the answer, else why it is a refusal, with the route that was meant.
+    /// The interventions, else the reason for a refusal, with the likely intended route.
     private var why: String {
         if let intervention = entry["intervention"]?.string { return intervention }
         let reason = entry["reason"]?.string ?? ""
@@ -35,7 +35,7 @@ struct EntryText {
         text + String(repeating: " ", count: max(0, width - text.count))
     }
 
-    /// Writes the entry with its checks: what failed first.
+    /// Writes the entry with its checks, failed ones first.
     func show() {
         Output.line(line)
         if let failure = entry["failure"]?.string { Output.line(Output.printable("failure: \(failure)")) }
@@ -54,7 +54,7 @@ struct EntryText {
         }
     }
 
-    /// Red and amber, by the terminal's own shades.
+    /// Red and amber, in the terminal's own shades.
     private static let colours = ["failed": 31, "noted": 33]
 
     private func text(_ name: String) -> String { entry[name].map { $0.string ?? $0.text } ?? "" }
@@ -63,7 +63,7 @@ struct EntryText {
 
     private var isRefused: Bool { entry["failure"]?.string != nil }
 
-    /// Never colour alone.
+    /// Colour is never the only distinction.
     private var sign: String {
         if entry["intervention"] != nil { return "!" }
         return isRefused ? "x" : entry["route"]?.string == nil ? "?" : " "

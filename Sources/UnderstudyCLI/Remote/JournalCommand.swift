@@ -73,12 +73,12 @@ struct JournalCommand: ParsableCommand {
         var after = try show(query(last: last ?? (follow ? 10 : 20)))
         while follow {
             let newest = try show(query() + ["after=\(after)", "wait=5s"], since: after)
-            // After a reset numbers begin again.
+            // After a reset, numbers start again.
             after = try newest == after && latest() < after ? 0 : newest
         }
     }
 
-    /// The number of the newest entry of all.
+    /// The number of the newest entry overall.
     private func latest() throws -> Int {
         try server.call(.get, "journal?format=brief&last=1")["newest"]?.int ?? 0
     }
@@ -100,7 +100,7 @@ struct JournalCommand: ParsableCommand {
         }
     }
 
-    /// Writes the entries that a query gives, and returns the number of the newest.
+    /// Writes the entries that match a query, and returns the number of the newest.
     private func show(_ query: [String], since after: Int = 0) throws -> Int {
         let form = json ? "json" : "brief"
         let path = "journal?" + (query + ["format=\(form)"]).joined(separator: "&")
@@ -112,7 +112,7 @@ struct JournalCommand: ParsableCommand {
         return max(after, entries.last?["id"]?.int ?? after)
     }
 
-    /// Whether a person reads along, who may like colours.
+    /// Whether output goes to a terminal that may show colours.
     private static var isTerminal: Bool {
         isatty(STDOUT_FILENO) == 1 && getenv("NO_COLOR") == nil
     }

@@ -3,11 +3,11 @@ import HTTPEngine
 import JSON
 import Understudy
 
-/// What `serve` prints once it accepts: its addresses, its vendors, and a command to try.
+/// The text that `serve` prints once it accepts connections: its addresses, its vendors, and a command to try.
 struct Banner {
     let emulator: Emulator
     let addresses: [BoundAddress]
-    /// Where control calls go, when they have a listener of their own.
+    /// The address for control calls, if they have their own listener.
     let control: BoundAddress?
     /// The local CA's certificate, if it issued the server's.
     let authorityPath: String?
@@ -56,7 +56,7 @@ struct Banner {
         for warning in layers.flatMap(\.warnings) { Output.complaint("understudy: \(warning)") }
     }
 
-    /// Owners of a certificate know how it is trusted.
+    /// Users who supply a certificate know how to trust it.
     private func showSecureRequest() {
         guard let authorityPath, let address = addresses.first(where: \.isSecure) else { return }
         Output.line("  curl --cacert '\(authorityPath)' \(url(of: address))/_understudy/health")
@@ -64,8 +64,8 @@ struct Banner {
 
     private func showSampleRequest(of vendor: any LoadedVendor) {
         guard let base else { return }
-        // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted by the sandbox's
-        // clock, which with a seed is not the machine's.
+        // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted with the sandbox's
+        // clock, which differs from the machine's if there is a seed.
         guard let request = try? vendor.tokenMinter?.sampleRequest(at: emulator.sandboxes.standard.now) else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H '\(name): \(value)'" }

@@ -20,7 +20,7 @@ struct ControlOptions: ParsableArguments {
         try sources.text("control-token", flag: controlToken)
     }
 
-    /// The listener for control calls alone, beside those of the vendors; `nil` when they share theirs.
+    /// The separate listener for control calls; `nil` when they share that of the vendors.
     func listener(host: String, _ sources: OptionSources) throws -> ServerConfiguration.Listener? {
         let port = try sources.value(
             "control-port", flag: controlPort, default: Int?.none, expected: "a port (0–65535)"
@@ -30,7 +30,7 @@ struct ControlOptions: ParsableArguments {
         return port.map { ServerConfiguration.Listener(host: host, port: $0) }
     }
 
-    /// The host names besides those that every server has.
+    /// The host names in addition to those that every server accepts.
     func hostNames(listeningAt host: String, _ sources: OptionSources) throws -> Set<String> {
         let names = try sources.texts("allow-host", flags: allowHost)
         for name in names where !Self.isName(name) {

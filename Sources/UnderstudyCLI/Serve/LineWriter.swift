@@ -8,7 +8,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// Writes lines to a descriptor on its own thread, in order, so that a slow reader blocks nobody.
+/// Writes lines to a descriptor on its own thread, in order, so that a slow reader blocks no caller.
 ///
 /// The queue is bounded. When it is full, lines are dropped until the thread has taken the waiting ones; a notice in
 /// their place says how many. The descriptor is never made non-blocking, since other programs share it.

@@ -119,17 +119,17 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// Stops the server, which finishes what is in flight.
+    /// Stops the server, which finishes open requests.
     private func end(
         _ servers: [Server], _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
     ) {
         if signal == .interrupt {
             Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
         }
-        // Saved now and again at the end: a supervisor may lose patience while requests are in flight. If this fails,
-        // the second attempt reports it.
+        // Saved now and again at the end: a supervisor may lose patience while requests are open. If this fails, the
+        // second attempt reports it.
         _ = try? files.save(emulator)
-        // Who asks a second time does not want to wait for what is in flight. A terminal that closes asks more than once.
+        // A second signal means not waiting for open requests. A closing terminal sends more than one.
         OperatingSystem.startThread {
             while Signals.waitForTermination() == .hangUp {}
             for server in servers { Task { await server.stop(within: .zero) } }
@@ -141,7 +141,7 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// The listener of control calls, which few make, has a loop of its own.
+    /// Control calls are rare, so their listener has one loop.
     private func controlServer(
         _ listener: ServerConfiguration.Listener?, beside server: Server, _ emulator: Emulator
     ) throws -> Server? {
@@ -191,7 +191,7 @@ struct ServeCommand: ParsableCommand {
             server.addresses.map { ($0.scheme, $0.port) } + (control?.addresses ?? []).map { ("control", $0.port) }
         let lines = named.map { "\($0.0) \($0.1)\n" }.joined()
         do {
-            // Whoever waits for the file must find it complete.
+            // Readers waiting for the file must find it complete.
             try Files.put(Array(lines.utf8), at: path)
         } catch {
             throw Misuse("the port file \(path) cannot be written: \(error)")

@@ -47,12 +47,12 @@ struct StateFile {
             guard let last = parts.last, last != "..", last != "." else { return path }
             let parent = String(path.prefix(upTo: path.lastIndex(of: "/") ?? path.startIndex))
             let named = parent.isEmpty ? path.hasPrefix("/") ? "/" : "." : parent
-            // As it was given where there is none, which writing then finds out.
+            // Unchanged if the folder does not exist; writing reports that.
             let folder = FileSystem.realPath(named) ?? named
             path = folder == "/" ? "/\(last)" : "\(folder)/\(last)"
             let target = FileSystem.target(of: path)
             if target.isEmpty { return path }
-            // A target that does not begin with a slash counts from where the link really lies.
+            // A relative target is resolved from the link's real folder.
             path = target.hasPrefix("/") ? target : "\(folder)/\(target)"
         }
         return path
@@ -131,7 +131,7 @@ struct StateFile {
         }
     }
 
-    /// Removes what a server killed while writing left behind; it contains private keys.
+    /// Removes temporary files of servers killed while writing; they contain private keys.
     private func removePartials() {
         let beginning = "." + URL(filePath: path).lastPathComponent + "."
         // If the folder is missing, the next step reports it.

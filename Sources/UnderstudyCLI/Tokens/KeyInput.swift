@@ -19,7 +19,7 @@ struct KeyInput {
 
     private static func keys(of path: String) throws -> [VerificationKey] {
         guard let bytes = try? Files.content(of: path) else { throw Misuse("the key file \(path) cannot be read.") }
-        // What is no JSON is PEM or DER.
+        // Anything but JSON is PEM or DER.
         if let value = try? JSON.parse(bytes) {
             return value["keys"] == nil
                 ? [try VerificationKey.jwk(value, acceptsPrivate: true)]

@@ -71,7 +71,7 @@ enum TokenInput {
 }
 
 extension String {
-    /// The text without white space and line breaks around it.
+    /// The text without surrounding whitespace and line breaks.
     var withoutOuterBlanks: String {
         let isBlank = { (scalar: Unicode.Scalar) in scalar.properties.isWhitespace }
         return String(
@@ -80,7 +80,7 @@ extension String {
     }
 }
 
-/// The time by which a command judges.
+/// The time that a command uses for its checks.
 enum MomentOption {
     static func parse(_ text: String?) throws -> Moment {
         guard let text else { return SandboxClock.machine }

@@ -65,7 +65,7 @@ struct TokenExplainCommand: ParsableCommand {
         }
     }
 
-    /// All checks of the vendors whose key fits, or of the given vendor; one line for each other.
+    /// All checks of the vendors whose key fits, or of the given vendor; one line for every other vendor.
     private func show(_ verdicts: [JSON]) {
         let isWhole = { (verdict: JSON) in verdicts.count == 1 || verdict["account"]?.string != nil }
         let (whole, others) = (verdicts.filter(isWhole), verdicts.filter { !isWhole($0) })
@@ -115,7 +115,7 @@ enum FindingTable {
         for line in lines(findings) { Output.line(line) }
     }
 
-    /// A line a finding.
+    /// One line per finding.
     static func lines(_ findings: [JSON]) -> [String] {
         Output.lines(
             of: findings.map { finding in

@@ -6,9 +6,9 @@ extension VendorLoader {
     public static let ims = VendorLoader(IMS.self)
 }
 
-/// IMS (DriveSync), a telematics backend behind a mobile SDK that is handed the app's own RS256 tokens.
+/// IMS (DriveSync), a telematics backend behind a mobile SDK that receives the app's own RS256 tokens.
 ///
-/// The vendor documents the token, how its keys are handed over, the SDK's pre-check and the life of a user. It publishes
+/// The vendor documents the token, how its keys are provided, the SDK's pre-check and the user lifecycle. It publishes
 /// no path, body or status of its backend: those are one contract of our own.
 final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, AuthenticatesWithState {
     typealias State = IMSState
@@ -30,9 +30,9 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
 
     static let identity = VendorIdentity(
         id: "ims", title: "IMS", prefixes: ["/ims"],
-        // ours, both of them.
+        // Both are ours.
         pathRules: PathRules(repeatedSlashes: .collapseLeading, ignoresTrailingSlash: false),
-        // ours: bodies have some hundred bytes, and a sandbox keeps what is in them. Trips and lists may be longer.
+        // ours: bodies have a few hundred bytes, and a sandbox keeps their content. Trips and lists may be longer.
         bodyLimit: 64 * 1024)
 
     /// ours: an hour of points, a file of users, or a set of keys.
@@ -43,11 +43,10 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
 
     static let routes: [Route<IMS>] = issuerRoutes + userRoutes + ownRoutes + devRoutes
 
-    /// What lets somebody act as an operator, or activate a user.
+    /// What lets a sender act as an operator or activate a user.
     private static let secrets: Set<String> = ["activation_code", "x-ims-operator-key"]
 
-    /// The same, and what may hold a private key that somebody sends by mistake: PEM texts, and members of JWKs (RFC 7518
-    /// section 6).
+    /// The same, and what may hold a private key sent by mistake: PEM texts, and members of JWKs (RFC 7518 section 6).
     private static let keySecrets = secrets.union(["pem", "certs", "d", "p", "q", "dp", "dq", "qi", "oth", "k"])
 
     private static let issuers = "/ims/v1/issuers"
@@ -143,11 +142,11 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
     ]
 }
 
-/// What a route of IMS demands of its caller.
+/// What an IMS route demands of its caller.
 enum IMSAccess: Sendable {
     /// The operator key, which stands for the people who onboard and enroll.
     case `operator`
-    /// A token of an issuer, whoever its `sub` is.
+    /// A token of an issuer, whatever its `sub`.
     case token
     /// A token whose `sub` is an active user.
     case user

@@ -1,6 +1,6 @@
 import Emulation
 
-/// Every failure of IMS; how each looks stands in `failures.yaml`.
+/// Every failure of IMS; `failures.yaml` defines how each looks.
 enum IMSFailure: String, VendorFailure {
     case tokenMissing = "token-missing"
     case tokenMalformed = "token-malformed"

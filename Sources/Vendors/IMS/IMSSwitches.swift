@@ -1,12 +1,12 @@
 import Emulation
 
-/// Differences in IMS's behaviour that can be chosen; nothing of the real backend was observed, so both profiles agree.
+/// Configurable differences in IMS's behaviour; the real backend was never observed, so both profiles agree.
 struct IMSSwitches: VendorSwitches {
     enum MissingNotBefore: String, CaseIterable { case refuse, accept }
     enum UnknownUser: String, CaseIterable { case refuse, adopt }
     enum OperatorAuth: String, CaseIterable { case key, open }
 
-    /// `nil` when lifetimes are not limited.
+    /// `nil` when lifetimes are unlimited.
     let maximumLifetimeSeconds: Int?
     let notBeforeLeewaySeconds: Int
     let expiryLeewaySeconds: Int

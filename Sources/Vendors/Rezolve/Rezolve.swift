@@ -8,8 +8,8 @@ extension VendorLoader {
 
 /// Rezolve, a commerce backend behind a mobile SDK, and RUA, the sign-in server that Rezolve hosts for samples.
 ///
-/// Emulated are registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA.
-/// The commerce part (carts, orders, products) is not: its prefixes answer `route-not-offered`.
+/// Emulates registration, key pair, profile, phone book, address book and wallet of a customer, guests, and RUA. The
+/// commerce part (carts, orders, products) is not emulated: its prefixes answer `route-not-offered`.
 final class Rezolve: Vendor, MintsTokens {
     typealias State = RezolveState
     typealias Failure = RezolveFailure
@@ -35,10 +35,10 @@ final class Rezolve: Vendor, MintsTokens {
         ] + commerce,
         // Collapsing is observed: the vendor's tests send `phonebook//{id}`. The trailing slash is ours.
         pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true),
-        // ours: the vendor's bodies have some hundred bytes, and a sandbox keeps what is in them.
+        // ours: the vendor's bodies have a few hundred bytes, and a sandbox keeps their content.
         bodyLimit: 64 * 1024)
 
-    /// Prefixes of the commerce part. Source: older docs and samples; that nothing is offered there is ours.
+    /// Prefixes of the commerce part. Source: older docs and samples; not offering them is ours.
     private static let commerce = [
         "/api/v2/partner", "/api/v3/partner", "/api/v4/partner", "/api/v1/device", "/api/v1/search",
         "/api/v3/external/callback", "/admin/inventory",
@@ -167,17 +167,17 @@ final class Rezolve: Vendor, MintsTokens {
     ]
 }
 
-/// What a route of Rezolve demands of its caller.
+/// What a Rezolve route demands of its caller.
 enum RezolveAccess: Sendable {
     /// A registration JWT, signed by the partner that the api key names.
     case registration
     /// A JWT of the customer in the path.
     case customer
-    /// An api key, which may be absent while there is exactly one partner.
+    /// An api key, optional while there is exactly one partner.
     case guestRegistration
     /// Any registration JWT of the partner, or a login JWT of the guest.
     case guestLogin
-    /// RUA: an api key, which may be absent while there is exactly one partner.
+    /// RUA: an api key, optional while there is exactly one partner.
     case signIn
     /// RUA: the token of a session.
     case session(acceptsExpired: Bool)

@@ -1,6 +1,6 @@
 import Emulation
 
-/// Every failure of Rezolve and of its sample sign-in server RUA; how each looks stands in `failures.yaml`.
+/// Every failure of Rezolve and of its sample sign-in server RUA; `failures.yaml` defines how each looks.
 enum RezolveFailure: String, VendorFailure {
     case maskedAPIKey = "masked-api-key"
     case maskedNoAuthKey = "masked-no-auth-key"

@@ -28,7 +28,7 @@ struct RezolveSwitches: VendorSwitches {
     let bearerScheme: BearerScheme
     let registrationTokenReuse: RegistrationTokenReuse
     let expiryNumber: ExpiryNumber
-    /// `nil` when lifetimes are not limited.
+    /// `nil` when lifetimes are unlimited.
     let maximumLifetimeSeconds: Int?
     let leewaySeconds: Int
     let profileDates: ProfileDates
@@ -65,7 +65,7 @@ struct RezolveSwitches: VendorSwitches {
         userAnswers = values.choice("rua-user-answers", default: .full)
     }
 
-    /// All switches; `error-envelope` and `message-style` are read by the conditions of `failures.yaml` alone.
+    /// All switches; only the conditions of `failures.yaml` read `error-envelope` and `message-style`.
     static let declarations: [SwitchDeclaration] = [
         SwitchDeclaration(
             "error-envelope", documented: ErrorEnvelope.bare, observed: .errorsArray,

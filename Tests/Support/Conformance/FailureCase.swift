@@ -6,12 +6,12 @@ public struct FailureCase: Sendable, CustomStringConvertible {
     public let status: Int
     /// The exact content of the answer.
     public let body: String
-    /// Whether the state is afterwards what it was, unless requests came before the one that fails.
+    /// Whether the failing call leaves the state unchanged, unless other requests precede it.
     public let keepsState: Bool
-    /// Does what fails.
+    /// Makes the failing call.
     public let provoke: @Sendable (World) async throws -> ReceivedAnswer
 
-    /// A failure, the answer to it, and what provokes it.
+    /// A failure, its answer, and a way to provoke it.
     public init(
         _ name: String, status: Int, body: String, keepsState: Bool = true,
         by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer

@@ -1,9 +1,9 @@
 import Emulation
 import JSON
 
-/// A vendor's `failures.yaml`, read apart from the product's own reader of templates.
+/// A vendor's `failures.yaml`, read independently of the product's template reader.
 struct FailureSheet: Sendable {
-    /// What is to be seen on the wire.
+    /// An answer as seen on the wire.
     struct Answer: Sendable {
         let status: Int
         let fields: [(name: String, value: String)]
@@ -20,7 +20,7 @@ struct FailureSheet: Sendable {
         envelopes = document["envelopes"]?.array ?? []
     }
 
-    /// Each set of switches that some variant or envelope asks for, and the one of none.
+    /// Every set of switches that a variant or an envelope requires, and the empty set.
     var situations: [[String: String]] {
         let conditions = (failures.flatMap { $0.value["variants"]?.array ?? [] } + envelopes).map { variant in
             let members = (variant["when"]?.object ?? [:]).filter { $0.name != "route" }
@@ -29,7 +29,7 @@ struct FailureSheet: Sendable {
         return [[:]] + Set(conditions).subtracting([[:]]).sorted { "\($0)" < "\($1)" }
     }
 
-    /// How a failure with standard parameters is answered on a route.
+    /// The answer to a failure with standard parameters on a route.
     func answer(_ failure: String, route: String, switches: [String: String]) -> Answer {
         let entry = failures[failure] ?? [:]
         let values = entry["parameters"]?.object ?? [:]
@@ -56,13 +56,13 @@ struct FailureSheet: Sendable {
     /// Whether its content depends on the request.
     func hasParameters(_ failure: String) -> Bool { failures[failure]?["parameters"] != nil }
 
-    /// Every status that a failure may have, whatever route and switches are.
+    /// Every possible status of a failure, for any route and switches.
     func statuses(of failure: String) -> Set<Int> {
         let entry = failures[failure] ?? [:]
         return Set(([entry] + (entry["variants"]?.array ?? [])).compactMap { $0["status"]?.int })
     }
 
-    /// The names of a content's members, for every content that a failure may have.
+    /// The member names of every possible content of a failure.
     func shapes(of failure: String) -> Set<[String]> {
         let entry = failures[failure] ?? [:]
         return Set(([entry] + (entry["variants"]?.array ?? [])).map { $0["body"]?.object?.map(\.name) ?? [] })

@@ -1,6 +1,6 @@
 import JSON
 
-/// A content that no client in its right mind sends.
+/// A content that no reasonable client sends.
 struct HostileBody: Sendable, CustomStringConvertible {
     let description: String
     let bytes: [UInt8]
@@ -14,7 +14,7 @@ struct HostileBody: Sendable, CustomStringConvertible {
         (self.description, self.bytes, self.fields) = (description, bytes, fields)
     }
 
-    /// Contents that are hostile to everybody, and those that differ from a good one in one member.
+    /// Contents that are hostile to every route, and variants of a good one with one member changed.
     static func all(insteadOf good: String) -> [HostileBody] {
         guard let object = try? JSON.parse(Array(good.utf8)).object else { return general }
         return general + object.flatMap { member in variants(of: member.name, in: object) } + [

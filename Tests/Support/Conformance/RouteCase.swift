@@ -1,27 +1,27 @@
 public import HTTPTypes
 
-/// A call that a route answers with success, at one of its places.
+/// A successful call to a route, at one of its places.
 public struct RouteCase: Sendable, CustomStringConvertible {
     /// The route's id.
     public let route: String
     /// The method.
     public let method: HTTPRequest.Method
-    /// The target; what the preparation names stands in capital letters.
+    /// The target; capital letters mark names that the preparation provides.
     public let target: String
-    /// The fields, as `target`.
+    /// The fields, with names like the target's.
     public let fields: @Sendable () throws -> World.Fields
-    /// The content, as `target`.
+    /// The content, with names like the target's.
     public let body: @Sendable () throws -> String
     /// The status code of the answer.
     public let status: Int
-    /// The exact content of the answer; `nil` where something in it is fresh each time.
+    /// The exact content of the answer; `nil` if part of it differs each time.
     public let answer: String?
     /// The type of the answer's content; `nil` for the vendor's JSON.
     public let contentType: String?
-    /// Makes what the call needs: values for the names in capital letters.
+    /// Makes what the call needs; returns values for the names in capital letters.
     public let prepare: @Sendable (World) async throws -> [String: String]
 
-    /// A call of a route, and the answer to it.
+    /// A call to a route, and its answer.
     public init(
         _ route: String, _ method: HTTPRequest.Method, _ target: String,
         fields: @autoclosure @escaping @Sendable () throws -> World.Fields = [],
@@ -37,7 +37,7 @@ public struct RouteCase: Sendable, CustomStringConvertible {
     /// The route, with method and target.
     public var description: String { "\(route) at \(method.rawValue) \(target)" }
 
-    /// The request once everything is prepared for it.
+    /// The request with all preparations done.
     func request(in world: World) async throws -> PreparedRequest {
         let values = try await prepare(world)
         func filled(_ text: String) -> String {
@@ -48,7 +48,7 @@ public struct RouteCase: Sendable, CustomStringConvertible {
             body: filled(try body()))
     }
 
-    /// Whether it shows that place of its route.
+    /// Whether this case covers that place of its route.
     func shows(_ pattern: String) -> Bool {
         let (segments, places) = (Self.segments(target), Self.segments(pattern))
         if places.last?.hasSuffix("...}") == true { return segments.starts(with: places.dropLast(), by: Self.fits) }

@@ -1,18 +1,18 @@
-/// Something of every kind that happens in a sandbox, and what can be seen of it afterwards.
+/// A sequence of events of every kind in a sandbox, and what can be observed afterwards.
 public struct SandboxLife: Sendable {
-    /// A look at what happened.
+    /// Observes the effects.
     public typealias Look = @Sendable (World) async throws -> [String]
 
-    /// What is left of it.
+    /// The observable result.
     public struct Past: Sendable {
-        /// Everything that a client sees of it.
+        /// Everything that a client can see.
         let seen: Look
-        /// What only those see who have the secrets that an export leaves out.
+        /// What only clients with the secrets that an export omits can see.
         let kept: Look
-        /// Something that happens later.
+        /// A later event.
         let goOn: @Sendable (World) async throws -> Void
 
-        /// What is left of a life.
+        /// The observable result of a life.
         public init(
             seen: @escaping Look, kept: @escaping Look = { _ in [] },
             goOn: @escaping @Sendable (World) async throws -> Void
@@ -21,23 +21,23 @@ public struct SandboxLife: Sendable {
         }
     }
 
-    /// What of it an export takes to another sandbox.
+    /// What an export carries to another sandbox.
     public enum Portability: Sendable {
-        /// All that a client sees.
+        /// Everything that a client can see.
         case everything
-        /// The records, while clients need tokens of that sandbox.
+        /// The records; clients need tokens of that sandbox.
         case records
-        /// Nothing, since secrets of the sandbox belong to it.
+        /// Nothing, since it depends on secrets of the sandbox.
         case nothing
     }
 
-    /// Lives it.
+    /// Makes the events happen.
     let live: @Sendable (World) async throws -> Past
-    /// What no export may hold.
+    /// Values that no export may contain.
     let secrets: [String]
-    /// What of it can be had elsewhere.
+    /// What an export carries elsewhere.
     let portability: Portability
-    /// Whether something in it is drawn, so that another seed shows.
+    /// Whether it draws random values, so that another seed makes a difference.
     let drawsIDs: Bool
 
     /// A life, and the secrets in it.
@@ -49,7 +49,7 @@ public struct SandboxLife: Sendable {
     }
 }
 
-/// A state that cannot be imported, and what the answer says of it.
+/// A state that cannot be imported, and the complaint about it.
 public struct WrongState: Sendable, CustomStringConvertible {
     let state: String
     let complaint: String
@@ -61,7 +61,7 @@ public struct WrongState: Sendable, CustomStringConvertible {
     public var description: String { complaint }
 }
 
-/// A change of the accounts that stops the start, and what the problem says of it.
+/// A change of the accounts that prevents the start, and the complaint about it.
 public struct WrongAccounts: Sendable, CustomStringConvertible {
     let old: String
     let new: String
@@ -76,13 +76,13 @@ public struct WrongAccounts: Sendable, CustomStringConvertible {
     public var description: String { complaint }
 }
 
-/// How many records of a kind there may be, and what becomes of the next one.
+/// How many records of a kind are allowed, and what happens to the next one.
 public struct BoundCase: Sendable, CustomStringConvertible {
-    /// What becomes of a record beyond the bound.
+    /// What happens to a record beyond the limit.
     public enum Beyond: Sendable {
         /// It is refused with that failure.
         case refused(String)
-        /// The oldest go, and so many are left.
+        /// The oldest are evicted, which leaves that many.
         case evicts(leaving: Int)
     }
 
@@ -92,7 +92,7 @@ public struct BoundCase: Sendable, CustomStringConvertible {
     let make: @Sendable (World, Int) async throws -> ReceivedAnswer
     let count: @Sendable (World) async throws -> Int?
 
-    /// A bound of records, how the one of a number is made, and how those are counted that are there.
+    /// A limit of records, how to make the one with a given number, and how to count them.
     public init(
         _ records: String, most: Int, beyond: Beyond,
         make: @escaping @Sendable (World, Int) async throws -> ReceivedAnswer,
@@ -101,6 +101,6 @@ public struct BoundCase: Sendable, CustomStringConvertible {
         (self.records, self.most, self.beyond, self.make, self.count) = (records, most, beyond, make, count)
     }
 
-    /// What is bounded.
+    /// What is limited.
     public var description: String { "\(most) \(records)" }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// What a request comes to under one value of a switch.
+/// The outcome of a request under one value of a switch.
 public struct SwitchCase: Sendable, CustomStringConvertible {
     /// The switch's name, without its vendor.
     public let name: String
@@ -10,12 +10,12 @@ public struct SwitchCase: Sendable, CustomStringConvertible {
     public let note: String
     /// The failure that the request meets; `nil` for success.
     public let failure: String?
-    /// What the answer then holds, as it stands in status, fields or content.
+    /// What the answer contains, in status, fields or content.
     public let shows: String?
     /// Sends the request.
     public let send: @Sendable (World) async throws -> ReceivedAnswer
 
-    /// A value of a switch, what a request comes to under it, and that request.
+    /// A value of a switch, the outcome of a request under it, and that request.
     public init(
         _ name: String, _ value: String, note: String = "", failure: String? = nil, shows: String? = nil,
         _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer

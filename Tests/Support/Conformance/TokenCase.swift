@@ -1,16 +1,16 @@
 public import JSON
 
-/// How a kind of token is minted and used, and what comes of its defects.
+/// How a kind of token is minted and used, and the effects of its defects.
 public struct TokenCase: Sendable, CustomStringConvertible {
     /// The kind's name.
     public let kind: String
-    /// Each defect with the failure that it leads to; `nil` for one that the vendor tolerates.
+    /// Each defect with its failure; `nil` if the vendor tolerates it.
     public let defects: [(name: String, failure: String?)]
     /// Defects that need another key, secret or account than those of the usual order.
     public let refused: [String]
-    /// What the reason says of defects of the vendor's own, where it is another word than the general one.
+    /// The reason's words for the vendor's own defects, where they differ from the general ones.
     public let words: [String: String]
-    /// Mints a token with the members of an order, and sends it where a sound one is accepted.
+    /// Mints a token with the members of an order, and sends it where a valid one is accepted.
     public let use: @Sendable (World, JSONObject) async throws -> ReceivedAnswer
 
     /// A kind of token.

@@ -2,7 +2,7 @@ import Emulation
 import Testing
 
 extension VendorConformance {
-    /// The failure has its status, its exact content and its name in the journal, and what is refused changes nothing.
+    /// Checks the failure's status, exact content and name in the journal; a refused call must change nothing.
     public func check(_ failure: FailureCase, _ depth: Depth) async throws {
         let world = try await world(depth)
         let before = try await state(world)
@@ -17,7 +17,7 @@ extension VendorConformance {
     /// The failures that the mounted vendor lists.
     public var failureNames: [String] { (try? mounted().failures.map(\.name)) ?? [] }
 
-    /// Every failure has a case, with the status that is listed.
+    /// Checks that every failure has a case, with the listed status.
     public func checkFailureCoverage() throws {
         let listed = try mounted().failures
         #expect(Set(failures.map(\.name)) == Set(listed.map(\.name)))
@@ -26,8 +26,8 @@ extension VendorConformance {
         }
     }
 
-    /// Armed by a fault, the failure is answered at every place of every route as `failures.yaml` has it: status, fields and
-    /// content, under each set of switches that the file knows; the reason says that it was armed.
+    /// Checks that an armed failure is answered at every place of every route as `failures.yaml` says: status, fields
+    /// and content, under each set of switches in the file; the reason says that it was armed.
     public func checkArmed(_ failure: String) async throws {
         let sheet = try FailureSheet(id, in: server.fixtures)
         let vendor = try mounted()

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 
 extension VendorConformance {
-    /// The route answers with status, content and type, and the journal names it; HEAD is answered as GET is.
+    /// Checks the answer's status, content and type, and the journal's route; HEAD must be answered like GET.
     public func check(_ route: RouteCase, _ depth: Depth) async throws {
         let world = try await world(depth)
         let request = try await route.request(in: world)
@@ -22,7 +22,7 @@ extension VendorConformance {
         #expect(head.entry?.record.route == route.route)
     }
 
-    /// Without its credentials the call is refused, with a reason in the journal.
+    /// Checks that the call without credentials is refused, with a reason in the journal.
     public func checkRefusal(_ route: RouteCase, _ depth: Depth) async throws {
         let world = try await world(depth)
         var request = try await route.request(in: world)
@@ -35,7 +35,7 @@ extension VendorConformance {
         if givesReasons { #expect(answer.entry?.explanation?.isEmpty == false) }
     }
 
-    /// Every route has a case, and each of its places has one.
+    /// Checks that every place of every route has a case.
     public func checkRouteCoverage() throws {
         let listed = try mounted().routes
         #expect(Set(routes.map(\.route)).subtracting(listed.map(\.id)) == [], "cases of no route of \(id)")
@@ -49,8 +49,8 @@ extension VendorConformance {
         }
     }
 
-    /// Whatever the content is, the vendor accepts it or refuses it in its own shape and with a reason, and what is refused
-    /// changes nothing.
+    /// Checks that the vendor accepts any content or refuses it in its own shape, with a reason, and that a refused
+    /// call changes nothing.
     public func checkHostileBodies(of route: RouteCase) async throws {
         let sheet = try FailureSheet(id, in: server.fixtures)
         var world = try await world()
@@ -59,7 +59,7 @@ extension VendorConformance {
         for hostile in HostileBody.all(insteadOf: try route.body()) {
             let answer = try await request.send(hostile, in: world)
             if answer.status < 400 {
-                // What it changed is not what the next content is to meet.
+                // Each content must meet the original state.
                 world = try await self.world()
                 request = try await route.request(in: world)
                 before = try await state(world)
@@ -73,7 +73,7 @@ extension VendorConformance {
         }
     }
 
-    /// What is wrong with a refusal; nothing where it has a shape of its failure and a reason.
+    /// The problems of a refusal; empty if it has a shape of its failure and a reason.
     private func problems(of answer: ReceivedAnswer, by sheet: FailureSheet) -> [String] {
         guard answer.status < 500 else {
             return ["status \(answer.status) is the server's fault; found \(answer.text)"]
@@ -94,7 +94,7 @@ extension VendorConformance {
         return problems
     }
 
-    /// A content of just the longest length is read, and one of a byte more is refused.
+    /// Checks that a content of the maximum length is read, and one that is a byte longer is refused.
     public func checkBodyLimit(of route: RouteCase) async throws {
         let world = try await world()
         let request = try await route.request(in: world)
@@ -109,7 +109,7 @@ extension VendorConformance {
         }
     }
 
-    /// The sample request works, and no sample is a secret.
+    /// Checks that the sample request works, and that no sample is a secret.
     public func checkSamples(_ depth: Depth) async throws {
         let (world, vendor) = (try await world(depth), try mounted())
         if let request = try vendor.tokenMinter?.sampleRequest(at: world.sandbox.now) {

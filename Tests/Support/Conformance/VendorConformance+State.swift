@@ -3,8 +3,8 @@ import JSON
 import Testing
 
 extension VendorConformance {
-    /// An export put back changes nothing, holds no secret, and takes back what happened after it; in another sandbox it
-    /// makes the same state.
+    /// Checks exports: putting one back changes nothing and undoes later events, it contains no secret, and it creates
+    /// the same state in another sandbox.
     public func checkExport(_ depth: Depth) async throws {
         let (world, other) = (try await world(depth), try await world(depth))
         let past = try await lived().live(world)
@@ -26,8 +26,7 @@ extension VendorConformance {
         if portability == .everything { #expect(try await past.seen(other) == seen) }
     }
 
-    /// What happened is there after a restart with a state file, and after another one; a sandbox in which nothing happened
-    /// is not in the file.
+    /// Checks that events survive two restarts with a state file, and that the file omits unused sandboxes.
     public func checkRestart() async throws {
         let first = try server.fresh()
         let (world, untouched) = (try await world(on: first), try await world(on: first))
@@ -45,13 +44,13 @@ extension VendorConformance {
             let again = try await self.world(world, movedTo: stage)
             #expect(try await self.state(again) == state)
             #expect(try await past.seen(again) == seen)
-            // To look may count, such as a sign-in.
+            // Looking may change the state, such as by a sign-in.
             state = try await self.state(again)
             if round == 2 { #expect(try await past.kept(again) == kept) }
         }
     }
 
-    /// A reset brings the fixtures' records back, and leaves no change behind.
+    /// Checks that a reset restores the fixtures' records and leaves no change behind.
     public func checkReset() async throws {
         let stage = try server.fresh()
         let world = try await world(on: stage)
@@ -68,14 +67,14 @@ extension VendorConformance {
         if resetMarks.isEmpty { #expect(changes(of: world, at: stage) == changes(of: world.named("new"), at: stage)) }
     }
 
-    /// What a state file has of a sandbox; `nil` where nothing happened.
+    /// A sandbox's entry in a state file; `nil` if nothing happened in it.
     private func changes(of world: World, at stage: Stage) -> JSON? {
         _ = stage.emulator.sandboxes.sandbox(world.name)
         let entry = stage.emulator.exportState()["sandboxes"]?.array?.first { $0["name"]?.string == world.name }
         return entry?["state"]?[id]
     }
 
-    /// Fixtures that are read anew keep what requests made, while an unused sandbox goes on with those of the file.
+    /// Checks that reloading fixtures keeps what requests made, while an unused sandbox follows the files.
     public func checkReload(_ depth: Depth) async throws {
         let own = try OwnFixtures(over: server.fixtures)
         let stage = try server.fresh(under: own.path)
@@ -92,13 +91,13 @@ extension VendorConformance {
             #expect(try await self.state(world) == state)
             #expect(try await past.seen(world) == seen)
             #expect(try await self.state(untouched) == before)
-            // To look may count, such as a sign-in.
+            // Looking may change the state, such as by a sign-in.
             state = try await self.state(world)
             if round == 2 { #expect(try await past.kept(world) == kept) }
         }
     }
 
-    /// What happens in one sandbox is not seen in another one.
+    /// Checks that events in one sandbox are invisible in another.
     public func checkIsolation(_ depth: Depth) async throws {
         let (world, other) = (try await world(depth), try await world(depth))
         let before = try await state(other)
@@ -110,7 +109,7 @@ extension VendorConformance {
         #expect(other.sandbox.now.wholeSeconds == moment)
     }
 
-    /// Under one seed the same calls lead to the same state and journal byte for byte, under another one to others.
+    /// Checks that equal seeds give the same state and journal byte for byte, and different seeds different ones.
     public func checkSeed(_ depth: Depth) async throws {
         let world = try await World(depth, on: server.stage(), at: nil)
         func record(seed: Int) async throws -> (texts: [String], drawn: [String]) {
@@ -126,7 +125,7 @@ extension VendorConformance {
         if try lived().drawsIDs { #expect(try await record(seed: 8).drawn != first.drawn) }
     }
 
-    /// Wrong accounts stop the start, and the problem names their place.
+    /// Checks that wrong accounts prevent the start, and that the problem names the place.
     public func check(_ wrong: WrongAccounts) throws {
         let (file, own) = ("\(id)/accounts.yaml", try OwnFixtures(over: server.fixtures))
         try own.put(file, [(wrong.old, wrong.new)])
@@ -136,7 +135,7 @@ extension VendorConformance {
         if problem?.file.hasSuffix(file) == true { #expect(problem?.line != nil) }
     }
 
-    /// A wrong state is refused by the place of what is wrong, and nothing changes.
+    /// Checks that a wrong state is refused with the place of the mistake, and that nothing changes.
     public func check(_ wrong: WrongState) async throws {
         let world = try await world()
         _ = try await life?.live(world)
@@ -148,7 +147,7 @@ extension VendorConformance {
         #expect(try await state(world) == before)
     }
 
-    /// There are so many records and no more: the next one is refused and changes nothing, or the oldest go.
+    /// Checks the limit of records: beyond it, one is refused and changes nothing, or the oldest are evicted.
     public func check(_ bound: BoundCase) async throws {
         let world = try await world()
         let start = try #require(try await bound.count(world))

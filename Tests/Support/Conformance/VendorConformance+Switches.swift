@@ -1,7 +1,7 @@
 import Testing
 
 extension VendorConformance {
-    /// Under the switch's value the request comes to what the case says.
+    /// Checks the request's outcome under the switch's value.
     public func check(_ example: SwitchCase, _ depth: Depth) async throws {
         let answer = try await answer(to: example, under: example.value, depth)
         #expect(answer.failure == example.failure, "\(answer.text)")
@@ -9,8 +9,8 @@ extension VendorConformance {
         if let shows = example.shows { #expect(answer.wire.contains(shows), "\(answer.wire)") }
     }
 
-    /// Every switch has the standard values that are expected, cases of every value that it may have, and for each of them
-    /// one that is answered otherwise under another value.
+    /// Checks that every switch has the expected defaults and a case for every value, and that for each value one case
+    /// is answered differently under another value.
     public func checkSwitchCoverage() async throws {
         let declarations = try mounted().switchDeclarations
         #expect(declarations.map { "\($0.name) \($0.documented) \($0.observed)" } == profiles)
@@ -26,7 +26,7 @@ extension VendorConformance {
                 let cases = cases.filter { $0.value == value }
                 if try await !changesSomething(cases, tested.subtracting([value])) { idle.insert(value) }
             }
-            // Of the values of a number some may be there for an edge.
+            // Some values of a number may only test its limits.
             if isChoice ? !idle.isEmpty : idle == tested {
                 Issue.record(
                     "\(id): switch \(declaration.name) answers alike with \(idle.sorted()), as far as cases show")
@@ -34,7 +34,7 @@ extension VendorConformance {
         }
     }
 
-    /// Whether one of the cases of a value is answered otherwise under another value.
+    /// Whether one of a value's cases is answered differently under another value.
     private func changesSomething(_ cases: [SwitchCase], _ others: Set<String>) async throws -> Bool {
         for example in cases {
             let found = try await seen(example, under: example.value)

@@ -3,19 +3,19 @@ import Testing
 import Tokens
 
 extension VendorConformance {
-    /// The defects of all kinds, each with what it leads to.
+    /// The defects of all kinds, each with its failure.
     public var defects: [DefectCase] {
         tokens.flatMap { token in token.defects.map { DefectCase(token: token, name: $0.name, failure: $0.failure) } }
     }
 
-    /// A token of the kind is accepted where it is used.
+    /// Checks that a token of the kind is accepted.
     public func check(_ token: TokenCase, _ depth: Depth) async throws {
         let answer = try await token.use(try await world(depth), [:])
         #expect((200...299).contains(answer.status), "\(answer.status) \(answer.text)")
         #expect(answer.failure == nil, "\(answer.entry?.explanation ?? "")")
     }
 
-    /// A token with the defect leads to its failure, as that is answered everywhere, and the reason names the defect.
+    /// Checks that a token with the defect leads to its failure, and that the reason names the defect.
     public func check(_ defect: DefectCase) async throws {
         let answer = try await defect.token.use(try await world(), ["defect": .string(defect.name)])
         #expect(answer.failure == defect.failure, "\(answer.findings)")
@@ -32,7 +32,7 @@ extension VendorConformance {
         #expect(words.contains { reason.lowercased().contains($0.lowercased()) }, "none of \(words) is in: \(reason)")
     }
 
-    /// What a reason says of a general defect, in the words of one rule or another.
+    /// Words for a general defect, as one rule or another puts them in a reason.
     private static func words(of defect: String) -> [String] {
         if defect.hasPrefix("missing-") { return [String(defect.dropFirst("missing-".count))] }
         return switch defect {
@@ -47,8 +47,8 @@ extension VendorConformance {
         }
     }
 
-    /// Every kind has a case, every defect one or a refusal of the minting call with a reason; and each that is minted
-    /// changes what the vendor finds.
+    /// Checks that every kind has a case, and every defect a case or a reasoned refusal to mint it; each minted defect
+    /// must change the vendor's findings.
     public func checkTokenCoverage() async throws {
         let world = try await world()
         let kinds = try mounted().tokenKinds
@@ -87,10 +87,10 @@ extension VendorConformance {
         }
     }
 
-    /// What the vendor finds on a token.
+    /// The vendor's findings on a token.
     ///
-    /// - Parameter values: whether what was found counts, which also differs from token to token; a defect of the vendor's
-    ///   own may need its request to show, and then the token says something else at least.
+    /// - Parameter values: whether found values count, which also differ between tokens; a vendor's own defect may need
+    ///   its request to show, but at least changes the token's claims.
     private func findings(on token: String, of world: World, values: Bool) async throws -> [String] {
         let order: JSON = ["token": .string(token), "vendor": .string(id)]
         let verdict = try await world.control(.post, "tokens/explain", order.text).json["verdicts"]?[0] ?? nil

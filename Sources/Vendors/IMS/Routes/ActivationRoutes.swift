@@ -1,8 +1,8 @@
 import Emulation
 import JSON
 
-/// Activation through the SDK. Source: that id, code and email must match, and that a code is good once and for a while,
-/// is documented (site); the call and its distinct failures are ours.
+/// Activation through the SDK. Source: it is documented that id, code and email must match, and that a code works once
+/// and expires (site); the call and its distinct failures are ours.
 extension IMS {
     static func submitActivation(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (activationID, code, email) = try call.body {
@@ -55,7 +55,7 @@ extension IMS {
         }
     }
 
-    /// What distinguishes a code from the right one, neither of which is shown.
+    /// How a code differs from the right one; shows neither.
     private static func difference(of code: String, from right: String, of user: IMSUser) -> String {
         let core = code.filter { !$0.isWhitespace && $0 != "-" }
         let mistake =
@@ -83,7 +83,7 @@ extension IMS {
                     "\(other.id) has the enterprise id \(subject), so it cannot become that of \(user.id); expected one that nobody has"
             )
         }
-        // ours: what an enrollment could not have is no enterprise id.
+        // ours: a text that an enrollment could not contain is not an enterprise id.
         guard subject.unicodeScalars.count <= IMSBody.longestText else {
             throw Refusal(
                 .subjectMismatch,

@@ -1,12 +1,12 @@
-/// Comma-separated values as RFC 4180 has them; a line may end with LF alone.
+/// Comma-separated values as defined by RFC 4180; a line may also end with LF alone.
 enum CSV {
-    /// A row with the number of the line at which it begins, counted from 1.
+    /// A row and the number of the line at which it begins, counted from 1.
     struct Line: Sendable, Hashable {
         let number: Int
         let fields: [String]
     }
 
-    /// Why a text is no CSV.
+    /// Why a text is not CSV.
     enum Fault: Error, Hashable, CustomStringConvertible {
         case notUTF8
         case openQuote(line: Int)
@@ -23,7 +23,7 @@ enum CSV {
         }
     }
 
-    /// The rows of a text; empty lines are left out, but count.
+    /// The rows of a text; empty lines are skipped, but counted.
     static func lines(_ bytes: [UInt8], atMost most: Int = .max) throws(Fault) -> [Line] {
         guard String(validating: bytes, as: UTF8.self) != nil else { throw .notUTF8 }
         var reader = Reader(bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...])

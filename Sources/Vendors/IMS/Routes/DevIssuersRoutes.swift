@@ -4,9 +4,9 @@ import JSON
 import Tokens
 import Wire
 
-/// The keys of issuers for whom this server signs, published as such issuers publish theirs (ours).
+/// The keys of issuers for which this server signs, published as real issuers publish theirs (ours).
 extension IMS {
-    /// Answers the keys as a JWKS (RFC 7517 section 5).
+    /// Answers with the keys as a JWKS (RFC 7517 section 5).
     static func publishKeySet(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         try publish(&call, &state) { keys throws(Refused) in
             ["keys": .array((keys.keySet["keys"]?.array ?? []).map(ordered))]
@@ -20,11 +20,11 @@ extension IMS {
         return .object(members)
     }
 
-    /// Answers the keys as a map of ids to self-signed certificates, as Google publishes Firebase's.
+    /// Answers with the keys as a map of ids to self-signed certificates, the way Google publishes Firebase's.
     static func publishCertificates(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         try publish(&call, &state) { keys throws(Refused) in
             var map = JSONObject()
-            // A map has no place for a key without an id.
+            // A map cannot hold a key without an id.
             for key in keys.published.map(\.key) where key.id != nil {
                 guard let certificate = SelfSignedCertificate(of: key, name: key.id ?? "") else {
                     throw Refusal(.serviceUnavailable, because: "no certificate could be made of key \(key)")

@@ -5,7 +5,7 @@ import JSON
 typealias IMSBody = Fields<IMS>
 
 extension IMSBody {
-    /// ours: a bound of texts that a sandbox keeps, in Unicode scalars.
+    /// ours: the limit for texts that a sandbox keeps, in Unicode scalars.
     static var longestText: Int { 255 }
 }
 
@@ -45,7 +45,7 @@ extension IMS: FieldDialect {
         }
     }
 
-    /// A value for people, cut where it becomes long.
+    /// A readable form of a value, cut when long.
     fileprivate static func shown(_ value: JSON) -> String {
         let text = value.string.map { $0.isEmpty ? "an empty text" : "“\($0)”" } ?? value.text
         return text.count > 60 ? text.prefix(60) + "…" : text
@@ -53,7 +53,7 @@ extension IMS: FieldDialect {
 }
 
 extension FieldReader {
-    /// A text of 1 to 40 small letters, digits and hyphens, which must be there.
+    /// A required text of 1 to 40 lowercase letters, digits and hyphens.
     mutating func name(_ name: String) -> String {
         let text = text(name)
         guard text.utf8.count <= 40, text.utf8.allSatisfy(Self.isNameByte) else {
@@ -80,6 +80,6 @@ extension FieldReader {
         return text
     }
 
-    /// A time in the text form of RFC 3339, which must be there.
+    /// A required time in the text form of RFC 3339.
     mutating func time(_ name: String) -> RFC3339Time { time(name, isRequired: true, RFC3339Time.init) ?? .epoch }
 }

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// Invitations of others. Source: the SDK's calls are documented (site); the requests are ours, and no mail is sent.
+/// Invitations to others. Source: the SDK's calls are documented (site); the requests are ours, and no mail is sent.
 extension IMS {
     static func sendInvitation(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let number = state.invitations.nextNumber

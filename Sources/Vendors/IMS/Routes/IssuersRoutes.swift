@@ -3,15 +3,15 @@ import HTTPTypes
 import JSON
 import Tokens
 
-/// Onboarding of issuers. Source: that a certificate or a key URL is handed over is documented (seed); the calls are ours.
+/// Onboarding of issuers. Source: providing a certificate or a key URL is documented (seed); the calls are ours.
 extension IMS {
     static func createIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (record, reading) = try call.issuerRecord(created: call.moment)
         if let other = state.issuers.issuer(record.issuer) { throw exists("issuer", other) }
         if let other = state.issuers.named(record.name) { throw exists("name", other) }
         guard state.issuers.count < IMSIssuerStore.capacity else {
-            // As of every full store: waiting (429) or another state of this issuer (409) would not help, a 5xx would be a
-            // fault of ours, and 413 is refused for more than the server is able to keep (RFC 9110 section 15.5.14).
+            // As for every full store: neither waiting (429) nor another state of this issuer (409) would help, a 5xx
+            // would be our fault, and 413 covers more than the server is able to keep (RFC 9110 section 15.5.14).
             throw Refusal(
                 .bodyTooLarge,
                 because: "there are \(state.issuers.count) issuers; at most \(IMSIssuerStore.capacity) are kept")
@@ -20,7 +20,7 @@ extension IMS {
         return onboard(record, reading, &call, &state, status: .created)
     }
 
-    /// Replaces an issuer; its fetched keys are forgotten, its place in the list stays.
+    /// Replaces an issuer; its fetched keys are discarded, its place in the list stays.
     static func replaceIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let old = try issuer(call, state)
         let (record, reading) = try call.issuerRecord(created: old.record.created)
@@ -48,7 +48,7 @@ extension IMS {
             because: "issuer \(other.record.name) has the same \(field); expected one that nobody has")
     }
 
-    /// Keeps an issuer; keys that are published elsewhere are asked for first, and a failure of that is only a warning.
+    /// Stores an issuer; keys published elsewhere are fetched first, and a failure to do so is only a warning.
     private static func onboard(
         _ record: IMSIssuerRecord, _ reading: IMSKeyReader.Reading, _ call: inout IMSCall, _ state: inout State,
         status: HTTPResponse.Status
@@ -80,18 +80,18 @@ extension IMS {
         .json(try issuer(call, state).json(at: call.moment, call.switches))
     }
 
-    /// Asks for the keys now, whatever the cool-down; keys that are at hand are as fresh as can be.
+    /// Fetches the keys now, whatever the cool-down; local keys are always fresh.
     static func refreshIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var issuer = try issuer(call, state)
         if var remote = issuer.remote {
             if let obstacle = IMSKeyURL(remote.url)?.obstacle(call.switches, named: call.vendor.accounts.namedHosts) {
                 throw Refusal(.jwksURLNotAllowed, because: obstacle)
             }
-            // The issuer may have got another URL while the old one was asked, whose keys are not its own.
+            // The issuer may have got another URL during the fetch; then these keys are not its own.
             guard let report = call.keyFetch, report.url == remote.url else { return .fetchKeys(remote) }
             remote.take(report, call.vendor.keyFetchPolicy(call.switches))
             issuer = IMSIssuer(issuer, remote: remote)
-            // Kept before the refusal: an attempt that failed counts too.
+            // Stored before the refusal: a failed attempt counts too.
             state.issuers.store(issuer)
             if let problem = report.problem {
                 throw Refusal(
@@ -118,7 +118,7 @@ extension IMS {
 }
 
 extension Call<IMS> {
-    /// The issuer that the content describes, with the keys that are at hand.
+    /// The issuer that the content describes, with its local keys.
     fileprivate func issuerRecord(
         created: Moment
     ) throws(IMSRefusal) -> (record: IMSIssuerRecord, reading: IMSKeyReader.Reading) {

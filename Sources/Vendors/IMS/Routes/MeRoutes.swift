@@ -1,13 +1,13 @@
 import Emulation
 import JSON
 
-/// What a user sees of itself. Source: that it can be retrieved and updated is documented (site); the calls are ours.
+/// A user's view of itself. Source: that it can be retrieved and updated is documented (site); the calls are ours.
 extension IMS {
     static func readMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         .json(user.ownJSON)
     }
 
-    /// Changes the members that are sent; those that cannot be changed are ignored.
+    /// Changes the members that were sent; ignores those that cannot be changed.
     static func updateMe(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let changed = try call.body { body in
             var user = user

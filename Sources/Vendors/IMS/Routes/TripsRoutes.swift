@@ -1,10 +1,10 @@
 import Emulation
 import JSON
 
-/// Trips and what they add up to. Source: that the SDK submits trips, and that a portal sums them up, is documented
-/// (site); the calls are ours.
+/// Trips and their totals. Source: it is documented that the SDK submits trips and that a portal sums them up (site);
+/// the calls are ours.
 extension IMS {
-    /// Keeps a trip. The same one again changes nothing: a client that got no answer sends it once more.
+    /// Stores a trip. An identical trip changes nothing: a client that got no answer sends it again.
     static func uploadTrip(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let trip = try call.body { IMSTrip(&$0, of: user.number, received: call.moment) }
         if let known = state.trips.trip(trip.id, of: user.number) {
@@ -28,7 +28,7 @@ extension IMS {
         return .json(trip.json, status: .created)
     }
 
-    /// Lists trips by the time at which they began: from the one time on, before the other (ours).
+    /// Lists trips by start time: from one time (inclusive) to another (exclusive; ours).
     static func listTrips(_ call: inout IMSCall, _ user: IMSUser, _ state: inout State) throws(Refused) -> Reply {
         let page = try call.query.read(TripPage.init)
         let (trips, next) = page.trips(among: state.trips.trips(of: user.number))
@@ -48,7 +48,7 @@ extension IMS {
         let trips = state.trips.trips(of: user.number)
         let distance = trips.reduce(0) { $0 + $1.distance.double }
         let duration = trips.reduce(0) { $0 + $1.duration }
-        // The last one is the one that ended last, wherever it began.
+        // The last trip is the one that ended last, whenever it began.
         let last = trips.max { $0.ended.unixSeconds < $1.ended.unixSeconds }
         return .json([
             "trip_count": JSON(trips.count), "distance_meters": .number(JSONNumber(distance)),
@@ -58,12 +58,12 @@ extension IMS {
     }
 }
 
-/// Which trips a client asks for.
+/// The trips that a client asks for.
 private struct TripPage {
     private let from: Double?
     private let to: Double?
     private let limit: Int
-    /// Begin and number of the last trip of the page before.
+    /// Start and number of the previous page's last trip.
     private let cursor: (began: Double, number: Int)?
 
     init(_ query: inout FieldReader) {
@@ -72,7 +72,7 @@ private struct TripPage {
         let numbers = 1...100
         limit =
             query.value("limit", expecting: "a number from 1 to 100") { value in
-                // Digits only: `Int` reads signs too.
+                // Digits only: `Int` also reads signs.
                 value.string.flatMap { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } ? Int($0) : nil }
                     .flatMap { numbers.contains($0) ? $0 : nil }
             } ?? 20

@@ -3,21 +3,21 @@ import HTTPTypes
 import JSON
 import Tokens
 
-/// Enrollment by file. Source: that files are imported is documented (site); the form is ours.
+/// Enrollment by file. Source: file import is documented (site); the format is ours.
 extension IMS {
     private static let columns = [
         "enterprise_id", "email", "activation_id", "first_name", "last_name", "activate",
     ]
 
-    /// ours: a bound of the rows of one file, the header among them, since nobody else is served meanwhile.
+    /// ours: the maximum number of rows per file, including the header: other requests wait during an import.
     static let mostRows = 10_000
-    /// ours: a bound of the errors that an answer lists.
+    /// ours: the maximum number of errors that an answer lists.
     static let mostErrors = 1000
 
-    /// ours: a bound of the lines that the journal explains.
+    /// ours: the maximum number of lines that the journal explains.
     private static let mostTold = 100
 
-    /// Enrolls the users of a CSV file; good lines are kept, whatever becomes of the others.
+    /// Enrolls the users of a CSV file; good lines are kept, whatever happens to the others.
     static func importUsers(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         guard let value = call.request.queryValue("tenant") else {
             throw Self.refusal("tenant", "was not sent; expected users/import?tenant=NAME", inQuery: true)
@@ -63,7 +63,7 @@ extension IMS {
         return .json(["enrolled": JSON(enrolled), "activated": JSON(activated), "errors": .array(errors)])
     }
 
-    /// Tells the journal which member of which line is wrong, and why.
+    /// Notes in the journal which member of which line is wrong, and why.
     private static func tell(_ refusal: IMSRefusal, of line: CSV.Line, _ told: Int, _ call: inout IMSCall) {
         guard told < mostTold else { return }
         call.findings.note(
@@ -72,7 +72,7 @@ extension IMS {
                 note: "Line \(line.number): \(refusal.reason ?? refusal.failure.rawValue)."))
     }
 
-    /// The content decides whether it is CSV; a client that says otherwise may want to know (ours).
+    /// The content decides whether it is CSV; a client that declares another type gets a note (ours).
     private static func noteContentType(_ call: inout IMSCall) {
         let type = call.request.fields[.contentType]
         guard type?.lowercased().hasPrefix("text/csv") != true else { return }
@@ -81,7 +81,7 @@ extension IMS {
     }
 
     private static func check(_ head: [String]) throws(Refused) {
-        // Of more names than there are columns, one is unknown or there twice.
+        // With more names than columns, one must be unknown or duplicated.
         try IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) })).read { row in
             row.refuseUnknown(columns)
             if let name = row.object.duplicateNames.first { row.refuse(name, "is there twice; expected once") }
@@ -89,7 +89,7 @@ extension IMS {
         }
     }
 
-    /// The enrollment of a row; empty fields count as absent ones.
+    /// The enrollment of a row; empty fields count as absent.
     private static func enrollment(
         _ fields: [String], _ head: [String], _ tenant: String
     ) throws(Refused) -> IMSEnrollment {
@@ -97,7 +97,7 @@ extension IMS {
             throw Refusal(.bodyInvalid, because: "\(fields.count) fields; expected \(head.count), as in the header row")
         }
         var object = JSONObject()
-        // A column that is there and empty is another mistake than one that is not there.
+        // An empty column is a different mistake than a missing one.
         if let index = head.firstIndex(of: "email"), fields[index].isEmpty {
             throw Self.refusal("email", "is empty; expected an address with @")
         }

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// Enrollment and the life of users. Source: the states are documented (site); the calls are ours.
+/// Enrollment and the user lifecycle. Source: the states are documented (site); the calls are ours.
 extension IMS {
     static func enrollUser(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let enrollment = try call.body { body in
@@ -22,7 +22,7 @@ extension IMS {
         return state.enroll(enrollment, call.identifiers, at: call.moment)
     }
 
-    /// Whether an enrollment may be: it can be active, and nobody of its tenant has what only one may have.
+    /// Checks an enrollment: it can be active, and its unique values are free in its tenant.
     static func check(_ enrollment: IMSEnrollment, _ state: State) throws(Refused) {
         if enrollment.isActive, enrollment.enterpriseID == nil {
             throw Refusal(
@@ -88,7 +88,7 @@ extension IMS {
         return .json(user.operatorJSON)
     }
 
-    /// Gives an enrolled user a new code; the old one is wrong from then on.
+    /// Gives an enrolled user a new code; the old one stops working.
     static func renewCode(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try user(call, state)
         guard user.state == .enrolled else {

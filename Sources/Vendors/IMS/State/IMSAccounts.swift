@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// What the fixtures give: the operator's key, issuers, users, and the keys of those whom this server signs for.
+/// What the fixtures provide: the operator's key, issuers, users, and the keys of issuers for which this server signs.
 struct IMSAccounts: Sendable {
     let operatorKey: String
     let issuers: [IMSIssuer]
@@ -11,10 +11,10 @@ struct IMSAccounts: Sendable {
     /// The hosts of the issuers' key URLs: naming them in a fixture allows them.
     let namedHosts: Set<String>
 
-    /// The files beside the accounts, which key sources may name.
+    /// The files next to the accounts, which key sources may name.
     let fixtures: VendorFixtures
 
-    /// The dev issuer of that name.
+    /// The dev issuer with that name.
     func devIssuer(_ name: String) -> IMSDevIssuer? { devIssuers.first { $0.name.hasSameBytes(as: name) } }
 
     /// Reads `accounts.yaml`.
@@ -41,7 +41,7 @@ struct IMSAccounts: Sendable {
 // MARK: - Issuers
 
 extension IMSIssuer {
-    /// Reads issuers, checked against each other.
+    /// Reads issuers and checks them against each other.
     static func list(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) -> [IMSIssuer] {
         var issuers = IMSIssuerStore()
         try node.forEachRecord(atMost: IMSIssuerStore.capacity) { (node) throws(FixtureProblem) in
@@ -57,9 +57,9 @@ extension IMSIssuer {
         return issuers.all
     }
 
-    /// Reads an issuer with the members that a request has, and the time at which it was onboarded.
+    /// Reads an issuer with the members of a request, and the time at which it was onboarded.
     ///
-    /// Whoever writes a fixture or an export may name any host.
+    /// Fixtures and exports may name any host.
     convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
         let entry = try node.mapping(IMSIssuerRecord.members + ["created_at"])
         let created = try entry.required("created_at").moment()
@@ -115,10 +115,9 @@ extension IMSDevIssuer.KeyFile {
 }
 
 extension [UInt8] {
-    /// Whether the text has a line of PEM that speaks of a private key.
+    /// Whether the text has a PEM line that mentions a private key.
     ///
-    /// Looked for among the bytes: every start looks at all keys, and a search among characters takes a hundred times as
-    /// long.
+    /// Searches bytes: every start checks all keys, and searching characters takes a hundred times as long.
     var holdsPrivateKey: Bool {
         let words = Array("PRIVATE KEY-----".utf8)
         var rest = self[...]

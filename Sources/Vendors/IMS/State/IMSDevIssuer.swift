@@ -2,13 +2,13 @@ import Emulation
 import Synchronization
 import Tokens
 
-/// An issuer whose private keys are at hand: this server signs for it and publishes its public keys (ours).
+/// An issuer whose private keys this server holds: it signs for the issuer and publishes its public keys (ours).
 ///
-/// The keys are read from their text when somebody needs them: a start has no time for what hardly any sandbox uses.
+/// Keys are parsed on first use: hardly any sandbox needs them, so starting must not pay for it.
 final class IMSDevIssuer: Sendable {
     /// A key that has not been read yet.
     struct KeyFile: Sendable, Hashable {
-        /// The path for people.
+        /// The path to show to people.
         let path: String
         let text: [UInt8]
         let id: String?
@@ -25,7 +25,7 @@ final class IMSDevIssuer: Sendable {
     let name: String
     let key: KeyFile
     let spares: [KeyFile]
-    /// The field `Cache-Control` of what is published.
+    /// The `Cache-Control` field of the published keys.
     let cacheControl: String
     private let keys = Mutex<IssuerKeys?>(nil)
 
@@ -36,9 +36,9 @@ final class IMSDevIssuer: Sendable {
         self.cacheControl = cacheControl
     }
 
-    /// The keys to begin with.
+    /// The initial keys.
     ///
-    /// - Throws: which file holds none.
+    /// - Throws: which file holds no key.
     func initialKeys() throws(MintRefusal) -> IssuerKeys {
         if let known = keys.withLock({ $0 }) { return known }
         var pairs: [SigningKey] = []
@@ -50,21 +50,21 @@ final class IMSDevIssuer: Sendable {
 }
 
 extension IMS {
-    /// The keys of a dev issuer as a sandbox has them; `nil` when there is no such issuer.
+    /// The keys of a dev issuer in a sandbox; `nil` when there is no such issuer.
     ///
-    /// - Throws: which file holds none.
+    /// - Throws: which file holds no key.
     func devKeys(of name: String, in state: IMSState) throws(MintRefusal) -> IssuerKeys? {
         try devKeys(of: name, among: state.devKeys)
     }
 
-    /// The keys of a dev issuer, where those are the ones that something happened to.
+    /// The keys of a dev issuer, taken from the changed ones if they contain it.
     func devKeys(of name: String, among changed: [String: IssuerKeys]) throws(MintRefusal) -> IssuerKeys? {
         if let keys = changed[name] { return keys }
         return try accounts.devIssuer(name)?.initialKeys()
     }
 
     func issuers(in state: IMSState) -> [IssuerKeys] {
-        // A file that holds no key is told to whoever mints with it; here it is not there.
+        // Minting reports a file without a key; here the issuer is skipped.
         accounts.devIssuers.compactMap { (try? devKeys(of: $0.name, in: state)) ?? nil }
     }
 

@@ -11,7 +11,7 @@ struct IMSInvitation: Sendable, Hashable {
         var member: String { self == .account ? "account_ids" : "vehicle_ids" }
     }
 
-    /// ours: a bound.
+    /// ours: a limit.
     private static let mostShared = 100
 
     let kind: Kind
@@ -57,7 +57,7 @@ struct IMSInvitation: Sendable, Hashable {
 
 /// The invitations of a sandbox, in the order in which they were sent.
 struct IMSInvitations: Sendable {
-    /// ours: bounds, so that invitations in a loop cannot fill the machine.
+    /// ours: limits, so that inviting in a loop cannot fill the memory.
     static let mostOfUser = 1000
     static let capacity = 20_000
 
@@ -84,9 +84,9 @@ struct IMSInvitations: Sendable {
         return Ordinal.free(after: lastNumber, upTo: IMSUserStore.numbers.upperBound, taken.contains)
     }
 
-    /// Has numbers count on from there, if they have not come so far.
+    /// Continues the numbering after that number, unless it is already further.
     mutating func count(from number: Int) { lastNumber = max(lastNumber, number) }
 
-    /// Forgets the invitations of users who are not among these.
+    /// Keeps only the invitations of these users.
     mutating func keep(_ users: (Int) -> Bool) { all = all.filter { users($0.user) } }
 }

@@ -3,23 +3,23 @@ import JSON
 import Synchronization
 import Tokens
 
-/// An issuer whose tokens are accepted: how it was onboarded, and its keys as they are now.
+/// An issuer whose tokens are accepted: how it was onboarded, and its current keys.
 ///
-/// It never changes; newly fetched keys make another one. So what was verified with its keys can be kept beside them.
+/// Immutable; newly fetched keys make a new issuer. So results verified with its keys can be cached with them.
 final class IMSIssuer: Sendable {
     let record: IMSIssuerRecord
     let ring: IMSKeyRing
-    /// What is known of the published keys; `nil` for keys that are at hand.
+    /// What is known of the published keys; `nil` for local keys.
     let remote: RemoteKeys?
-    /// Where they are published, as far as it can be read.
+    /// Where they are published, if the URL can be parsed.
     let keyURL: IMSKeyURL?
-    /// What cannot be used of keys that are at hand.
+    /// Unusable entries among local keys.
     private let skipped: [SkippedKey]
-    /// Tells this issuer from all others, also when they are gone.
+    /// Identifies this issuer among all that ever existed.
     let number = IMSIssuer.numbers.add(1, ordering: .relaxed).newValue
     private static let numbers = Atomic(0)
 
-    /// An issuer with keys that are at hand.
+    /// An issuer with local keys.
     init(_ record: IMSIssuerRecord, keys: [VerificationKey], skipped: [SkippedKey] = []) {
         self.record = record
         self.skipped = skipped
@@ -37,7 +37,7 @@ final class IMSIssuer: Sendable {
         self.remote = remote
     }
 
-    /// The issuer with what is known of its keys now; what was verified with them stays known until others come.
+    /// The issuer with its current keys; results verified with the old keys are kept until the keys change.
     init(_ other: IMSIssuer, remote: RemoteKeys) {
         record = other.record
         skipped = []
@@ -56,7 +56,7 @@ final class IMSIssuer: Sendable {
             "expires_at": Self.time(remote?.expiresAt),
         ]
         let rules = record.rules
-        // In the order of the request's members, and as they are in force: what the issuer leaves open, the switches say.
+        // In the order of the request's members; the switches fill in what the issuer leaves open.
         for member in rules.prefix(5) { answer[member.name] = member.value }
         answer["max_lifetime_seconds"] = maximumLifetime(switches).map { JSON($0) } ?? .null
         for member in rules.dropFirst(5) { answer[member.name] = member.value }
@@ -67,19 +67,19 @@ final class IMSIssuer: Sendable {
         return .object(answer)
     }
 
-    /// ours: whoever has so many mistakes in a set has one.
+    /// ours: the maximum number of skipped keys that warnings explain.
     private static let mostSkipped = 10
 
     private static func time(_ moment: Moment?) -> JSON { moment.map { JSON($0.wholeSeconds) } ?? .null }
 
-    /// What was left out of the keys that are at hand, or by the last attempt to fetch some.
+    /// The entries skipped among local keys, or by the last attempt to fetch some.
     var skippedKeys: [SkippedKey] { remote?.lastReport?.skipped ?? skipped }
 
-    /// What an operator should know: names, behind which the first of the keys that are left out say why.
+    /// Warnings for operators: names, followed by reasons for the first skipped keys.
     private func warnings(at moment: Moment) -> [String] {
         var warnings: [String] = []
         if remote?.lastReport?.problem != nil { warnings.append("jwks-unreachable") }
-        // Private ones first: of many only some are told.
+        // Private ones first: only some of many are shown.
         let skipped = skippedKeys.filter(\.isPrivate) + skippedKeys.filter { !$0.isPrivate }
         warnings += skipped.prefix(Self.mostSkipped).map {
             "\($0.isPrivate ? "private-key-published" : "key-skipped"): \($0.description)"
@@ -97,7 +97,7 @@ final class IMSIssuer: Sendable {
 // MARK: - Rules
 
 extension IMSIssuer {
-    /// The issuer's own rule beats the switch.
+    /// The issuer's own rule overrides the switch.
     func maximumLifetime(_ switches: IMSSwitches) -> Int? {
         switch record.maximumLifetime {
         case .ofSwitch: switches.maximumLifetimeSeconds

@@ -11,18 +11,18 @@ struct IMSIssuerRecord: Sendable, Hashable {
     enum LifetimeRule: Sendable, Hashable {
         /// As the switch says.
         case ofSwitch
-        /// As long as they want, whatever the switch says.
+        /// Unlimited, whatever the switch says.
         case unlimited
         case seconds(Int)
     }
 
-    /// What a kind of provider does differently; each rule can also be given by itself.
+    /// What differs by kind of provider; each rule can also be given individually.
     enum Preset: String, CaseIterable {
         case standard
         /// Keys in a map of certificates; the audience is the project, which ends `iss`. Source: the third party.
         case firebase
-        /// No `typ`; the client's id is in `aud`, or in `client_id` of access tokens. Source: the third party; the mapping
-        /// is ours.
+        /// No `typ`; the client's id is in `aud`, or in `client_id` of access tokens. Source: the third party; the
+        /// mapping is ours.
         case cognito
 
         var requiresKeyID: Bool { self != .standard }
@@ -40,7 +40,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
     let name: String
     /// The exact `iss`.
     let issuer: String
-    /// Whose users the tokens name.
+    /// The tenant of the users named by the tokens.
     let tenant: String
     /// Informative only.
     let environment: Environment
@@ -67,7 +67,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
         "not_before_leeway_seconds",
     ]
 
-    /// Reads what a request says of an issuer; the source of its keys was read before.
+    /// Reads an issuer from a request; the source of its keys was read before.
     init(_ body: inout FieldReader, source: IMSKeySource, created: Moment) {
         name = body.name("name")
         issuer = body.text("issuer")
@@ -81,7 +81,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
         audience = body.nullableText("audience", or: preset.audience(of: issuer))
         tokenUse = body.nullableText("token_use", or: preset.tokenUse)
         if preset == .firebase, audience == nil, body.object["audience"] == nil {
-            // Without an audience tokens of every other project would pass.
+            // Without an audience, tokens of every other project would pass.
             body.refuse("audience", "was not sent, and the issuer does not end with one; expected it")
         }
         let limit = "max_lifetime_seconds"
@@ -95,18 +95,18 @@ struct IMSIssuerRecord: Sendable, Hashable {
         self.created = created
     }
 
-    /// ours: a lifetime that nobody needs to exceed, in seconds.
+    /// ours: the longest accepted lifetime, in seconds.
     private static let century = 3_155_760_000
 
-    /// An estimate of the memory that the record keeps, in bytes.
+    /// An estimate of the memory that the record takes, in bytes.
     var byteCount: Int { source.byteCount + issuer.utf8.count + 512 }
 
-    /// Whether a token's `jti` is looked at.
+    /// Whether a token's `jti` is checked.
     var needsTokenID: Bool { requiresTokenID || replay != .off }
 }
 
 extension FieldReader {
-    /// A text, or `null` for none; the standard when there is no such member.
+    /// A text, or `null` for none; the standard when the member is absent.
     fileprivate mutating func nullableText(_ name: String, or standard: String?) -> String? {
         isNull(name) ? nil : optionalText(name, atLeast: 1) ?? standard
     }
@@ -115,7 +115,7 @@ extension FieldReader {
 // MARK: - As JSON
 
 extension IMSIssuerRecord {
-    /// The record as a request has it, with the time at which it was made.
+    /// The record as a request has it, with its creation time.
     var json: JSON {
         var record: JSONObject = head
         record["keys"] = source.given
@@ -135,7 +135,7 @@ extension IMSIssuerRecord {
         ]
     }
 
-    /// The members behind the keys whose values depend on no switch.
+    /// The members after the keys whose values depend on no switch.
     var rules: JSONObject {
         [
             "require_kid": .bool(requiresKeyID), "require_typ": .bool(requiresType),
@@ -146,7 +146,7 @@ extension IMSIssuerRecord {
 }
 
 extension IMSIssuerRecord.LifetimeRule {
-    /// The member of a request that says this; `nil` for none.
+    /// The member of a request that expresses this rule; `nil` for none.
     var json: JSON? {
         switch self {
         case .ofSwitch: nil

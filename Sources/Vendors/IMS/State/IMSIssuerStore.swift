@@ -13,23 +13,23 @@ extension IMSIssuer: KeyedRecord {
 }
 
 extension IMSIssuerStore {
-    /// ours: a bound, so that onboarding in a loop cannot fill the machine.
+    /// ours: a limit, so that onboarding in a loop cannot fill the memory.
     static var capacity: Int { 1000 }
-    /// ours: a bound of what the issuers were onboarded with, in bytes.
+    /// ours: the limit for all onboarding records, in bytes.
     static var byteCapacity: Int { 32 * 1024 * 1024 }
 
-    /// The issuer of that exact `iss`.
+    /// The issuer with that exact `iss`.
     func issuer(_ iss: String) -> IMSIssuer? { self[named: ExactText(iss)] }
 
-    /// The issuer of that name.
+    /// The issuer with that name.
     func named(_ name: String) -> IMSIssuer? { self[name] }
 
-    /// Whether an issuer may be put there, in the place of the one of its name if there is one.
+    /// Whether there is room for an issuer, counting the space of the one it replaces.
     func hasRoom(for record: IMSIssuerRecord) -> Bool {
         byteCount - (named(record.name)?.memory ?? 0) + record.byteCount <= Self.byteCapacity
     }
 
-    /// Lists the issuers of these names first, in this order; the others follow as they stood.
+    /// Lists the issuers with these names first, in this order; the others follow in their current order.
     mutating func arrange(_ names: [ExactText]) {
         var order = InsertionOrder<ExactText>()
         for name in names + keys { order.append(name) }
@@ -40,7 +40,7 @@ extension IMSIssuerStore {
         }
     }
 
-    /// The names of all in their order; empty where they come in that order by themselves.
+    /// All names in order; empty if that is the natural order.
     var ownOrder: [ExactText] {
         var natural = untouched
         natural.take(changesOf: self)

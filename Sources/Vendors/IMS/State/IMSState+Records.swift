@@ -2,14 +2,14 @@ import Emulation
 import JSON
 import Tokens
 
-/// State as JSON. Records have the members that they have in `accounts.yaml`, and those that only requests change.
+/// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 ///
-/// Fetched keys are left out: they are asked for again where they are needed.
+/// Fetched keys are left out: they are fetched again when needed.
 extension IMS: RecordedVendor {
     func code(_ state: inout IMSState, _ coder: inout RecordCoder) {
         let (extent, current) = (coder.extent ?? .changes, state)
         coder.reading { (mapping) throws(FixtureProblem) in
-            // Of several mistakes, one in these two is told.
+            // Of several mistakes, one in these two is reported.
             for name in ["last_user", "last_invitation"] { _ = try mapping[name]?.int(in: Self.lastNumbers) }
         }
         if coder.isReading, extent == .whole { state.forgetAllButUsers() }
@@ -72,7 +72,7 @@ extension IMS: RecordedVendor {
         (adopted.issuers, adopted.users) = (initialState.issuers, initialState.users)
         adopted.issuers.take(changesOf: state.issuers)
         if !state.issuers.ownOrder.isEmpty { adopted.issuers.arrange(state.issuers.keys) }
-        // Keys that were fetched stay where the issuer stayed as it was.
+        // Fetched keys are kept where the issuer is unchanged.
         for issuer in state.issuers.all where issuer.remote != nil {
             if adopted.issuers.named(issuer.record.name)?.isSame(as: issuer) == true { adopted.issuers.store(issuer) }
         }
@@ -81,7 +81,7 @@ extension IMS: RecordedVendor {
         return adopted
     }
 
-    /// Keys of a dev issuer, whose private parts come from the export, from what the sandbox has, or from the fixtures.
+    /// A dev issuer's keys; private parts come from the export, the sandbox or the fixtures.
     private func keys(
         _ node: FixtureNode, _ extent: StateExtent, _ current: IMSState
     ) throws(FixtureProblem) -> IssuerKeys {
@@ -102,12 +102,12 @@ extension IMS: RecordedVendor {
 }
 
 extension IMSState {
-    /// Forgets what the fixtures give nothing of, before it is read as a whole.
+    /// Clears what the fixtures never provide, before the state is read as a whole.
     fileprivate mutating func forgetAllButUsers() {
         (trips, invitations, tokenUses, devKeys) = (IMSTrips(), IMSInvitations(), IMSTokenUses(), [:])
     }
 
-    /// Refuses trips and invitations of users who are not listed: with nobody to ask for them they would be dropped.
+    /// Refuses trips and invitations of users who are not listed: without an owner they would be dropped.
     fileprivate func checkOwners(_ coder: inout RecordCoder) {
         if let trip = trips.all.first(where: { users[$0.user] == nil }) {
             coder.check(false, or: "trips: no user \(IMSUser.id(trip.user)) is listed, whose trip \(trip.id) is")
@@ -157,7 +157,7 @@ extension IMSInvitation {
 }
 
 extension FixtureNode {
-    /// Reads what stands here as the content of the request that made it.
+    /// Reads a record as the content of the request that created it.
     fileprivate func read<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(FixtureProblem) -> Value {

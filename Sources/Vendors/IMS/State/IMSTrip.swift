@@ -6,7 +6,7 @@ struct IMSTrip: Sendable {
     let id: String
     let started: RFC3339Time
     let ended: RFC3339Time
-    /// As it was written.
+    /// As written by the client.
     let distance: JSONNumber
     let vehicleID: String?
     let pointCount: Int
@@ -14,7 +14,7 @@ struct IMSTrip: Sendable {
     let points: [UInt8]
     let received: Moment
     let user: Int
-    /// The place in the order in which trips came, from 1 on without gaps.
+    /// The position in order of arrival, from 1 on without gaps.
     var number = 0
 
     /// Reads a trip.
@@ -32,7 +32,7 @@ struct IMSTrip: Sendable {
         self.user = user
     }
 
-    /// A point with what is known of it; other members are ignored. A device does not always know its speed (ours).
+    /// A point with its known members; others are ignored. A device does not always know its speed (ours).
     private static func point(_ body: inout FieldReader) -> JSON {
         var point: JSONObject = ["at": .string(body.time("at").text)]
         for (name, range) in [("lat", -90.0...90), ("lon", -180.0...180)] {
@@ -45,10 +45,10 @@ struct IMSTrip: Sendable {
     /// How long the trip took, in seconds.
     var duration: Double { ended.unixSeconds - started.unixSeconds }
 
-    /// An estimate of the memory that the trip keeps, in bytes.
+    /// An estimate of the memory that the trip takes, in bytes.
     var byteCount: Int { points.count + id.utf8.count + (vehicleID?.utf8.count ?? 0) + 256 }
 
-    /// Whether a client sent the same thing, whatever the form of its numbers.
+    /// Whether both trips have the same content, whatever the form of their numbers.
     func hasSameContent(as other: IMSTrip) -> Bool {
         started.text == other.started.text && ended.text == other.ended.text
             && distance.isEquivalent(to: other.distance) && vehicleID == other.vehicleID
@@ -56,7 +56,7 @@ struct IMSTrip: Sendable {
             && (points == other.points || pointList.isEquivalent(to: other.pointList))
     }
 
-    /// The members in which a client sent something else before, with both values where they are short.
+    /// The members that differ from an earlier upload, with both values where they are short.
     func differences(from other: IMSTrip) -> String {
         var differences: [String] = []
         for (name, mine, theirs) in [
@@ -70,7 +70,7 @@ struct IMSTrip: Sendable {
         return differences.joined(separator: "; ")
     }
 
-    /// The points, which were written by ourselves.
+    /// The points; they parse because this server wrote them.
     private var pointList: JSON { (try? JSON.parse(points)) ?? [] }
 
     /// The trip without its points.

@@ -1,11 +1,11 @@
 import Emulation
 import JSON
 
-/// The trips of all users of a sandbox, in the order in which they came.
+/// The trips of all users of a sandbox, in order of arrival.
 typealias IMSTrips = RecordTable<IMSTrip>
 
 extension IMSTrip: KeyedRecord {
-    /// A trip's id is its user's own.
+    /// A trip's id is unique per user.
     struct Key: Hashable, Sendable {
         let user: Int
         let id: ExactText
@@ -19,24 +19,24 @@ extension IMSTrip: KeyedRecord {
 }
 
 extension IMSTrips {
-    /// ours: bounds, so that uploads in a loop cannot fill the machine.
+    /// ours: limits, so that uploads in a loop cannot fill the memory.
     static var mostOfUser: Int { 2000 }
     static var byteCapacity: Int { 32 * 1024 * 1024 }
 
-    /// The trip of a user with that id.
+    /// The user's trip with that id.
     func trip(_ id: String, of user: Int) -> IMSTrip? { self[IMSTrip.Key(user: user, id: ExactText(id))] }
 
-    /// The trips of a user, the newest first; of those that began together, the one that came last.
+    /// The trips of a user, newest first; of those with the same start, the last to arrive comes first.
     func trips(of user: Int) -> [IMSTrip] {
         records(in: user).sorted { ($0.started.unixSeconds, $0.number) > ($1.started.unixSeconds, $1.number) }
     }
 
-    /// Whether the user's trips and the sandbox have room for one more.
+    /// Whether the user and the sandbox have room for one more trip.
     func hasRoom(for trip: IMSTrip) -> Bool {
         count(in: trip.user) < Self.mostOfUser && byteCount + trip.byteCount <= Self.byteCapacity
     }
 
-    /// Keeps a trip of a user behind all others.
+    /// Appends a trip.
     mutating func add(_ trip: IMSTrip) {
         var trip = trip
         remove(trip.key)
@@ -44,7 +44,7 @@ extension IMSTrips {
         store(trip)
     }
 
-    /// Numbers the trips anew where some are gone: cursors hold the numbers, and must be the same after an import.
+    /// Renumbers the trips after gaps: cursors hold the numbers, which must be the same after an import.
     mutating func number() {
         for (index, key) in keys.enumerated() where self[key]?.number != index + 1 {
             change(key) { $0.number = index + 1 }

@@ -1,16 +1,16 @@
 import Emulation
 import JSON
 
-/// Somebody who was enrolled in a tenant.
+/// A person enrolled in a tenant.
 struct IMSUser: Sendable, Hashable {
     /// Source: documented, site.
     enum State: String, CaseIterable, Sendable { case enrolled, active, deactivated }
 
-    /// What stands for the mail with which a user is invited to activate the app.
+    /// Stands in for the mail that invites a user to activate the app.
     struct Activation: Sendable, Hashable {
         /// Eight digits (ours).
         let code: String
-        /// The first moment at which it is too late.
+        /// The first moment at which the code no longer works.
         let expires: Moment
         /// 72 hours; the number is ours.
         static let lifetime = Duration.seconds(72 * 3600)
@@ -39,13 +39,13 @@ struct IMSUser: Sendable, Hashable {
     var phone = ""
     var locale = "en"
     var state = State.enrolled
-    /// `nil` once it was used, or when none was needed.
+    /// `nil` once used, or when none was needed.
     var activation: Activation?
     private(set) var created: Moment
     var activated: Moment?
     var deactivated: Moment?
 
-    /// What paths and answers call the user.
+    /// The user's id in paths and answers.
     var id: String { Self.id(number) }
 
     static func id(_ number: Int) -> String { "usr-\(number)" }
@@ -58,18 +58,18 @@ struct IMSUser: Sendable, Hashable {
         return number
     }
 
-    /// Makes the user active: the code is gone.
+    /// Activates the user and discards the code.
     mutating func activate(at moment: Moment) {
         (state, activation, activated, deactivated) = (.active, nil, moment, nil)
     }
 
-    /// Makes the user deactivated; data and code stay.
+    /// Deactivates the user; data and code stay.
     mutating func deactivate(at moment: Moment) { (state, deactivated) = (.deactivated, moment) }
 
-    /// The value of a member that only one user of a tenant has.
+    /// The value of a member that is unique in a tenant.
     func text(of member: String) -> String { record[member]?.string ?? "" }
 
-    /// The user as operators see it; the code stands for the mail.
+    /// The user as operators see it, with the code in place of the mail.
     var operatorJSON: JSON {
         var record = record
         record["activation_code"] = JSON(activation?.code)
@@ -101,7 +101,7 @@ struct IMSUser: Sendable, Hashable {
 
 // MARK: - As a record
 
-/// Users as fixtures and exports list them; what is empty is left out.
+/// Users as fixtures and exports list them; empty members are left out.
 extension IMSUser: CodedRecord {
     init() {
         self.init(
@@ -133,7 +133,7 @@ extension IMSUser: CodedRecord {
         coder.check(state != .active || enterpriseID != nil, or: "user \(id) is active without an enterprise_id")
     }
 
-    /// The code lets anybody activate the user.
+    /// The code allows anybody to activate the user.
     private mutating func codeActivation(_ coder: inout RecordCoder) {
         var (code, end) = (activation?.code, activation?.expires)
         let isShown = coder.extent != .whole
@@ -155,7 +155,7 @@ extension RecordCoder {
         member(name, &value, or: nil, write: { $0.written }, read: Self.text)
     }
 
-    /// A text that is not empty, and may be absent.
+    /// An optional text that is not empty.
     fileprivate mutating func text(_ name: String, _ value: inout String?, isShown: Bool = true) {
         member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Self.text)
     }
@@ -174,13 +174,13 @@ struct IMSEnrollment: Sendable {
     let tenant: String
     let email: String
     var enterpriseID: String?
-    /// Like a username; the email unless it is given (default ours).
+    /// Like a username; defaults to the email (ours).
     var activationID: String?
     var firstName = ""
     var lastName = ""
     /// Whether no activation is needed.
     var isActive = false
 
-    /// What the user will enter to activate the app.
+    /// What the user enters to activate the app.
     var effectiveActivationID: String { activationID ?? email }
 }

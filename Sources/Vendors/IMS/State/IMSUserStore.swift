@@ -1,11 +1,11 @@
 import Emulation
 import JSON
 
-/// The users of a sandbox, found by id, and within a tenant by what is unique there.
+/// The users of a sandbox, found by id, or within a tenant by its unique names.
 typealias IMSUserStore = RecordTable<IMSUser>
 
 extension IMSUser: KeyedRecord {
-    /// What only one user of a tenant has.
+    /// A value that is unique in a tenant.
     struct Name: Hashable, Sendable {
         enum Kind: String { case enterpriseID = "enterprise_id", activationID = "activation_id", email }
 
@@ -35,30 +35,30 @@ extension IMSUser: KeyedRecord {
         (enterpriseID.map { [Name(tenant: tenant, kind: .enterpriseID, text: ExactText($0))] } ?? [])
             + [
                 Name(tenant: tenant, kind: .activationID, text: ExactText(activationID)),
-                // The case of an email is ignored at activation, so two of them are one here as well.
+                // Activation ignores the case of an email, so uniqueness does too.
                 Name(tenant: tenant, kind: .email, text: email.caseFolded),
             ]
     }
 }
 
 extension IMSUserStore {
-    /// Users beyond it push out the ones that were enrolled first; users of the fixtures stay. ours: a bound, so that a load
-    /// test cannot fill the machine.
+    /// More users evict those enrolled first; users of the fixtures stay. ours: a limit, so that a load test cannot
+    /// fill the memory.
     static var bound: RecordBound { RecordBound(count: 50_000) }
-    /// ours: numbers that leave room for counting on.
+    /// ours: leaves room for further numbers.
     static var numbers: ClosedRange<Int> { 1...1_000_000_000 }
 
-    /// The user of a tenant with that `sub`.
+    /// The user with that `sub` in a tenant.
     func user(of tenant: String, enterpriseID: String) -> IMSUser? {
         self[named: IMSUser.Name(tenant: tenant, kind: .enterpriseID, text: ExactText(enterpriseID))]
     }
 
-    /// The user of a tenant with that activation id.
+    /// The user with that activation id in a tenant.
     func user(of tenant: String, activationID: String) -> IMSUser? {
         self[named: IMSUser.Name(tenant: tenant, kind: .activationID, text: ExactText(activationID))]
     }
 
-    /// The user of a tenant with that email, whose case does not matter.
+    /// The user with that email in a tenant, ignoring case.
     func user(of tenant: String, email: String) -> IMSUser? {
         self[named: IMSUser.Name(tenant: tenant, kind: .email, text: email.caseFolded)]
     }
@@ -76,9 +76,9 @@ extension IMSUserStore {
         return nil
     }
 
-    /// Enrolls a user with whom nobody of the tenant is in conflict.
+    /// Enrolls a user without conflicts in its tenant.
     ///
-    /// - Returns: the user, with a code unless it is active at once, and whether others had to make room.
+    /// - Returns: the user, with a code unless it is active at once, and whether others were evicted.
     mutating func enroll(
         _ enrollment: IMSEnrollment, _ identifiers: IdentifierSource, at moment: Moment,
         within bound: RecordBound = bound

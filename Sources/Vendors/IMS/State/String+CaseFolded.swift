@@ -1,7 +1,7 @@
 import JSON
 
 extension String {
-    /// The text in which ASCII letters are small, for what is compared without regard to their case.
+    /// The text with ASCII letters in lower case, for comparisons that ignore case.
     var caseFolded: ExactText {
         ExactText(
             String(

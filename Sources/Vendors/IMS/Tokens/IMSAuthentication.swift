@@ -4,16 +4,16 @@ import JSON
 import Tokens
 
 extension HTTPField.Name {
-    /// The operator's key; stands for the people who onboard and enroll (ours).
+    /// The operator's key; it stands for the people who onboard and enroll (ours).
     static let operatorKey = Self("x-ims-operator-key") ?? .authorization
-    /// The device, to which a token id may be bound (ours).
+    /// The device to which a token id may be bound (ours).
     static let deviceID = Self("x-ims-device-id") ?? .authorization
 }
 
-/// What authentication knows of the state.
+/// The part of the state that authentication sees.
 struct IMSAuthenticationContext: Sendable {
     let issuers: IMSIssuerStore
-    /// The keys of dev issuers that something happened to; they tell who signed instead.
+    /// The changed keys of dev issuers, used to tell who signed instead.
     let devKeys: [String: IssuerKeys]
 }
 

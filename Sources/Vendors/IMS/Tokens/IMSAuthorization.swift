@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// What only the state can tell.
+/// Checks that need the state.
 extension IMS {
     func authorize(_ call: inout IMSCall, _ state: inout IMSState) {
         switch call.route.access {
@@ -16,14 +16,14 @@ extension IMS {
         call.findings.judge(facts, by: Self.userRules)
     }
 
-    /// Notes that a token was used, unless the request was refused before; a user who is refused has used it too.
+    /// Notes that a token was used, unless the request was refused earlier; a refused user has used it too.
     private func useTokenID(
         of facts: IMSFacts, _ call: IMSCall, _ state: inout IMSState
     ) -> IMSFacts.TokenUse? {
         guard let token = facts.token, let issuer = facts.issuer, issuer.record.replay != .off,
             let id = token.tokenID, let expiry = token.compact.date("exp").seconds()
         else { return nil }
-        // Kept as long as the token is good, which a leeway prolongs.
+        // Kept as long as the token is valid, including the leeway.
         let end = expiry + Double(issuer.expiryLeeway(call.switches))
         let device = call.request.fields[.deviceID] ?? ""
         let earlier = state.tokenUses.use(
@@ -31,7 +31,7 @@ extension IMS {
         return earlier.map { .repeated(by: $0, now: device) } ?? .first
     }
 
-    /// Who is meant by a subject that is nobody's enterprise id in the tenant.
+    /// The likely intended user when no enterprise id in the tenant matches the subject.
     fileprivate static func namesake(
         of subject: String, in tenant: String, _ issuer: IMSIssuer, _ state: IMSState
     ) -> String? {
@@ -48,7 +48,7 @@ extension IMS {
             + "other name."
     }
 
-    /// The enrollment of a user for whom a valid token vouches (ours); `nil` when another one has the email already.
+    /// The enrollment of a user for whom a valid token vouches (ours); `nil` when another user has the email already.
     static func adopted(_ subject: String, in tenant: String, _ state: IMSState) -> IMSEnrollment? {
         let enrollment = IMSEnrollment(
             tenant: tenant, email: subject + "@adopted.invalid", enterpriseID: subject, isActive: true)
@@ -58,7 +58,7 @@ extension IMS {
 }
 
 extension IMSFacts {
-    /// Finds the user whom the token names.
+    /// Finds the user that the token names.
     mutating func findUser(in state: IMSState) {
         guard let issuer, let name = token?.subject else { return }
         var subject = Subject(tenant: issuer.record.tenant, name: name)
@@ -77,7 +77,7 @@ extension IMS {
     /// A handler of the token's own user.
     typealias UserHandler = @Sendable (inout IMSCall, IMSUser, inout IMSState) throws(IMSRefusal) -> Reply
 
-    /// A route's handler that finds the user of the token, whom authorization has found to be there or to be adopted.
+    /// A route's handler that finds the token's user, whom authorization found or allowed to be adopted.
     static func forUser(_ handler: @escaping UserHandler) -> Route<IMS>.Handler {
         { (call, state) throws(IMSRefusal) in
             let (tenant, subject) = try call.subject()
@@ -85,7 +85,7 @@ extension IMS {
                 return try handler(&call, user, &state)
             }
             guard let enrollment = adopted(subject, in: tenant, state) else { throw Refusal(.userUnknown) }
-            // The handler may still refuse: then nobody was enrolled.
+            // The handler may still refuse; then the user is not enrolled.
             var next = state
             let user = next.enroll(enrollment, call.identifiers, at: call.moment)
             let reply = try handler(&call, user, &next)
@@ -96,7 +96,7 @@ extension IMS {
 }
 
 extension Call<IMS> {
-    /// Whom the token names, in which tenant.
+    /// The tenant and the subject that the token names.
     func subject() throws(IMSRefusal) -> (tenant: String, subject: String) {
         guard let subject = credentials.token?.subject, let issuer = credentials.issuer else {
             throw Refusal(.tokenMissing, because: "nobody was authorized; expected a token")

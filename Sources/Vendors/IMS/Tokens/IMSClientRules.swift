@@ -10,7 +10,7 @@ enum IMSClientProblem: String, VendorFailure {
     case expired = "sdk-expired"
 }
 
-/// What the SDK looks at before it sends a token: structure, three claims and expiry, and nothing else.
+/// What the SDK checks before it sends a token: structure, three claims and expiry, nothing else.
 struct IMSClientFacts: RuleFacts {
     typealias Failure = IMSClientProblem
 
@@ -39,8 +39,8 @@ struct IMSClientFacts: RuleFacts {
     }
 }
 
-/// Source: documented, seed, "What the SDK Validates"; its opening sentence says all required claims, its list names three,
-/// and the list is followed (inferred).
+/// Source: documented, seed, "What the SDK Validates"; its opening sentence says all required claims, its list names
+/// three, and we follow the list (inferred).
 extension IMS {
     private typealias ClientRule = TokenRule<IMSClientFacts>
     private static let validation = "seed, What the SDK Validates"

@@ -3,11 +3,10 @@ import JSON
 import Tokens
 
 extension IMS {
-    /// Judges a token that comes without its request, by the keys that are at hand or were fetched before; of issuers whose
-    /// keys this server publishes itself, by what it would publish now.
+    /// Judges a token without its request, using local or previously fetched keys; if this server publishes the
+    /// issuer's keys, with the keys it would publish now.
     ///
-    /// Whether a token id was used, only a request tells. What the SDK says beforehand stands beside this, in a list of its
-    /// own; see ``checkers``.
+    /// Only a request can tell whether a token id was used. The SDK's checks are listed separately; see ``checkers``.
     func explain(
         _ text: String, knowing context: JSONObject, in setting: TokenSetting<IMS>
     ) -> TokenVerdict<IMSFailure> {
@@ -30,12 +29,12 @@ extension IMS {
             findings: findings)
     }
 
-    /// The issuers of a sandbox, those with their keys whom a request would ask this server for.
+    /// The issuers of a sandbox, including the keys that requests would fetch from this server.
     func known(_ known: IMSIssuerStore, _ devKeys: [String: IssuerKeys]) -> IMSIssuerStore {
         var issuers = known
         for issuer in known.all {
             guard let remote = issuer.remote, remote.lastReport == nil, let name = Self.devIssuer(of: remote.url),
-                // A file that holds no key is told to whoever mints with it.
+                // Minting reports a file without a key.
                 let keys = try? self.devKeys(of: name, among: devKeys), !keys.isBroken
             else { continue }
             issuers.put(

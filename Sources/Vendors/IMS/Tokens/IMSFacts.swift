@@ -2,43 +2,43 @@ import Emulation
 import JSON
 import Tokens
 
-/// What a request presents, and what IMS's rules look at.
+/// What a request presents, and what IMS's rules check.
 struct IMSFacts: RuleFacts {
     typealias Failure = IMSFailure
 
     /// What is known of the keys for a token.
     enum Keys {
-        /// Nothing, since nobody knows its issuer.
+        /// Nothing, since the issuer is unknown.
         case none
-        /// The issuer's keys cannot be had.
+        /// The issuer's keys are unavailable.
         case unavailable(String, note: String)
-        /// Nobody has asked for them.
+        /// They have not been requested.
         case unfetched
-        /// The token has to name its key, which it does not.
+        /// The token must name its key, but does not.
         case unnamed(String)
-        /// The issuer has no key of the name.
+        /// The issuer has no key with that name.
         case unknown
-        /// One of those at these places may have made the signature; some may be set aside for their certificates.
+        /// One of the keys at these places may have signed; some may be excluded because of their certificates.
         case some([Int], valid: [Int])
     }
 
     /// Whether the token's id was used before.
     enum TokenUse {
         case unknown
-        /// By a device; whether that is a replay depends on the device that uses it now.
+        /// By a device; whether this is a replay depends on the device that uses it now.
         case first
         case repeated(by: String, now: String)
     }
 
-    /// The user whom the token names.
+    /// The user that the token names.
     struct Subject {
         let tenant: String
         let name: String
-        /// The user's number and state; `nil` when nobody has the name.
+        /// The user's number and state; `nil` for an unknown user.
         var user: (number: Int, state: IMSUser.State)?
-        /// Whether somebody who is nobody yet is enrolled.
+        /// Whether an unknown user gets enrolled.
         var isAdopted = false
-        /// Who may be meant instead.
+        /// The user who may be meant instead.
         var namesake: String?
     }
 
@@ -52,7 +52,7 @@ struct IMSFacts: RuleFacts {
     let moment: Moment
     /// The key of the people who onboard and enroll.
     let operatorKey: String
-    /// Explains failures alone; let go of where there are none.
+    /// Needed only to explain failures; released if there are none.
     private(set) var judge: IMSTokenJudge?
 
     var bearer: BearerToken?
@@ -61,14 +61,14 @@ struct IMSFacts: RuleFacts {
     var issuer: IMSIssuer?
     /// Whether an HMAC was made with the issuer's public key as its secret.
     var isSignedBySecret = false
-    /// Whether a rule was broken before the keys were looked for, so that nobody asks who signed.
+    /// Whether a rule failed before the key search, so that nothing looks for the signer.
     var isRefused = false
     var keys = Keys.none
-    /// The keys that have to be asked for before the token can be judged.
+    /// The keys to fetch before the token can be judged.
     var order: KeyRequirement?
-    /// Whether a key of the issuer made the signature. Everything but this leaves a forged token possible.
+    /// Whether a key of the issuer made the signature. Otherwise the token may be forged.
     var isGenuine = false
-    /// Whose key made the signature instead, where that is the reason of a refusal.
+    /// The owner of the key that made the signature instead, if that is the reason for a refusal.
     var otherSigner: IMSTokenJudge.Signer?
     var tokenUse: TokenUse?
     var subject: Subject?

@@ -2,22 +2,22 @@ import Emulation
 import JSON
 import Tokens
 
-/// Reads the object `keys` of an onboarded issuer: a source, and its keys where they are at hand.
+/// Reads the object `keys` of an onboarded issuer: a source, and its keys if they are local.
 ///
-/// Source: that public keys only are handed over is documented advice (seed); everything else is ours.
+/// Source: providing public keys only is documented advice (seed); everything else is ours.
 struct IMSKeyReader {
     /// A source as it was read.
     struct Reading {
         let source: IMSKeySource
-        /// The usable keys; none of a source that is fetched.
+        /// The usable keys; empty for a source that is fetched.
         var keys: [VerificationKey] = []
-        /// What cannot be used of it.
+        /// Its unusable entries.
         var skipped: [SkippedKey] = []
     }
 
     /// The files that a source may name.
     let fixtures: VendorFixtures
-    /// Whether keys may be fetched from a URL; says why not.
+    /// Returns why keys may not be fetched from a URL; `nil` if they may.
     let obstacle: (IMSKeyURL) -> String?
 
     /// Reads a source.
@@ -93,13 +93,13 @@ struct IMSKeyReader {
         return keys
     }
 
-    /// Looked for as text too: a private block must be told as one also behind another one that is broken.
+    /// Also searches the text: a private block must be reported as such even after a broken block.
     private func refusePrivate(_ text: String) throws(IMSRefusal) {
         guard Array(text.utf8).holdsPrivateKey else { return }
         throw Refusal(.privateKeyRefused, because: "the text has a PRIVATE KEY block; expected public keys only")
     }
 
-    /// Reads a JWKS; shared secrets (`oct`) in it are left out as those of a fetched one are.
+    /// Reads a JWKS; shared secrets (`oct`) are left out as in a fetched one.
     private func read(_ value: JSON, by reader: inout PublishedKeysReader) throws(IMSRefusal) {
         for (index, key) in (value["keys"]?.array ?? []).enumerated() {
             let names = KeySet.privateMembers(in: key, countsSecrets: false)
@@ -115,15 +115,15 @@ struct IMSKeyReader {
         do throws(KeyFetchProblem) {
             try reader.read(value)
         } catch .noUsableKey {
-            // Told with what was left out.
+            // Reported with the skipped keys.
         } catch {
             throw invalid("\(error)")
         }
     }
 
-    /// Reads a map of ids to certificates. What follows the first certificate of a text is its chain, which nobody checks.
+    /// Reads a map of ids to certificates. Certificates after a text's first one are its chain, which is not checked.
     ///
-    /// - Returns: the members that are no texts, which are left out too.
+    /// - Returns: the members that are not texts, which are left out too.
     private func read(
         _ map: JSONObject, by reader: inout PublishedKeysReader
     ) throws(IMSRefusal) -> [SkippedKey] {
@@ -142,7 +142,7 @@ struct IMSKeyReader {
         do throws(KeyFetchProblem) {
             try reader.read(.object(texts))
         } catch .noUsableKey {
-            // Told with what was left out.
+            // Reported with the skipped keys.
         } catch {
             throw invalid("\(error)")
         }

@@ -1,13 +1,13 @@
 import JSON
 import Tokens
 
-/// The keys of an issuer as they are at one time; what was found out with them may be kept together with the ring.
+/// The keys of an issuer at one time; results found with them may be kept together with the ring.
 final class IMSKeyRing: Sendable {
     /// The usable keys, in the order of their source.
     let keys: [VerificationKey]
     /// Whether any key has an id.
     let hasIDs: Bool
-    /// ours: of several keys without ids so many are tried.
+    /// ours: the maximum number of keys without ids that are tried.
     static let mostTried = 4
 
     init(_ keys: [VerificationKey]) {
@@ -15,23 +15,23 @@ final class IMSKeyRing: Sendable {
         hasIDs = keys.contains { $0.id != nil }
     }
 
-    /// The name by which a token's key is looked for. A kid is ignored where no key has one, so it is no reason to ask again.
+    /// The name of a token's key. A kid is ignored when no key has one, so it is no reason to fetch again.
     func name(ofKeyFor token: IMSToken) -> String? { hasIDs || keys.isEmpty ? token.keyID : nil }
 
     /// Which keys may have made a token's signature.
     enum Choice: Sendable {
-        /// One of those at these places.
+        /// One of the keys at these places.
         case keys([Int])
-        /// The token has to say which.
+        /// The token must name its key.
         case idRequired
         /// None has the id that the token names.
         case idUnknown
     }
 
-    /// The keys for a token that names that key, or none.
+    /// The candidate keys for a token that names that key, or none.
     ///
-    /// Source: selection by kid when present is documented (seed); trying bare keys in turn, and that they ignore a kid,
-    /// are ours.
+    /// Source: selection by kid when present is documented (seed); trying keys without ids in turn, ignoring a kid, is
+    /// ours.
     func choice(naming id: String?) -> Choice {
         guard hasIDs else { return .keys(Array(keys.indices.prefix(Self.mostTried))) }
         if let id {

@@ -4,7 +4,7 @@ import Tokens
 
 /// Where the keys of an issuer come from, as it was onboarded.
 struct IMSKeySource: Sendable, Hashable {
-    /// The ways to hand over keys. Source: certificate and JWKS URL are documented (seed), the others ours.
+    /// The ways to provide keys. Source: certificate and JWKS URL are documented (seed), the others ours.
     enum Kind: String, Sendable, CaseIterable {
         case certificate = "pem-certificate"
         case publicKey = "pem-public-key"
@@ -14,7 +14,7 @@ struct IMSKeySource: Sendable, Hashable {
         case certificateMap = "cert-map"
         case certificateMapURL = "cert-map-url"
 
-        /// The member that holds the keys or says where they are.
+        /// The member that holds the keys or their location.
         var member: String {
             switch self {
             case .certificate, .publicKey: "pem"
@@ -25,7 +25,7 @@ struct IMSKeySource: Sendable, Hashable {
             }
         }
 
-        /// The form of what is fetched; `nil` for keys that are at hand.
+        /// The form of fetched content; `nil` for local keys.
         var fetchedForm: RemoteKeys.Form? {
             switch self {
             case .keySetURL: .keySet
@@ -39,9 +39,9 @@ struct IMSKeySource: Sendable, Hashable {
     }
 
     let kind: Kind
-    /// The object `keys` as it was given, for exports; public parts only. Text takes a tenth of the memory of a tree.
+    /// The object `keys` as given, for exports; public parts only. Text takes a tenth of the memory of a tree.
     private let text: [UInt8]
-    /// Where the keys are fetched; `nil` for keys that are at hand.
+    /// Where the keys are fetched; `nil` for local keys.
     let url: String?
 
     init(kind: Kind, given: JSON, url: String?) {
@@ -49,16 +49,16 @@ struct IMSKeySource: Sendable, Hashable {
         text = given.bytes
     }
 
-    /// The object `keys` as it was given.
+    /// The object `keys` as given.
     var given: JSON {
-        // What was written here can be read.
+        // This server wrote it, so it parses.
         (try? JSON.parse(text, maximumDepth: JSON.keptDepth)) ?? .null
     }
 
-    /// The bytes that the source keeps.
+    /// The size of the stored source.
     var byteCount: Int { text.count }
 
-    /// What is fetched for an issuer of that name, nothing asked for yet; `nil` for keys that are at hand.
+    /// The keys to fetch for the issuer with that name, none requested yet; `nil` for local keys.
     func remoteKeys(of issuer: String) -> RemoteKeys? {
         guard let url, let form = kind.fetchedForm else { return nil }
         return RemoteKeys(issuer: issuer, url: url, form: form, algorithm: .rs256)

@@ -1,19 +1,19 @@
 import Emulation
 import JSON
 
-/// A URL at which an issuer publishes keys, as far as it has to be understood to say whether it may be asked.
+/// A URL at which an issuer publishes keys, parsed only far enough to decide whether to fetch from it.
 ///
-/// Source: which URLs are allowed is ours. It reads less than RFC 3986 allows: whatever two readers might take for two
-/// hosts (user names, backslashes, short and hexadecimal addresses) is no key URL at all.
+/// Source: which URLs are allowed is ours. It accepts less than RFC 3986: anything that two parsers might read as two
+/// different hosts (user names, backslashes, short and hexadecimal addresses) is rejected.
 struct IMSKeyURL: Sendable, Hashable {
-    /// Whether the URL points at this server, in the sandbox of whoever asks.
+    /// Whether the URL points at this server, in the caller's sandbox.
     let isOwn: Bool
     /// Whether the connection is protected by TLS.
     let isSecure: Bool
     /// The host in lower case; an IPv6 address without its brackets.
     let host: String
 
-    /// Reads a URL; `nil` for what is none.
+    /// Parses a URL; `nil` if it is not acceptable.
     init?(_ text: String) {
         guard text.utf8.count <= 2048, text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }),
             !text.utf8.contains(where: { "\\#\"<>".utf8.contains($0) })
@@ -61,13 +61,13 @@ struct IMSKeyURL: Sendable, Hashable {
         }
     }
 
-    /// Whether the host is this machine: `127.0.0.0/8`, `::1`, `localhost` and names below it.
+    /// Whether the host is this machine: `127.0.0.0/8`, `::1`, `localhost` and its subdomains.
     var isLoopback: Bool {
         if host == "localhost" || host.hasSuffix(".localhost") || host == "::1" { return true }
         let parts = host.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 4 && parts[0] == "127"
             && parts.allSatisfy { part in
-                // A leading zero would be octal for some readers.
+                // Some parsers read a leading zero as octal.
                 guard let number = UInt8(part) else { return false }
                 return String(number) == part
             }
@@ -75,7 +75,7 @@ struct IMSKeyURL: Sendable, Hashable {
 
     /// Why keys are not fetched from there; `nil` when they may be.
     ///
-    /// A host that may be asked without TLS may be asked at all (ours), so that nobody has to name it twice.
+    /// A host allowed without TLS is also allowed with it (ours), so that it need not be listed twice.
     ///
     /// - Parameter named: the hosts of key URLs in the fixtures.
     func obstacle(_ switches: IMSSwitches, named: Set<String>) -> String? {

@@ -12,7 +12,7 @@ extension IMS {
         ("signed_by", "name of the dev issuer whose key signs; the issuer itself"),
     ]
 
-    /// Defects besides the general ones. Of those that the spec lists, `no-kid` and `no-typ` are `missing-kid` and
+    /// Defects besides the general ones. Of those in the spec, `no-kid` and `no-typ` are `missing-kid` and
     /// `missing-typ`, and `alg-hs256-public-key` is `public-key-as-secret`.
     private enum OwnDefect: String, CaseIterable {
         case noNotBefore = "no-nbf-no-iat"
@@ -81,7 +81,7 @@ extension IMS {
             "iat": JSON(now),
             "exp": JSON(expiry),
         ]
-        // What an issuer is registered with, its tokens have.
+        // Tokens have what their issuer is registered with.
         if let audience = record.audience {
             claims[record.tokenUse == "access" ? "client_id" : "aud"] = .string(audience)
         }

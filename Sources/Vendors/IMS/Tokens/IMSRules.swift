@@ -6,8 +6,8 @@ typealias IMSRule = TokenRule<IMSFacts>
 
 /// IMS's rules, in the order of its checks.
 ///
-/// Source: the rules are documented (seed) where they say so; the order is ours. Nothing about the values of claims is told
-/// before the signature holds.
+/// Source: the rules are documented (seed) where they say so; the order is ours. Nothing about the values of claims is
+/// disclosed before the signature holds.
 extension IMS {
     static var rules: [RuleListing] {
         [
@@ -16,10 +16,10 @@ extension IMS {
         ].flatMap { $1.listing(of: identity.id, about: $0) }
     }
 
-    /// What a request presents, in the order of the checks: form and issuer, and once the keys are found, the rest.
+    /// What a request presents, in check order: form and issuer, and the rest once the keys are found.
     static let tokenRules = RuleList(formRules.rules, later: claimRules.rules)
 
-    /// All that a token tells before a key is looked for.
+    /// Everything a token shows before the key search.
     static let formRules = RuleList(
         [.bearerPresent("token-present", source: "ours", .ours, orFail: .tokenMissing)]
             + IMSRule.bearerOnce(orFail: .tokenMalformed) + [tokenIsNoKey]
@@ -30,7 +30,7 @@ extension IMS {
             ]
             + [text("iss"), keyID, registration])
 
-    /// An API key in the place of a token, which is malformed whatever it is.
+    /// An API key in place of a token; always malformed.
     private static let tokenIsNoKey = IMSRule(
         "token-is-jwt", expects: .text("a JWT of a registered issuer"), source: "ours", .ours, orFail: .tokenMalformed
     ) { facts, finding in
@@ -82,7 +82,7 @@ extension IMS {
     private static let keyID = typed(
         .headerMember("kid", is: .string, required: false, source: "seed, JWT Claims: kid"), "kid", nil, .claimInvalid)
 
-    /// A check of a member, whose name the answer tells. `null` counts as absent where a claim is required (ours).
+    /// A check of a member; the answer names it. `null` counts as absent where a claim is required (ours).
     private static func typed(
         _ check: TokenCheck, _ name: String, _ missing: IMSFailure?, _ invalid: IMSFailure
     ) -> IMSRule {
@@ -112,7 +112,7 @@ extension IMS {
 // MARK: - Keys and signature
 
 extension IMS {
-    /// What the keys of the issuer and the claims decide.
+    /// Rules that need the issuer's keys, and the claims.
     static let claimRules = RuleList(
         [keysThere, key] + certificates + [certificateDates, signature, otherSigner] + claims)
 
@@ -164,7 +164,7 @@ extension IMS {
         }
     }
 
-    /// Remarks on each certificate that may count: by default the one that the vendor's page prints has long expired.
+    /// Warns about each candidate's certificate by default: the one on the vendor's page has long expired.
     private static let certificates = (0..<IMSKeyRing.mostTried).map { number in
         IMSRule(
             "certificate-expired", id: "certificate-\(number + 1)", expects: .text("a moment within its dates"),
@@ -177,7 +177,7 @@ extension IMS {
         }
     }
 
-    /// Keys whose certificates are outside of their dates are left out where the issuer wants that (ours).
+    /// Keys are left out while their certificates are not valid, if the issuer wants that (ours).
     private static let certificateDates = IMSRule(
         "certificate-dates", expects: .text("a certificate that is valid now"), source: "ours", .ours,
         orFail: .certificateExpired
@@ -226,13 +226,13 @@ extension IMS {
 extension IMS {
     private static let claims =
         [text("sub"), time("exp"), time("nbf"), time("iat")]
-        // Times that look like milliseconds pass where they lie ahead, and mean something else than was meant.
+        // Times that look like milliseconds pass when they lie in the future, but mean something else.
         + ["exp", "nbf", "iat"].map { IMSRule(.milliseconds(in: $0)) }
         + [beginningPresent, expiry, beginning, lifetime, clientID, audience, tokenUse, tokenID]
 
-    /// Whether a claim holds Unix seconds; of `nbf` and `iat` those that are there, while one of them is not `null`.
+    /// Whether a claim holds Unix seconds; `nbf` and `iat` only if present and not both `null`.
     ///
-    /// Source: that it is a number is documented (seed); the bounds are ours.
+    /// Source: that it is a number is documented (seed); the limits are ours.
     private static func time(_ name: String) -> IMSRule {
         let isOptional = name != "exp"
         let source = isOptional ? "seed, JWT Claims: nbf, iat" : "seed, JWT Claims: exp"
@@ -291,8 +291,8 @@ extension IMS {
             at: facts.moment.unixSeconds, claim: claim, TimeRules(leeway: Double(leeway)), &finding)
     }
 
-    /// A token without a beginning, which a switch lets pass, begins now: otherwise leaving both claims out would be the way
-    /// around the limit (ours).
+    /// A token without a start, which a switch accepts, starts now: otherwise leaving both claims out would bypass the
+    /// limit (ours).
     private static let lifetime = IMSRule(
         "lifetime", expects: .text("what the issuer or switch max-lifetime-seconds allows"),
         source: "seed, Security Recommendations: exp - nbf or exp - iat; from now without both: ours",
@@ -359,7 +359,7 @@ extension IMS {
 }
 
 extension IMSFacts {
-    /// Whose audience a token names instead, or where it has the right one.
+    /// The issuer with the token's audience, or the claim with the right one.
     fileprivate func audienceNote(_ name: String) -> String? {
         guard let issuer, let claims = compact?.claims else { return nil }
         let names = ["aud", "client_id"].flatMap { claims[$0]?.array ?? [claims[$0] ?? .null] }.compactMap(\.string)

@@ -3,20 +3,20 @@ import JSON
 import Synchronization
 import Tokens
 
-/// A token as IMS reads it; its members are what it says, whether or not it deserves trust.
+/// A token as IMS reads it; its members are unverified.
 final class IMSToken: Sendable {
     let compact: CompactToken
-    /// The `iss`; `nil` when it is absent, empty or no string.
+    /// The `iss`; `nil` when absent, empty or not a string.
     let issuer: String?
-    /// The `sub`; `nil` when it is absent, empty or no string.
+    /// The `sub`; `nil` when absent, empty or not a string.
     let subject: String?
-    /// The header's `kid`; `nil` when it is absent or no string.
+    /// The header's `kid`; `nil` when absent or not a string.
     let keyID: String?
-    /// The `jti`; `nil` when it is absent, empty or no string.
+    /// The `jti`; `nil` when absent, empty or not a string.
     let tokenID: String?
-    /// What stands in for the beginning of the token's life; `nil` when neither `nbf` nor `iat` does.
+    /// The claim that serves as the start of the token's life; `nil` without `nbf` and `iat`.
     let beginning: String?
-    // One place, since nearly every token meets one issuer with one ring only.
+    // One slot, since nearly every token meets one issuer with one ring only.
     private let verification = Mutex<(ring: IMSKeyRing, places: [Int], outcome: Finding.Outcome)?>(nil)
 
     convenience init(_ text: String) {
@@ -42,7 +42,7 @@ final class IMSToken: Sendable {
         claims?[name].map { !$0.isNull } ?? false
     }
 
-    /// The judgement whether one of these keys made the signature, which depends on nothing else, and so is made once.
+    /// Whether one of these keys made the signature; computed once, since it depends on nothing else.
     func signature(by ring: IMSKeyRing, at places: [Int], _ finding: inout Finding?) -> Finding.Outcome {
         if finding == nil,
             let known = verification.withLock({ $0?.ring === ring && $0?.places == places ? $0?.outcome : nil })

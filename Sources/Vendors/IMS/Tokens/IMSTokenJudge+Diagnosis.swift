@@ -2,12 +2,12 @@ import Emulation
 import JSON
 import Tokens
 
-/// What explains a refusal to the person who signs.
+/// Explains a refusal to the person who signs.
 extension IMSTokenJudge {
-    /// ours: so many keys of others are tried, since whoever sends forged tokens should not have them all tried.
+    /// ours: the maximum number of others' keys to try, so that forged tokens do not become expensive.
     private static let mostOthers = 16
 
-    /// Whose key made a signature that does not fit: another one of the issuer, or one of another issuer.
+    /// The key that made a wrong signature: another key of the issuer, or a key of another issuer.
     func mistake(in facts: IMSFacts, at places: [Int]) -> String? {
         if let issuer = facts.issuer, let token = facts.token,
             let reason = ownKey(of: issuer, for: token, besides: places)
@@ -18,7 +18,7 @@ extension IMSTokenJudge {
         return facts.otherSigner.map { "The signature fits \($0.phrase)\(own)." }
     }
 
-    /// Why a token whose `kid` names no key of the issuer does so, and why nobody asks for newer keys.
+    /// Why a token's `kid` names no key of the issuer, and why no newer keys are fetched.
     func absence(of facts: IMSFacts) -> String? {
         guard let issuer = facts.issuer, let token = facts.token else { return nil }
         let key =
@@ -32,7 +32,7 @@ extension IMSTokenJudge {
         return notes.isEmpty ? nil : notes.joined(separator: " ")
     }
 
-    /// Why a key of the issuer itself that made the signature was not among those that were tried.
+    /// Why the issuer's own key that made the signature was not tried.
     private func ownKey(of issuer: IMSIssuer, for token: IMSToken, besides places: [Int]) -> String? {
         let keys = issuer.ring.keys
         let others = keys.indices.filter { !places.contains($0) }.prefix(Self.mostOthers)
@@ -53,12 +53,12 @@ extension IMSTokenJudge {
             + "\(IMSKeyRing.mostTried) are tried."
     }
 
-    /// An issuer, and the one of its keys that made a signature.
+    /// An issuer, and the key of it that made a signature.
     struct Signer {
         let issuer: IMSIssuer
         let keyID: String?
 
-        /// The key for people.
+        /// A readable description of the key.
         var phrase: String {
             let record = issuer.record
             return "\(keyID.map { "key “\($0)”" } ?? "a key") of issuer \(record.name) (\(record.issuer), tenant "
@@ -82,7 +82,7 @@ extension IMSTokenJudge {
         token.compact.signature(by: key, algorithm: .rs256).outcome == .passed
     }
 
-    /// What is wrong with an `iss` that nobody has: which one is nearly the same, and who signed.
+    /// What is wrong with an unknown `iss`: a nearly identical one, and who signed.
     func strangeness(of token: IMSToken) -> String {
         guard let iss = token.issuer else { return "" }
         if let near = issuers.all.first(where: { Self.core($0.record.issuer) == Self.core(iss) }) {
@@ -96,7 +96,7 @@ extension IMSTokenJudge {
             ?? "Registered are \(issuers.all.prefix(Self.mostOthers).map(\.record.name).joined(separator: ", "))."
     }
 
-    /// What stays of an `iss` without what people overlook.
+    /// An `iss` without the parts that people overlook.
     private static func core(_ iss: String) -> String {
         var text = iss.lowercased()[...]
         while let last = text.last, last == "/" || last.isWhitespace { text.removeLast() }
@@ -105,7 +105,7 @@ extension IMSTokenJudge {
 
     private static let symmetric = Algorithm.allCases.filter { $0.family == .hmac }
 
-    /// What is told of a signature that ``isSignedBySecret(_:_:)`` finds.
+    /// The explanation for a signature that ``isSignedBySecret(_:_:)`` finds.
     static let publicSecret =
         "The token is signed by HMAC with the issuer's public key as secret: anybody could do that."
 
@@ -117,7 +117,7 @@ extension IMSTokenJudge {
         return issuer.ring.keys.prefix(IMSKeyRing.mostTried).contains { key in
             guard let text = key.publicPEM else { return false }
             return [text, String(text.dropLast())].contains { secret in
-                // A text is never empty, so this is a key.
+                // A text is never empty, so it always makes a key.
                 guard let secret = try? VerificationKey.secret(secret) else { return false }
                 return token.compact.signature(by: secret, algorithm: algorithm).outcome == .passed
             }

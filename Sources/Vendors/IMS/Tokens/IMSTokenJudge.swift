@@ -2,8 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// Judges tokens by all that they and their issuers decide without a look at users: finds issuer and keys, and walks the
-/// rules.
+/// Judges tokens without looking at users: finds issuer and keys, and applies the rules.
 final class IMSTokenJudge: Sendable {
     let issuers: IMSIssuerStore
     let switches: IMSSwitches
@@ -11,7 +10,7 @@ final class IMSTokenJudge: Sendable {
     let policy: KeyFetchPolicy
     /// Knows the accounts, and what dev issuers publish.
     let vendor: IMS
-    /// The keys of dev issuers that something happened to.
+    /// The changed keys of dev issuers.
     let devKeys: [String: IssuerKeys]
     let asking: Asking
 
@@ -23,17 +22,17 @@ final class IMSTokenJudge: Sendable {
         policy = vendor.keyFetchPolicy(switches)
     }
 
-    /// Whether keys may be asked for, and what it means that there are none.
+    /// Whether keys may be fetched, and what missing keys mean.
     enum Asking: Sendable {
-        /// They may.
+        /// Keys may be fetched.
         case allowed
-        /// They were asked for; without them nobody passes.
+        /// Keys were fetched; without them every token is refused.
         case done
-        /// Nobody waits for them: what needs them stays unjudged.
+        /// Keys are not fetched: rules that need them stay unjudged.
         case never
     }
 
-    /// Judges a token by every rule, in their order; without one, why there is none.
+    /// Judges a token by every rule, in order; without a token, explains why there is none.
     func judge(
         _ token: IMSToken?, in bearer: BearerToken? = nil, _ findings: inout Findings<IMSFailure>
     ) -> IMSFacts {
@@ -59,8 +58,8 @@ final class IMSTokenJudge: Sendable {
             var nothing: Finding?
             let outcome = token.signature(by: ring, at: valid, &nothing)
             facts.isGenuine = outcome == .passed
-            // Who signed instead is looked for only where it is the reason: whoever sends forged tokens need not have it
-            // done.
+            // The actual signer is searched only when it is the reason for the refusal: forged tokens should not
+            // trigger the search.
             if outcome == .failed, !facts.isRefused { facts.otherSigner = signer(of: token, besides: facts.issuer) }
         }
         IMS.tokenRules.judgeLater(&facts, &outcomes)
@@ -93,7 +92,7 @@ final class IMSTokenJudge: Sendable {
         }
     }
 
-    /// Why the ring does not have what is published, or that it has to be asked for first; `nil` when it has.
+    /// Why the ring lacks the published keys, or that they must be fetched first; `nil` when it has them.
     private func published(
         _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ isRefused: Bool
     ) -> Search? {
@@ -105,7 +104,7 @@ final class IMSTokenJudge: Sendable {
         case .use: return nil
         case .unavailable: break
         case .fetch:
-            // A token that is refused anyway is no reason to ask: anybody can write one.
+            // A token that is refused anyway is no reason to fetch: anybody can write one.
             if asking == .allowed, !isRefused { return .order(KeyRequirement(of: remote.issuer, naming: keyID)) }
             if case .use = remote.keysInNeed(at: moment, policy) { return nil }
             if remote.lastReport == nil { return unfetched }
@@ -114,14 +113,14 @@ final class IMSTokenJudge: Sendable {
         return .unavailable(remote.lastReport?.problem?.description ?? "the keys are too old")
     }
 
-    /// Nobody has asked yet. Of a request whose keys were asked for that is true when the issuer became another one
-    /// meanwhile, by a reset, an import or a replacement: then nothing says that the token is no forgery.
+    /// Nothing was fetched yet. If this request's keys were, a reset, an import or a replacement changed the issuer in
+    /// between: then nothing proves that the token is genuine.
     private var unfetched: Search {
         asking == .done
             ? .unavailable("the issuer became another one while its keys were fetched") : .known(.unfetched)
     }
 
-    /// The keys that are not set aside for the dates of their certificates.
+    /// The keys that are not excluded by the dates of their certificates.
     private func valid(_ places: [Int], of issuer: IMSIssuer) -> [Int] {
         guard issuer.record.certificateDates == .reject else { return places }
         return places.filter { issuer.ring.keys[$0].validity?.contains(moment.unixSeconds) ?? true }

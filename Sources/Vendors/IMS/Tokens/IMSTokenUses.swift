@@ -10,9 +10,9 @@ struct IMSTokenUse: KeyedRecord, CodedRecord {
 
     var issuer = ""
     var tokenID = ""
-    /// What the device called itself; empty without a name.
+    /// The name sent by the device; empty without one.
     var device = ""
-    /// The moment from which nobody accepts the token any more, in Unix seconds.
+    /// The moment from which the token is no longer accepted, in Unix seconds.
     var end = 0.0
 
     var key: Key { Key(issuer: ExactText(issuer), tokenID: ExactText(tokenID)) }
@@ -30,29 +30,29 @@ struct IMSTokenUse: KeyedRecord, CodedRecord {
 ///
 /// Source: replay protection is the documented purpose of `jti` (seed); the modes and bounds are ours.
 struct IMSTokenUses: Sendable {
-    /// ours: bounds of the memory; beyond them the earliest uses are forgotten, so that replays of those are accepted.
+    /// ours: memory limits; beyond them the earliest uses are forgotten, so that their replays are accepted.
     private let capacity: Int
     static let standardCapacity = 20_000
     static let byteCapacity = 8 * 1024 * 1024
 
-    /// The uses, the earliest first.
+    /// The uses, earliest first.
     private var uses = RecordTable<IMSTokenUse>()
-    /// The number of uses at which it is worth looking for those that are over.
+    /// The number of uses at which to look for expired ones.
     private var nextSweep = 1000
 
-    /// Nothing was used yet.
+    /// Starts empty.
     init(capacity: Int = IMSTokenUses.standardCapacity) {
         self.capacity = capacity
     }
 
-    /// All uses, the earliest first.
+    /// All uses, earliest first.
     var all: [IMSTokenUse] { uses.all }
 
     var count: Int { uses.count }
 
     /// Notes a use, unless the token id was used before.
     ///
-    /// - Returns: the device of the first use; `nil` when this is it.
+    /// - Returns: the device of the first use; `nil` when this is the first.
     mutating func use(
         _ tokenID: String, of issuer: String, by device: String, until end: Double, at moment: Double
     ) -> String? {
@@ -63,13 +63,13 @@ struct IMSTokenUses: Sendable {
         return nil
     }
 
-    /// Puts a use behind all others.
+    /// Appends a use.
     mutating func insert(_ use: IMSTokenUse) {
         uses.remove(use.key)
         uses.store(use)
     }
 
-    /// Forgets what is over, and where that is not enough, the earliest tenth.
+    /// Removes expired uses, and if that is not enough, the earliest tenth.
     private mutating func sweep(at moment: Double) {
         for use in uses.all where use.end <= moment { uses.remove(use.key) }
         if uses.count >= capacity || uses.byteCount > Self.byteCapacity {

@@ -2,14 +2,14 @@ import Emulation
 import JSON
 import Tokens
 
-/// What only the state can tell, and what operators send.
+/// Rules that need the state, and rules for operators.
 ///
 /// Source: that users must be created, activated and not deactivated is documented (site), the tenants are ours.
 extension IMS {
     static let userRules = RuleList([genuine, tokenIDUnused, userKnown, userActive])
 
-    /// Without a genuine signature nobody passes here, whatever the rules before have found (ours): a token may meet an
-    /// issuer that becomes another one while its keys are asked for.
+    /// Refuses every token without a genuine signature, whatever earlier rules found (ours): its issuer may change
+    /// while its keys are being fetched.
     private static let genuine = IMSRule(
         "signature-genuine", expects: .text("a signature by a key of the issuer"), source: "ours", .ours,
         orFail: [.keysUnavailable],
@@ -97,7 +97,7 @@ extension IMS {
         ) { facts, finding in
             guard let presented = facts.operator else { return nil }
             if presented.sent?.hasSameBytes(as: facts.operatorKey) == true { return .passed }
-            // What was sent may be the key of another world.
+            // The value may be the key of another environment.
             finding?.found = presented.sent == nil ? .nothing("no x-ims-operator-key header") : .text("another value")
             finding?.note = presented.mistake(instead: facts.operatorKey)
             return facts.switches.operatorAuth == .open ? .noted : .failed
@@ -106,7 +106,7 @@ extension IMS {
 }
 
 extension IMSFacts.Operator {
-    /// What stands in the place of the operator's key, or where the key stands; neither is shown.
+    /// What was sent in place of the operator's key, or where the key was sent instead; shows neither.
     fileprivate func mistake(instead key: String) -> String? {
         guard let sent else {
             guard let authorization else { return nil }

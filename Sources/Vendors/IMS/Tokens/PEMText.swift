@@ -1,6 +1,6 @@
-/// A look at PEM text that costs a start next to nothing; the key itself is read when somebody needs it.
+/// A cheap check of PEM text for startup; the key itself is read on first use.
 extension [UInt8] {
-    /// Whether all that stands in the first block of the text is base64 in whole groups of four, and the block ends.
+    /// Whether the text's first block contains only base64 in whole groups of four, and is terminated.
     var isBase64InPEM: Bool {
         let dashes = Array("-----".utf8)
         var (isInside, count) = (false, 0)

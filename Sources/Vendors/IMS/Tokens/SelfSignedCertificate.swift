@@ -1,9 +1,9 @@
 import Tokens
 
-/// A certificate that holds a public key and is signed by its own private key, valid from 2020 to 2040 (ours).
+/// A certificate that holds a public key, signed by its own private key, valid from 2020 to 2040 (ours).
 ///
-/// It is written by hand as the few bytes of DER that it takes (RFC 5280 section 4.1), since it is a container of a key and
-/// nothing else; equal keys give equal certificates.
+/// Encoded by hand as a few bytes of DER (RFC 5280 section 4.1), since it only carries a key; equal keys give equal
+/// certificates.
 struct SelfSignedCertificate {
     private let bytes: [UInt8]
 
@@ -15,16 +15,16 @@ struct SelfSignedCertificate {
             DER.set(DER.sequence([DER.object([0x55, 0x04, 0x03]), DER.text("understudy test key " + name)]))
         ])
         let validity = DER.sequence([DER.time("200101000000Z"), DER.time("400101000000Z")])
-        // A serial number is positive and has at most 20 bytes.
+        // A serial number is positive and at most 20 bytes long.
         let content = DER.sequence([
             DER.version3, DER.integer([0x01]), algorithm, subject, validity, subject, publicKey,
         ])
-        // A key that does not sign RS256 has no such certificate.
+        // A key that cannot sign RS256 cannot have such a certificate.
         guard let signature = try? key.sign(content, algorithm: .rs256) else { return nil }
         bytes = DER.sequence([content, algorithm, DER.bits(signature)])
     }
 
-    /// The certificate in PEM, with a line break behind it.
+    /// The certificate in PEM, followed by a line break.
     var pem: String {
         var digits = Base64URL.encode(bytes).map { $0 == "-" ? "+" : $0 == "_" ? "/" : $0 }[...]
         while !digits.count.isMultiple(of: 4) { digits.append("=") }
@@ -37,7 +37,7 @@ struct SelfSignedCertificate {
     }
 }
 
-/// The values of DER (X.690) that a certificate is made of.
+/// The DER values (X.690) that make up a certificate.
 private enum DER {
     static let null: [UInt8] = [0x05, 0x00]
     /// The explicit tag around the version number.

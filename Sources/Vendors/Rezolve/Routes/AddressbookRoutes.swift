@@ -15,7 +15,7 @@ struct RezolveAddress: Sendable, Hashable {
     /// The phone of the same customer; empty for none.
     var phoneID = ""
 
-    /// The address as answered; `country_alpha2` is null whatever was sent (observed).
+    /// The address as answered; `country_alpha2` is always null, whatever was sent (observed).
     var json: JSON {
         [
             "id": .string(id), "short_name": .string(shortName), "full_name": .string(fullName),
@@ -30,8 +30,8 @@ extension RezolveAddress: RezolveEntry {
     static let unknown = RezolveFailure.addressNotFound
     static var book: WritableKeyPath<RezolveCustomer, [RezolveAddress]> { \.addresses }
 
-    /// A change replaces the whole address: members that are left out become empty (ours). The spellings without an
-    /// underscore are those of the vendor's older pages.
+    /// A change replaces the whole address: missing members become empty (ours). The spellings without an underscore
+    /// are from the vendor's older pages.
     init(_ body: inout FieldReader, isNew: Bool, over old: RezolveAddress?, _ switches: RezolveSwitches) {
         let isNeeded = switches.addressRequiredFields == .shop
         func text(_ name: String, or other: String? = nil, isRequired: Bool) -> String {

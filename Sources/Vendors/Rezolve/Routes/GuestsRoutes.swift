@@ -4,9 +4,9 @@ import JSON
 import Tokens
 import Wire
 
-/// Customers who shop without an account. Source: documented, wiki page Guest-Login; RUA's twin is observed, qa.
+/// Customers who shop without an account. Source: documented, wiki page Guest-Login; RUA's counterpart is observed, qa.
 extension Rezolve {
-    /// Creates a guest; an api key is all it takes, and a body may be absent.
+    /// Creates a guest; requires only an api key, and the body is optional.
     static func registerGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.maskedAPIKey) }
         if !call.request.body.isEmpty { _ = try call.body() }
@@ -23,7 +23,7 @@ extension Rezolve {
         return try openSession(of: guest, device: device, call, &state)
     }
 
-    /// RUA's call for guests: without content it creates one, with content it logs one in.
+    /// RUA's call for guests: without content it creates a guest, with content it logs one in.
     static func guest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
         let body = call.request.body.isEmpty ? Fields([:]) : try call.signInBody()

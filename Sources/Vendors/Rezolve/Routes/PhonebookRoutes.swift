@@ -17,7 +17,7 @@ extension RezolvePhone: RezolveEntry {
 
     static func list(_ entries: [JSON]) -> JSON { ["phones": .array(entries)] }
 
-    /// The lengths are those of the staging servers' messages.
+    /// The lengths come from the staging servers' messages.
     init(_ body: inout FieldReader, isNew: Bool, over old: RezolvePhone?, _ switches: RezolveSwitches) {
         self.init(id: "", name: body.text("name", atLeast: 1), phone: body.text("phone", atLeast: 4))
     }

@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-/// What a customer tells about itself.
+/// What customers enter about themselves.
 struct RezolveProfile: Sendable, Hashable {
     var title = ""
     var name = ""
@@ -19,7 +19,7 @@ extension Rezolve {
         .json(profileJSON(of: customer, dates: call.switches.profileDates))
     }
 
-    /// Changes the members that are sent; ids, dates and devices cannot be changed (documented).
+    /// Changes the members that were sent; ids, dates and devices cannot be changed (documented).
     static func updateProfile(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
         let old = customer.profile
         customer.profile = try call.body {

@@ -2,9 +2,9 @@ import Emulation
 import JSON
 import Tokens
 
-/// The customer's key pair. Source: that it is made at registration is documented (seed); the call is observed.
+/// The customer's key pair. Source: creating it at registration is documented (seed); the call is observed.
 extension Rezolve {
-    /// Answers the public half in PEM, as soon as the pair has been made.
+    /// Answers with the public half in PEM once the pair has been made.
     static func readPublicKey(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {
         guard let key = try keyPair(of: customer) else { return .wait(customer.keyPair.make) }
         return .json(["public_key": JSON(key.publicPEM)])

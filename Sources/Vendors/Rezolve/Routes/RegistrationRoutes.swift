@@ -4,9 +4,9 @@ import Tokens
 
 /// Registration by a partner's server. Source: documented, seed, "Register a new Rezolve User".
 extension Rezolve {
-    /// Creates the customer whom the registration JWT names, with a key pair of its own.
+    /// Creates the customer that the registration JWT names, with its own key pair.
     ///
-    /// The pair is made when it is first asked for; nobody can tell the difference, and the caller need not wait for it.
+    /// The pair is made on first use; clients cannot tell the difference, and the caller need not wait for it.
     static func register(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         if call.credentials.isSampleRenewal { return try renewLikeSample(&call, &state) }
         let email = try call.body { $0.text("email", atLeast: 1) }
@@ -34,11 +34,11 @@ extension Rezolve {
         .json(["entity_id": .string(entityID), "partner_id": .string(partner.id)])
     }
 
-    /// Answers the renewal of the seed's iOS sample, which names device and customer in its body and proves nothing.
+    /// Answers the renewal of the seed's iOS sample, which names device and customer in its body without any proof.
     ///
-    /// Source: the shape is documented (seed); that this server answers it at all is ours, and off by default.
+    /// Source: the shape is documented (seed); answering it at all is ours, and off by default.
     private static func renewLikeSample(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
-        // Whatever else comes without an api key is refused for that, be its body well-formed or not.
+        // Any other request without an api key is refused for that, whether or not its body is well-formed.
         let body = try? JSON.parse(call.request.body)
         guard let device = body?["device_id"]?.string, let entity = body?["entityId"]?.string,
             let customer = state.customers[entity], customer.partnerID == body?["partnerId"]?.string,

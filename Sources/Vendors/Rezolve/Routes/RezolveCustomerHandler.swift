@@ -1,12 +1,12 @@
 import Emulation
 
 extension Rezolve {
-    /// A handler of one customer's own things.
+    /// A handler for one customer's own data.
     typealias CustomerHandler =
         @Sendable (inout RezolveCall, inout RezolveCustomer) throws(Refused) -> Reply
 
-    /// A route's handler that finds the customer, lets `handler` work on a copy, and keeps what came of it unless the
-    /// handler threw.
+    /// A route's handler that finds the customer, passes a copy to `handler`, and stores the copy unless the handler
+    /// threw.
     static func forCustomer(_ handler: @escaping CustomerHandler) -> Route<Rezolve>.Handler {
         { (call, state) throws(Refused) in
             var customer = try owner(of: call, in: state)
@@ -16,7 +16,7 @@ extension Rezolve {
         }
     }
 
-    /// A route's handler that only reads a customer, who is kept if it was adopted.
+    /// A route's handler that only reads a customer; an adopted customer is stored.
     static func forCustomer(
         reading handler: @escaping @Sendable (RezolveCall, RezolveCustomer) throws(Refused) -> Reply
     ) -> Route<Rezolve>.Handler {
@@ -29,7 +29,7 @@ extension Rezolve {
         }
     }
 
-    /// The customer of the path, whom authorization has found to be the token's own; a new one where it is adopted.
+    /// The customer of the path, whom authorization matched with the token; a new one if adopted.
     private static func owner(of call: RezolveCall, in state: State) throws(Refused) -> RezolveCustomer {
         if let customer = state.customers[call.parameters["entity"]] { return customer }
         guard let partner = call.credentials.partner, let token = call.credentials.token else {

@@ -2,30 +2,30 @@ import Emulation
 import HTTPTypes
 import JSON
 
-/// An entry of one of the books that a customer keeps: phones, addresses, cards.
+/// An entry of one of a customer's books: phones, addresses, cards.
 ///
 /// Source of the calls: observed, vendor QA tests; reading and replacing a single address or card follow from the SDK's
 /// calls, reading a single phone is ours.
 protocol RezolveEntry {
     static var noun: String { get }
-    /// What a request for another id is refused with.
+    /// The failure for a request with an unknown id.
     static var unknown: RezolveFailure { get }
     static var book: WritableKeyPath<RezolveCustomer, [Self]> { get }
 
     var id: String { get set }
     var json: JSON { get }
 
-    /// Reads what a client sends, all but the id.
+    /// Reads what a client sends, except the id.
     ///
-    /// - Parameter old: the entry that is to be changed, if there is one of that id.
+    /// - Parameter old: the entry to change, if there is one with that id.
     init(_ body: inout FieldReader, isNew: Bool, over old: Self?, _ switches: RezolveSwitches)
 
-    /// Whether the customer may have the entry; what must be waited for until that can be told.
+    /// Checks whether the customer may have the entry; returns what to wait for until this is known.
     func check(
         _ body: JSONObject, _ call: RezolveCall, _ customer: RezolveCustomer
     ) throws(RezolveRefusal) -> Reply?
 
-    /// Whether nothing else of the customer refers to the entry.
+    /// Checks that no other record of the customer refers to the entry.
     func checkRemoval(from customer: RezolveCustomer) throws(RezolveRefusal)
 
     /// The book as answered.
@@ -52,7 +52,7 @@ extension RezolveEntry {
         var entry = try body.read { Self(&$0, isNew: true, over: nil, call.switches) }
         if let wait = try entry.check(body.object, call, customer) { return wait }
         try RezolveCustomer.checkRoom(for: customer[keyPath: book].count)
-        // Drawn last: a refused request must not move the ids of a sandbox with a seed.
+        // Drawn last: a refused request must not advance the ids of a sandbox with a seed.
         entry.id = call.identifiers.uuid()
         customer[keyPath: book].append(entry)
         return .json(entry.json, status: .created)

@@ -4,7 +4,7 @@ import JSON
 extension Rezolve: FieldDialect {
     static let fieldPolicy = FieldPolicy(tellsAll: true)
 
-    /// Absent members decide first, then wrong types, then short texts.
+    /// Missing members decide first, then wrong types, then short texts.
     static func refusal(of problems: [FieldProblem]) -> RezolveRefusal {
         if let reason = problems[0].reason() { return Refusal(.bodyMalformed, because: reason) }
         let missing = problems.filter { $0.kind == .missing }.map(\.path)
@@ -19,7 +19,7 @@ extension Rezolve: FieldDialect {
             ], because: problems.reason)
     }
 
-    /// The list of complaints in the words of the staging servers. Source: observed, qa.
+    /// The list of complaints in the staging servers' wording. Source: observed, qa.
     private static func validation(of problems: [FieldProblem], _ missing: [String]) -> String {
         var items: [String] = []
         if !missing.isEmpty {
@@ -41,7 +41,7 @@ extension Rezolve: FieldDialect {
     }
 }
 
-/// How RUA reads bodies: it has one failure for all that is wrong.
+/// How RUA reads bodies: with one failure for all mistakes.
 enum RUA: FieldDialect {
     static let fieldPolicy = Rezolve.fieldPolicy
 
@@ -51,7 +51,7 @@ enum RUA: FieldDialect {
 }
 
 extension [FieldProblem] {
-    /// The problems for people, as one reason: all members that are not there together, then the others.
+    /// A readable reason for all problems: missing members together, then the others.
     fileprivate var reason: String {
         let names = filter { $0.kind == .missing }.map(\.path)
         guard names.count > 1 else { return map(\.description).joined(separator: "; ") }

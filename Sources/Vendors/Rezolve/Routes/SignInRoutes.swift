@@ -4,8 +4,8 @@ import JSON
 import Tokens
 import Wire
 
-/// RUA's users and sessions. Source: observed, sample apps and vendor QA tests; that the app renews its token by a
-/// `ping` is documented (seed).
+/// RUA's users and sessions. Source: observed, sample apps and vendor QA tests; renewing the token by a `ping` is
+/// documented (seed).
 extension Rezolve {
     /// The code of every confirmation mail. Source: observed on the vendor's staging server.
     private static let confirmationCode = "000000"
@@ -53,7 +53,7 @@ extension Rezolve {
         return .json(user.json)
     }
 
-    /// Signs a user in; an unconfirmed one too (observed).
+    /// Signs a user in, even an unconfirmed one (observed).
     static func logIn(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         guard let partner = call.credentials.partner else { throw Refusal(.ruaAPIKeyMissing) }
         let (username, password, device) = try call.signInBody().read {
@@ -72,10 +72,10 @@ extension Rezolve {
         return try openSession(of: user, device: device, call, &state)
     }
 
-    /// Replaces the token of a session; an expired one too, since that is what a renewal is for (inferred).
+    /// Replaces a session's token, even an expired one, since that is the purpose of a renewal (inferred).
     static func ping(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let session = try call.session(in: state)
-        // A customer of the core register has no user, and so no session that RUA could have ended.
+        // A customer registered at core has no user, and so no session that RUA could have ended.
         let isOver = session.user?.isLoggedOut(on: session.device) ?? false
         let token = try sessionToken(
             for: session.customer, of: session.partner, device: session.device, at: call.moment,
@@ -114,7 +114,7 @@ extension Rezolve {
         return .json([:])
     }
 
-    /// Ends the session of the token's device; tokens of core live on until they expire (documented idea, seed).
+    /// Ends the session of the token's device; core accepts its tokens until they expire (documented idea, seed).
     static func logOut(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try call.sessionUser(in: state)
         user.logOut(on: try call.session(in: state).device)
@@ -123,7 +123,7 @@ extension Rezolve {
     }
 }
 
-/// What a client sends to register; a phone can stand for the username.
+/// A client's registration; a phone can replace the username.
 private struct UserDraft {
     let password: String
     let phone: String?
@@ -148,10 +148,10 @@ private struct UserDraft {
 extension Rezolve {
     /// The advised maximum. Source: seed, "30 minutes or less".
     static let sessionLifetime = Duration.seconds(1800)
-    /// A token that is over when it is made. Source: logging out so is the seed's idea; the length is ours.
+    /// A token that is already expired. Source: logging out this way is the seed's idea; the length is ours.
     static let logoutLifetime = Duration.seconds(-60)
 
-    /// Answers a user with the token of a new session in `Authorization`.
+    /// Answers with the user and, in `Authorization`, the token of a new session.
     static func openSession(
         of user: RUAUser, device: String, _ call: RezolveCall, _ state: inout State
     ) throws(Refused) -> Reply {
@@ -168,7 +168,7 @@ extension Rezolve {
         return .respond(withToken("Bearer \(token)", user.answer(to: call.route.id, call.switches)))
     }
 
-    /// A login JWT as RUA signs it, for the partner.
+    /// A login JWT as RUA signs it on behalf of the partner.
     static func sessionToken(
         for customer: RezolveCustomer, of partner: RezolvePartner, device: String, at moment: Moment,
         lifetime: Duration = sessionLifetime
@@ -211,7 +211,7 @@ extension Call<Rezolve> {
         return (customer, state.users.user(entity: customer.entityID), partner, token.deviceID)
     }
 
-    /// The user of RUA whom an authorized session token names.
+    /// The RUA user that an authorized session token names.
     func sessionUser(in state: RezolveState) throws(RezolveRefusal) -> RUAUser {
         let session = try session(in: state)
         guard let user = session.user else {

@@ -1,10 +1,10 @@
 import Emulation
 import JSON
 
-/// Changing what a user of RUA tells about itself. Source: that it can be done is documented (seed,
-/// `onUserDetailsUpdateSuccess` gets the user); path and members are ours.
+/// Changing the details of an RUA user. Source: the possibility is documented (seed, `onUserDetailsUpdateSuccess` gets
+/// the user); path and members are ours.
 extension Rezolve {
-    /// Changes the members that are sent; the username stays, and so does the profile at core (ours).
+    /// Changes the members that were sent; the username stays, and so does the profile at core (ours).
     static func changeDetails(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         let (firstName, lastName, email, phone) = try call.signInBody().read {
             (
@@ -31,7 +31,7 @@ extension Rezolve {
 }
 
 extension RUAUser {
-    /// Which of the names that somebody else wants the user has already, and what would be right.
+    /// Which of the requested names this user already has, and what was expected.
     func sharing(_ username: String?, _ email: String?, _ phone: String?) -> String {
         let shared = [
             ("username", username, self.username), ("email", email, self.email), ("phone", phone, self.phone),
@@ -40,15 +40,15 @@ extension RUAUser {
             + " already; expected one that nobody has"
     }
 
-    /// Why a password is refused; none is told.
+    /// Why a password is refused; shows no password.
     var wrongPassword: String {
         password == nil
             ? "user \(id) is a guest and has no password; expected a user who registered with one"
             : "the password of user \(id) is another one; expected the one that was registered"
     }
 
-    /// The user as a route answers it. Under switch `rua-user-answers` = `schema` as the schemas of the vendor's tests have
-    /// it: names null after registering, sign-ins null after a guest's login by body.
+    /// The user as a route answers it. With switch `rua-user-answers` = `schema`, as in the schemas of the vendor's
+    /// tests: names null after registering, sign-ins null after a guest's login by body.
     func answer(to route: String, _ switches: RezolveSwitches) -> JSON {
         guard switches.userAnswers == .schema, var object = json.object else { return json }
         switch route {

@@ -8,7 +8,7 @@ import Tokens
     import Foundation
 #endif
 
-/// A payment card of a customer; its number is never kept.
+/// A customer's payment card; its number is never stored.
 struct RezolveCard: Sendable, Hashable {
     var id = ""
     var type = ""
@@ -19,7 +19,7 @@ struct RezolveCard: Sendable, Hashable {
     var pan4 = ""
     var shortName = ""
     var nameOnCard = ""
-    /// As given, `MMYY` usually; `nil` where null was sent.
+    /// As given, usually `MMYY`; `nil` if null was sent.
     var validFrom: String?
     var expiresOn = ""
     var addressID = ""
@@ -41,7 +41,7 @@ extension RezolveCard: RezolveEntry {
     private static let members = [
         "short_name", "pan", "pan6", "pan4", "brand", "type", "name_on_card", "expires_on", "address_id", "valid_from",
     ]
-    /// What a change cannot do without; the rest stays as it is unless it is sent.
+    /// Required in a change; other members stay as they are unless sent.
     private static let lasting = ["short_name", "name_on_card", "address_id"]
 
     init(_ body: inout FieldReader, isNew: Bool, over old: RezolveCard?, _ switches: RezolveSwitches) {
@@ -67,7 +67,7 @@ extension RezolveCard: RezolveEntry {
         return nil
     }
 
-    /// Holds the encrypted number against what the card says of it, when switch `pan-check` wants that (ours).
+    /// Compares the encrypted number with the card's other members, if switch `pan-check` wants that (ours).
     ///
     /// - Returns: the reply that waits for the customer's key pair, if it has not been made.
     private func check(
@@ -92,7 +92,7 @@ extension RezolveCard: RezolveEntry {
         return nil
     }
 
-    /// The staging servers' form of words is used; that they say this is ours.
+    /// The wording is the staging servers'; using it for this case is ours.
     private static func wrongPAN(_ reason: String) -> RezolveRefusal {
         Refusal(
             .bodyWrongType,

@@ -1,21 +1,21 @@
 import Emulation
 import JSON
 
-/// A user of RUA, the sample sign-in server; it stands for one customer.
+/// A user of RUA, the sample sign-in server; represents one customer.
 struct RUAUser: Sendable {
     private(set) var id: Int
-    /// The customer the user stands for.
+    /// The customer that the user represents.
     private(set) var entityID: String
     private(set) var partnerID: String
     private(set) var username: String
-    /// `nil` for guests, who have none.
+    /// `nil` for guests.
     var password: String?
     var firstName: String?
     var lastName: String?
     var email: String
     var phone: String
     private(set) var created: Moment
-    /// When the details changed last.
+    /// When the details last changed.
     var updated: Moment
     var isGuest = false
     var isConfirmed = false
@@ -23,7 +23,7 @@ struct RUAUser: Sendable {
     var timesLoggedIn: Int?
     /// The devices whose sessions were logged out, the latest last.
     private(set) var loggedOutDevices: [String] = []
-    /// ours: a bound; a session that was pushed out counts as open again.
+    /// ours: a limit; sessions dropped from the list count as open again.
     static let maximumLoggedOutDevices = 100
 
     init(
@@ -43,14 +43,14 @@ struct RUAUser: Sendable {
         updated = created
     }
 
-    /// Whether the session on that device was logged out. One that was never opened counts as open: a partner's own server
-    /// may have signed its token (ours).
+    /// Whether the session on that device was logged out. A session that was never opened counts as open: a partner's
+    /// own server may have signed its token (ours).
     func isLoggedOut(on device: String) -> Bool { loggedOutDevices.contains { $0.hasSameBytes(as: device) } }
 
-    /// The most sign-ins that are counted. ours.
+    /// The maximum number of counted sign-ins. ours.
     static let mostLogins = 1_000_000_000
 
-    /// Opens a session on that device, also after a logout, and counts the sign-in.
+    /// Opens a session on that device, even after a logout, and counts the sign-in.
     mutating func logIn(on device: String) {
         timesLoggedIn = Ordinal.next(after: timesLoggedIn ?? 0, upTo: Self.mostLogins)
         loggedOutDevices.removeAll { $0.hasSameBytes(as: device) }
@@ -78,14 +78,14 @@ struct RUAUser: Sendable {
         ]
     }
 
-    /// RUA leaves the zone out; the time is UTC.
+    /// RUA omits the time zone; the time is UTC.
     private static func timestamp(_ moment: Moment) -> JSON { .string(String(moment.rfc3339.dropLast())) }
 }
 
 // MARK: - As a record
 
 extension RUAUser: KeyedRecord {
-    /// What a user is known by: the customer, or what it signs in with; unique per partner.
+    /// A name of a user: the customer, or what it signs in with; unique per partner.
     struct Name: Hashable, Sendable {
         enum Kind: Hashable, Sendable {
             case customer
@@ -103,7 +103,7 @@ extension RUAUser: KeyedRecord {
             _text = ExactText(text)
         }
 
-        /// The customer that a user stands for, whose id no other partner has.
+        /// The customer that a user represents; its id is unique among all partners.
         static func customer(_ entityID: String) -> Name { Name(.customer, entityID, of: "") }
     }
 
@@ -111,7 +111,7 @@ extension RUAUser: KeyedRecord {
     var secretText: String? { password }
     static var keyOrder: ((Int, Int) -> Bool)? { { $0 < $1 } }
 
-    /// Nobody is known by an empty text.
+    /// Empty texts are not names.
     var names: [Name] {
         var names = [Name.customer(entityID)]
         if !username.isEmpty { names.append(Name(.username, username, of: partnerID)) }
@@ -136,7 +136,7 @@ extension RUAUser: KeyedRecord {
 }
 
 extension RUAUser: CodedRecord {
-    /// The largest id that may be imported: ids go on from the largest one of the fixtures.
+    /// The largest id that may be imported: ids continue from the largest one of the fixtures.
     static let largestID = 2_000_000_000
     private static let largestFixtureID = 1_000_000_000
 
@@ -170,7 +170,7 @@ extension RUAUser: CodedRecord {
 }
 
 extension RecordTable<RUAUser> {
-    /// Reads whom a user stands for, before the user itself.
+    /// Reads the customer that a user represents, before the user itself.
     static func preparation(_ customers: RecordTable<RezolveCustomer>) -> Preparation {
         { (user, entry) throws(FixtureProblem) in
             let entity = try entry.required("customer").string()
@@ -181,17 +181,17 @@ extension RecordTable<RUAUser> {
         }
     }
 
-    /// The user that stands for a customer.
+    /// The user that represents a customer.
     func user(entity: String) -> RUAUser? { self[named: .customer(entity)] }
 
-    /// The user of a partner with that username.
+    /// The partner's user with that username.
     func user(of partner: String, username: String) -> RUAUser? {
         self[named: RUAUser.Name(.username, username, of: partner)]
     }
 
-    /// The user of a partner with that email; nobody has an empty one.
+    /// The partner's user with that email; an empty one never matches.
     func user(of partner: String, email: String) -> RUAUser? { self[named: RUAUser.Name(.email, email, of: partner)] }
 
-    /// The user of a partner with that phone; nobody has an empty one.
+    /// The partner's user with that phone; an empty one never matches.
     func user(of partner: String, phone: String) -> RUAUser? { self[named: RUAUser.Name(.phone, phone, of: partner)] }
 }

@@ -2,13 +2,13 @@ import Emulation
 import JSON
 import Tokens
 
-/// A company whose sign-in server signs tokens with a secret that it shares with Rezolve.
+/// A company whose sign-in server signs tokens with a secret shared with Rezolve.
 final class RezolvePartner: Sendable {
     /// Digits, usually two to four.
     let id: String
     /// Opaque, compared byte for byte.
     let apiKey: String
-    /// `nil` for a partner that has none.
+    /// `nil` for a partner without one.
     let authKey: RezolveAuthKey?
 
     init(id: String, apiKey: String, authKey: RezolveAuthKey?) {
@@ -18,14 +18,14 @@ final class RezolvePartner: Sendable {
     }
 }
 
-/// The secret that a partner shares with Rezolve: the UTF-8 bytes of a text, nothing decoded.
+/// The secret that a partner shares with Rezolve: the UTF-8 bytes of a text, not decoded.
 final class RezolveAuthKey: Sendable {
-    /// The text as printed, from which wrong encodings are diagnosed.
+    /// The text as printed, used to diagnose wrong encodings.
     let text: String
     let signing: SigningKey
     let verification: VerificationKey
 
-    /// - Parameter partner: the id of the partner, by which findings call the key.
+    /// - Parameter partner: the id of the partner, which names the key in findings.
     init(_ text: String, of partner: String? = nil) throws(KeyError) {
         self.text = text
         signing = try SigningKey.secret(text)
@@ -35,12 +35,12 @@ final class RezolveAuthKey: Sendable {
     }
 }
 
-/// What the fixtures give: partners, and the customers and users that every sandbox starts with.
+/// What the fixtures provide: partners, and the customers and users that every sandbox starts with.
 struct RezolveAccounts: Sendable {
     let partners: [RezolvePartner]
     let customers: [RezolveCustomer]
     let users: [RUAUser]
-    /// The device id that minted login tokens carry unless the order says otherwise.
+    /// The device id of minted login tokens unless the request gives another.
     let sampleDeviceID: String
 
     /// The partner with that api key.
@@ -48,12 +48,12 @@ struct RezolveAccounts: Sendable {
         partners.first { $0.apiKey.hasSameBytes(as: apiKey) }
     }
 
-    /// The partner of that id.
+    /// The partner with that id.
     func partner(id: String) -> RezolvePartner? { partners.first { $0.id.hasSameBytes(as: id) } }
 }
 
 extension [RezolvePartner] {
-    /// What is wrong with a customer of whom these are the partners.
+    /// What is wrong with a customer, given these partners.
     func complaint(about customer: RezolveCustomer) -> String? {
         contains { $0.id == customer.partnerID }
             ? nil : "customer \(customer.entityID) has the unknown partner \(customer.partnerID)"

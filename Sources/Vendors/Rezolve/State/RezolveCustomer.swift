@@ -4,29 +4,29 @@ import Tokens
 
 /// A user of a partner as Rezolve knows it: the entity that tokens name, with profile, books and wallet.
 struct RezolveCustomer: Sendable {
-    /// The id that Rezolve gave out at registration.
+    /// The id that Rezolve assigned at registration.
     private(set) var entityID: String
     /// The partner the customer belongs to.
     private(set) var partnerID: String
-    /// The id the partner knows the customer by; unique per partner.
+    /// The partner's id for the customer; unique per partner.
     private(set) var partnerEntityID: String
     /// When the customer registered.
     private(set) var created: Moment
     /// The pair whose public half encrypts card numbers.
     var keyPair = DeferredKeyPair()
-    /// Whether the fixtures hold that pair, so that it need not be kept.
+    /// Whether the fixtures hold the pair, so that it need not be exported.
     private(set) var hasKeyFile = false
     var profile: RezolveProfile
     var phones: [RezolvePhone] = []
     var addresses: [RezolveAddress] = []
     var cards: [RezolveCard] = []
 
-    /// ours: a bound of each book and of the wallet, so that a client in a loop cannot fill the machine.
+    /// ours: the limit for each book and the wallet, so that a client in a loop cannot fill the memory.
     private static let maximumEntries = 1000
 
-    /// Refuses another entry where a book is full.
+    /// Refuses another entry when a book is full.
     ///
-    /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: nothing is known of the vendor's own limits).
+    /// - Throws: ``RezolveFailure/bodyTooLarge`` (ours: the vendor's own limits are unknown).
     static func checkRoom(for count: Int) throws(RezolveRefusal) {
         guard count < maximumEntries else {
             throw Refusal(
@@ -34,7 +34,7 @@ struct RezolveCustomer: Sendable {
         }
     }
 
-    /// A customer who has nothing but an email address, perhaps.
+    /// A customer with at most an email address.
     init(entityID: String, partnerID: String, partnerEntityID: String, email: String = "", created: Moment) {
         self.entityID = entityID
         self.partnerID = partnerID
@@ -47,7 +47,7 @@ struct RezolveCustomer: Sendable {
 // MARK: - As a record
 
 extension RezolveCustomer: KeyedRecord {
-    /// A user of a partner, as the partner numbers its users.
+    /// A partner's user, by the partner's own id.
     struct PartnerUser: Hashable, Sendable {
         let partnerID: String
         @ExactText var partnerEntityID: String
@@ -60,11 +60,11 @@ extension RezolveCustomer: KeyedRecord {
         "another customer is \(entityID) or \(partnerEntityID) of the partner"
     }
 
-    /// The key pair is none of what a request changes.
+    /// Requests do not change the key pair, so it is not compared.
     func isSame(as other: RezolveCustomer) -> Bool { isExported(like: other, .whole) }
 
     mutating func keepSecrets(of known: RezolveCustomer) {
-        // A pair that is there already stays the one that is waited for, and that the fixtures name.
+        // An equal pair becomes the known one: calls may wait for it, and the fixtures may name it.
         if let own = keyPair.made, own.publicPEM != known.keyPair.made?.publicPEM { return }
         (keyPair, hasKeyFile) = (known.keyPair, known.hasKeyFile)
     }
@@ -105,7 +105,7 @@ extension RezolveCustomer: CodedRecord {
             }, or: "two records of customer \(entityID) have the same id")
     }
 
-    /// In the fixtures the pair is a file beside them, in an export it stands itself, or nowhere.
+    /// In the fixtures the pair is a separate file; an export contains it, or omits it.
     private mutating func codeKeyPair(_ coder: inout RecordCoder) {
         switch coder.form {
         case .fixture(let fixtures):
@@ -127,7 +127,7 @@ extension RezolveCustomer: CodedRecord {
     }
 }
 
-/// A pair that was made for a customer of the fixtures, which give it none.
+/// A pair made for a fixture customer without one.
 struct RezolveKeyPair: CodedRecord {
     var entityID = ""
     var keyPair = DeferredKeyPair()
@@ -140,7 +140,7 @@ struct RezolveKeyPair: CodedRecord {
 }
 
 extension DeferredKeyPair {
-    /// The private key in PEM that stands there.
+    /// The private key, given in PEM.
     fileprivate static func read(_ node: FixtureNode) throws(FixtureProblem) -> DeferredKeyPair {
         let text = try node.string()
         do throws(KeyError) {

@@ -1,13 +1,13 @@
 import Emulation
 import JSON
 
-/// State as JSON. Records have the members that they have in `accounts.yaml`, and those that only requests change.
+/// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 extension Rezolve: RecordedVendor {
     func code(_ state: inout RezolveState, _ coder: inout RecordCoder) {
         let isPart = coder.extent == .changes
         let complaint = accounts.partners.complaint(about:)
         var (owners, pairs) = (state.owners, state.madeKeyPairs)
-        // Read first, as it stands in no whole state: what is given for changes and is none is told by it.
+        // Read first, since whole states lack it: its absence shows that the input is no set of changes.
         let readsOwners = isPart && coder.isReading
         if readsOwners { coder.list("owners", &owners, isRequired: true, complaint: complaint) }
         coder.table("customers", &state.customers, within: RezolveState.bound, complaint: complaint)
@@ -40,13 +40,13 @@ extension Rezolve: RecordedVendor {
 }
 
 extension RezolveState {
-    /// Customers of whom nothing changed but their user, for the case that other fixtures do not have them.
+    /// Unchanged customers whose user changed, in case other fixtures lack them.
     fileprivate var owners: [RezolveCustomer] {
         let listed = Set(customers.changed.map(\.key))
         return users.changed.compactMap { listed.contains(ExactText($0.entityID)) ? nil : customers[$0.entityID] }
     }
 
-    /// Pairs that were made for unchanged customers, whom the fixtures give none.
+    /// Pairs made for unchanged customers that have none in the fixtures.
     fileprivate var madeKeyPairs: [RezolveKeyPair] {
         customers.untouched.all.compactMap { fixture in
             guard let customer = customers[fixture.key], !customer.hasKeyFile, customer.keyPair.made != nil,
@@ -56,12 +56,12 @@ extension RezolveState {
         }
     }
 
-    /// Adds those customers who are not there.
+    /// Adds the missing customers.
     fileprivate mutating func add(owners: [RezolveCustomer]) {
         for owner in owners where customers[owner.key] == nil { customers.put(owner) }
     }
 
-    /// Gives unchanged customers their pairs, and forgets users whose customers are gone.
+    /// Gives unchanged customers their pairs, and removes users without a customer.
     fileprivate mutating func settle(_ pairs: [RezolveKeyPair]) {
         for pair in pairs where customers[pair.entityID]?.hasKeyFile == false {
             customers.change(ExactText(pair.entityID)) { $0.keyPair = pair.keyPair }

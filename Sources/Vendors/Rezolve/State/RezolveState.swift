@@ -3,12 +3,12 @@ import JSON
 
 /// What Rezolve and RUA remember in one sandbox.
 struct RezolveState: Sendable {
-    /// Registered customers beyond it push out the ones that registered first; customers of the fixtures stay.
-    /// ours: a bound, so that a load test cannot fill the machine.
+    /// More registered customers evict those registered first; customers of the fixtures stay. ours: a limit, so that a
+    /// load test cannot fill the memory.
     static let bound = RecordBound(count: capacity)
     static let capacity = 50_000
 
-    /// Those of the fixtures by their entity ids, then the others in the order in which they registered.
+    /// Fixture customers by entity id, then the others in order of registration.
     var customers: RecordTable<RezolveCustomer>
     var users: RecordTable<RUAUser>
 
@@ -17,17 +17,17 @@ struct RezolveState: Sendable {
         users = RecordTable(fixtures: accounts.users, lastNumber: 1000)
     }
 
-    /// The entity id of the customer whom a partner knows by that id.
+    /// The entity id of the customer with that partner's id.
     func entityID(partner: String, partnerEntityID: String) -> String? {
         customers.key(named: RezolveCustomer.PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID))?.text
     }
 
-    /// The customer whom a partner knows by that id.
+    /// The customer with that partner's id.
     func customer(partner: String, partnerEntityID: String) -> RezolveCustomer? {
         customers[named: RezolveCustomer.PartnerUser(partnerID: partner, partnerEntityID: partnerEntityID)]
     }
 
-    /// What to tell of a token that names no customer: who has that name in its other claim, or why there may be nobody.
+    /// Explains a token that names no customer: whose name its other claim has, or why the customer may be missing.
     func absence(of token: RezolveToken) -> String {
         if token.kind == .registration, token.entityID.hasSameBytes(as: RezolveToken.noEntity) {
             return "A registration JWT names its user by partner_entity_id; nobody registered \(token.partnerEntityID)."
@@ -41,7 +41,7 @@ struct RezolveState: Sendable {
         return "The customer was never registered here, was removed, or a reset forgot it."
     }
 
-    /// An entity id that nobody has; a seed that is set again gives out ids again.
+    /// An unused entity id; setting a seed again repeats ids.
     func freshEntityID(_ identifiers: IdentifierSource) -> String {
         while true {
             let id = identifiers.uuid()
@@ -49,14 +49,14 @@ struct RezolveState: Sendable {
         }
     }
 
-    /// Adds a customer who registers, or stores one who may have changed.
+    /// Adds a newly registered customer, or stores a changed one.
     mutating func store(_ customer: RezolveCustomer) {
         if customers.change(customer.key, { $0 = customer }) != nil { return }
         customers.store(customer)
         for gone in customers.shrink(to: Self.bound) { removeUser(of: gone.entityID) }
     }
 
-    /// Removes a customer with the user that stands for it.
+    /// Removes a customer and the user that represents it.
     mutating func remove(entity: String) {
         customers.remove(ExactText(entity))
         removeUser(of: entity)
@@ -70,10 +70,10 @@ struct RezolveState: Sendable {
 // MARK: - RUA
 
 extension RezolveState {
-    /// What RUA calls a user towards Rezolve (ours).
+    /// RUA's name for a user at Rezolve (ours).
     static func partnerEntityID(ofUser id: Int) -> String { "rua-\(id)" }
 
-    /// The id of the next user of a partner, for whom ``partnerEntityID(ofUser:)`` is still free.
+    /// The id of a partner's next user, whose ``partnerEntityID(ofUser:)`` is still free.
     func nextUserID(of partner: String) -> Int {
         users.nextNumber(upTo: RUAUser.largestID) {
             entityID(partner: partner, partnerEntityID: Self.partnerEntityID(ofUser: $0)) != nil

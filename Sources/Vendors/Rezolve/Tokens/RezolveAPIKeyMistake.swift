@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// What stands in the header of the api key instead of one, in words that repeat no secret.
+/// Describes what was sent in place of an api key, without repeating a secret.
 extension RezolveFacts {
     /// The header's value as a finding shows it.
     var shownAPIKey: Fact {
@@ -12,7 +12,7 @@ extension RezolveFacts {
         return .text(Self.isJWT(apiKey) ? "a JWT" : apiKey)
     }
 
-    /// Why a header names no partner; `nil` when it names one, when there is none, and when nothing explains it.
+    /// Why a header names no partner; `nil` when it names one, is absent, or has no explanation.
     var apiKeyStrangeness: String? {
         guard partner == nil, let apiKey, let accounts else { return nil }
         if apiKey.isEmpty { return "The header is there, but empty." }
@@ -40,7 +40,7 @@ extension RezolveFacts {
         text.hasPrefix("eyJ") && text.utf8.count { $0 == UInt8(ascii: ".") } == 2
     }
 
-    /// What stays of a key without what people overlook.
+    /// A key without the parts that people overlook.
     private static func core(_ key: String) -> String {
         var words = key.lowercased().split { $0.isWhitespace || $0 == "\"" || $0 == "'" }
         if words.count > 1, ["bearer", "token", "apikey"].contains(words[0]) { words.removeFirst() }

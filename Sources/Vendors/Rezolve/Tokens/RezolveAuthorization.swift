@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// What only the state can tell: who the customer is, and for RUA the key and the session too.
+/// Checks that need the state: the customer, and for RUA also the key and the session.
 extension Rezolve {
     func authorize(_ call: inout RezolveCall, _ state: inout RezolveState) {
         guard let token = call.credentials.token else { return }
@@ -12,7 +12,7 @@ extension Rezolve {
             facts.pathPartner = .value(call.parameters["partner"])
             facts.pathEntity = .value(call.parameters["entity"])
         case .guestLogin:
-            // A registration JWT may be anybody's of the partner; which guest is meant, only the body says.
+            // A registration JWT may belong to any of the partner's users; only the body names the guest.
             guard token.kind == .login else { return }
             let body = try? JSON.parse(call.request.body)
             facts.pathEntity = body?["entityId"]?.string.map(RezolveFacts.Presented.value) ?? .unknown

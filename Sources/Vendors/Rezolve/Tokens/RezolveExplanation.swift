@@ -11,7 +11,7 @@ extension Rezolve {
         ].flatMap { $1.listing(of: identity.id, about: $0) }
     }
 
-    /// Judges a token that comes without its request: the partner is the one whose key fits, unless `partner` names one.
+    /// Judges a token without its request: the partner is the one whose key fits, unless `partner` names one.
     ///
     /// - Parameter context: what is known of the request: `partner` and `entity` of the path, `device_id` of the header.
     static let requestFacts = [
@@ -46,7 +46,7 @@ extension Rezolve {
             account: signer.map { "partner \($0.id)" }, findings: findings)
     }
 
-    /// The partner a mistake with whose key explains the signature; any one with a key will do to show that none fits.
+    /// The partner whose key explains the signature by a mistake, else any one with a key, to show that none fits.
     private func likelySigner(of token: RezolveToken) -> RezolvePartner? {
         let candidates = accounts.partners.filter { $0.authKey != nil }
         return candidates.first { partner in

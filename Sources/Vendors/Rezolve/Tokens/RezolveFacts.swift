@@ -2,18 +2,18 @@ import Emulation
 import JSON
 import Tokens
 
-/// What a request presents, and what Rezolve's rules look at.
+/// What a request presents, and what Rezolve's rules check.
 struct RezolveFacts: RuleFacts {
     typealias Failure = RezolveFailure
 
-    /// A part of the request; a token can also be judged without one.
+    /// A part of the request; a token can also be judged without a request.
     enum Presented {
         case unknown
         case absent
         case value(String)
     }
 
-    /// What of a customer decides; the books of one are not kept for the journal.
+    /// The part of a customer that decides; the journal does not keep its books.
     struct Owner {
         let entityID: String
         let partnerID: String
@@ -39,29 +39,29 @@ struct RezolveFacts: RuleFacts {
 
     let switches: RezolveSwitches
     let moment: Moment
-    /// Explains failures alone; let go of where there are none.
+    /// Needed only to explain failures; released if there are none.
     private var vendor: Rezolve?
 
-    /// Where the token stands; `nil` without a request.
+    /// Where the token was sent; `nil` without a request.
     var bearer: BearerToken?
     var token: RezolveToken?
     /// The api key as sent.
     var apiKey: String?
     /// The partner that the api key names, or whose key fits.
     var partner: RezolvePartner?
-    /// The partner by whose key the signature is judged.
+    /// The partner whose key the signature is checked with.
     var signer: RezolvePartner?
     /// Whether the call registers a customer.
     var isRegistration = false
-    /// Whether this is the renewal of the seed's iOS sample, which comes without any credential.
+    /// Whether this is the renewal of the seed's iOS sample, which has no credential.
     var isSampleRenewal = false
 
-    /// The customer whom the token names.
+    /// The customer that the token names.
     var owner: Owner?
     var session: Session?
-    /// Why the token names nobody.
+    /// Why the token names no customer.
     var absence: String?
-    /// Whether the route renews a token, which may be over.
+    /// Whether the route renews a token, which may have expired.
     var isRenewal = false
     var pathPartner = Presented.unknown
     var pathEntity = Presented.unknown
@@ -77,7 +77,7 @@ struct RezolveFacts: RuleFacts {
         self.moment = moment
     }
 
-    /// Finds whom the api key names; a known key is not made into a text once more.
+    /// Finds the partner that the api key names; a known key is not converted to text again.
     mutating func take(apiKey bytes: ArraySlice<UInt8>?) {
         guard let bytes else { return }
         partner = accounts?.partner(apiKey: bytes)
@@ -85,14 +85,14 @@ struct RezolveFacts: RuleFacts {
         signer = partner
     }
 
-    /// Without an api key the only partner is meant.
+    /// Without an api key, takes the only partner.
     mutating func takeOnlyPartner() {
         if apiKey == nil, accounts?.partners.count == 1 { partner = accounts?.partners.first }
     }
 
     mutating func dropExplanations() { vendor = nil }
 
-    /// Finds whom the token names: by entity id, or for a registration JWT by the partner's own id.
+    /// Finds the token's customer: by entity id, or for a registration JWT by the partner's own id.
     mutating func findOwner(in state: RezolveState) {
         guard let token else { return }
         let customer: RezolveCustomer? =
@@ -104,7 +104,7 @@ struct RezolveFacts: RuleFacts {
         find(customer, in: state)
     }
 
-    /// Notes the customer, with the session of the token.
+    /// Notes the customer and the token's session.
     mutating func find(_ customer: RezolveCustomer?, in state: RezolveState) {
         guard let token else { return }
         owner = customer.map(Owner.init)

@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 extension TokenDraft {
-    /// A login JWT. Source: seed, "Logging in a User"; the order of members is that of its samples.
+    /// A login JWT. Source: seed, "Logging in a User"; the member order is that of its samples.
     static func login(entityID: String, partnerEntityID: String, deviceID: String, expiry: Moment) -> TokenDraft {
         TokenDraft(
             header: ["auth": "v2", "alg": "HS512", "typ": "JWT"],
@@ -32,7 +32,7 @@ extension Rezolve {
         ("device_id", "the device; the sample device"), ("expires_in", "seconds from now to exp; 1800"),
     ]
 
-    /// Defects that make sense for a login JWT only: a registration JWT has neither device nor header `auth`.
+    /// Defects for login JWTs only: a registration JWT has neither a device nor the header `auth`.
     private static let loginDefects = ["wrong-device", "v2-header-bug"]
     private static let ownDefects = ["alg-hs256", "other-user"]
 
@@ -115,17 +115,17 @@ extension Rezolve {
                 .filter { $0.partnerID == partner.id && named.map($0.partnerEntityID.hasSameBytes) != true }
                 .min { $0.entityID < $1.entityID }
             draft.claims["partner_entity_id"] = .string(other?.partnerEntityID ?? "somebody-else")
-            // A registration JWT names its user by the partner's id alone.
+            // A registration JWT names its user only by the partner's id.
             if draft.claims["rezolve_entity_id"]?.string == RezolveToken.noEntity { return }
             draft.claims["rezolve_entity_id"] = .string(other?.entityID ?? "somebody-else")
         case "wrong-device": draft.claims["device_id"] = "another-device"
         default:
-            // v2-header-bug, as a sample app of the vendor makes it: the name of the member is the value's.
+            // v2-header-bug, as in a sample app of the vendor: the member is named like its value.
             draft.header = JSONObject(draft.header.map { $0.name == "auth" ? ("v2", "v2") : ($0.name, $0.value) })
         }
     }
 
-    /// Partners sign with what they share with Rezolve; nobody publishes a key.
+    /// Partners sign with secrets shared with Rezolve; no keys are published.
     var sharedSecrets: [SharedSecret] {
         accounts.partners.compactMap { partner in
             partner.authKey.map { SharedSecret(owner: "partner \(partner.id)", algorithm: .hs512, key: $0.signing) }
@@ -148,7 +148,7 @@ extension Rezolve {
 
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
         let partner = try signer(nil)
-        // A user of its own each time, so that the line works again on the next start and the next.
+        // A new user each time, so that the command works again after a restart.
         let order = MintRequest(
             kind: "registration", members: ["partner_entity_id": .string("user-\(moment.wholeSeconds)")])
         let minted = try mint(

@@ -4,8 +4,8 @@ import Tokens
 
 /// Whose token it is, whose path, and which device.
 ///
-/// Source: "token belongs to another user" and the device check are documented (seed); that an unknown customer counts
-/// as another user, and the order, are ours.
+/// Source: "token belongs to another user" and the device check are documented (seed); treating an unknown customer as
+/// another user, and the order, are ours.
 extension Rezolve {
     static let ownershipRules = RuleList([
         RezolveRule(
@@ -46,7 +46,7 @@ extension Rezolve {
 
     private static let otherUser = "JWT page, 403: token belongs to another user"
 
-    /// An unknown customer is refused, or adopted when the switch says so and the path names the same one.
+    /// Refuses an unknown customer, or adopts it when the switch says so and the path names the same one.
     private static let customerKnown = RezolveRule(
         "customer-known", expects: .text("a registered customer"), source: "ours; switch unknown-entity", .ours,
         orFail: .maskedOtherUser
@@ -85,7 +85,7 @@ extension Rezolve {
 }
 
 extension RezolveFacts {
-    /// The device header says the same as the token.
+    /// The device header equals the token's device.
     fileprivate func judgeDevice(_ finding: inout Finding?) -> Finding.Outcome? {
         guard let token, token.kind == .login else { return nil }
         switch switches.deviceCheck {
@@ -104,7 +104,7 @@ extension RezolveFacts {
 }
 
 extension RezolveFacts.Presented {
-    /// Whether this part of the request is what it should be, byte for byte.
+    /// Whether this part of the request has the expected value, byte for byte.
     fileprivate func compare(with expected: String?, _ finding: inout Finding?) -> Finding.Outcome {
         finding?.expected = expected.map(Fact.text)
         switch self {

@@ -5,10 +5,10 @@ typealias RezolveRule = TokenRule<RezolveFacts>
 
 /// Rezolve's rules, in the order of its checks.
 ///
-/// Source: algorithm, members and signature are documented (seed, "Create the Registration JWT" and "Logging in a User"),
-/// as is each failure; the order is ours, and so is that a malformed token counts as one with a wrong signature.
+/// Source: algorithm, members and signature are documented (seed, "Create the Registration JWT" and "Logging in a
+/// User"), as is each failure; the order is ours, as is treating a malformed token like one with a wrong signature.
 extension Rezolve {
-    /// Of the core: api key and token, as far as they decide alone.
+    /// Core: api key and token, as far as they can be judged without the state.
     static let tokenRules = RuleList(
         [
             apiKeyOfPartner,
@@ -35,13 +35,13 @@ extension Rezolve {
                 }
             ] + members(orFail: .maskedMissingFields) + [lifetime, expiry] + beginning(orFail: .maskedNotYetValid))
 
-    /// RUA: an api key, which may be absent while there is exactly one partner.
+    /// RUA: an api key, optional while there is exactly one partner.
     static let signInRules = RuleList([apiKeyOrOnlyPartner(.ruaAPIKeyMissing, .ruaAPIKeyWrong)])
 
     /// The same for guests of the core.
     static let guestRules = RuleList([apiKeyOrOnlyPartner(.maskedAPIKey, .maskedAPIKey)])
 
-    /// RUA: what a request with the token of a session presents.
+    /// RUA: the api key and token of a request with a session.
     static let sessionRules = RuleList(
         [
             RezolveRule(
@@ -51,7 +51,7 @@ extension Rezolve {
             bearer(orFail: .ruaTokenMissing),
         ] + RezolveRule.bearerOnce(orFail: .ruaTokenInvalid, toleratedBy: "bearer-scheme = lenient"))
 
-    /// RUA finds the partner, and with it the key, through the token's customer, before the token is looked at any closer.
+    /// RUA finds the partner, and with it the key, through the token's customer, before it checks the token further.
     static let sessionTokenRules = RuleList(
         [
             RezolveRule(
@@ -69,7 +69,7 @@ extension Rezolve {
             + beginning(orFail: .ruaTokenInvalid) + [sessionUser, sessionOpen])
 }
 
-// MARK: - What is presented
+// MARK: - Credentials
 
 extension Rezolve {
     private static let apiKeyOfPartner = RezolveRule(
@@ -95,8 +95,7 @@ extension Rezolve {
         }
     }
 
-    /// The token in `Authorization`. RUA's clients echo the value that they were given, so the scheme is free there in both
-    /// profiles.
+    /// The token in `Authorization`. RUA's clients echo the value they were given, so both profiles accept any scheme.
     private static func bearer(orFail failure: RezolveFailure) -> RezolveRule {
         .bearerPresent(
             "token-present", source: "JWT page, 403: token not found; switch bearer-scheme", .documented,
@@ -145,7 +144,7 @@ extension Rezolve {
     }
 }
 
-// MARK: - Every member that this kind of token needs is there
+// MARK: - The token has every member that its kind needs
 
 extension Rezolve {
     private static func members(orFail failure: RezolveFailure) -> [RezolveRule] {
@@ -196,7 +195,7 @@ extension Rezolve {
     }
 }
 
-// MARK: - The lifetime is not too long and not over, and has begun
+// MARK: - The lifetime is neither too long nor over, and has begun
 
 extension Rezolve {
     private static let lifetime = RezolveRule(
@@ -222,8 +221,8 @@ extension Rezolve {
         orFail: .ruaTokenExpired
     ) { facts, finding in facts.isRenewal ? nil : facts.expiry(leeway: 0, &finding) }
 
-    /// `nbf` has come, where there is one and switch `nbf` wants it. The leeway counts here too (ours). Times that look like
-    /// milliseconds are remarked also where the call passes.
+    /// `nbf` has been reached, if present and switch `nbf` wants it. The leeway applies here too (ours). Times that
+    /// look like milliseconds are noted even when the call passes.
     private static func beginning(orFail failure: RezolveFailure) -> [RezolveRule] {
         [
             RezolveRule(
@@ -244,7 +243,7 @@ extension Rezolve {
 // MARK: - RUA's sessions
 
 extension Rezolve {
-    /// A key that is sent must match before the token is looked at any closer.
+    /// A key that was sent must match before the token is checked further.
     private static let keyOwner = RezolveRule(
         "api-key-partner", expects: .text("the api key of the partner of the token's customer, or none"),
         source: "QA tests", .observed, orFail: .ruaAPIKeyWrong
@@ -261,7 +260,7 @@ extension Rezolve {
         return .failed
     }
 
-    /// Whoever was registered by core has no user here, and yet the seed's flow renews by a ping.
+    /// A customer registered at core has no user here, yet the seed's flow renews by a ping.
     private static let sessionUser = RezolveRule(
         "rua-user", expects: .text("a customer with a user at RUA"), source: "ours", .ours, orFail: .ruaTokenInvalid
     ) { facts, finding in
@@ -274,7 +273,7 @@ extension Rezolve {
         return facts.session == nil && !facts.isRenewal ? .failed : .passed
     }
 
-    /// A renewal after a logout is answered with an expired token: that is how the seed logs a customer out.
+    /// A renewal after a logout answers with an expired token: that is how the seed logs a customer out.
     private static let sessionOpen = RezolveRule(
         "session-open", expects: .text("a session that was not logged out"),
         source: "JWT page; switch ping-after-logout", orFail: .ruaTokenInvalid
@@ -283,10 +282,10 @@ extension Rezolve {
     }
 }
 
-// MARK: - Judgements of several rules
+// MARK: - Checks shared by several rules
 
 extension RezolveFacts {
-    /// The header names a partner, or is absent where it may be.
+    /// The header names a partner, or is absent where it is optional.
     fileprivate func judgeAPIKey(_ finding: inout Finding?) -> Finding.Outcome {
         finding?.found = shownAPIKey
         if partner != nil { return .passed }
@@ -305,10 +304,10 @@ extension RezolveFacts {
     }
 }
 
-// MARK: - What explains a failure
+// MARK: - Explanations
 
 extension RezolveFacts {
-    /// What was sent in the place of a token.
+    /// What was sent in place of a token.
     var stranger: String? {
         guard let text = compact?.text, let partners = accounts?.partners else { return nil }
         if let partner = partners.first(where: { $0.apiKey.hasSameBytes(as: text) }) {
@@ -321,7 +320,7 @@ extension RezolveFacts {
         return nil
     }
 
-    /// The mistake with a secret that explains a signature which does not fit.
+    /// The mistake with a secret that explains a wrong signature.
     fileprivate var mistake: SignatureDiagnosis? {
         guard let token, let key else { return nil }
         return token.mistake(by: key) {

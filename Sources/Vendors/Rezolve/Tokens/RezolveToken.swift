@@ -2,15 +2,15 @@ import Emulation
 import JSON
 import Tokens
 
-/// A token as Rezolve reads it; its members are what it says, whether or not it deserves trust.
+/// A token as Rezolve reads it; its members are unverified.
 final class RezolveToken: Sendable {
-    /// What a token is for. `rezolve_entity_id` alone decides it, since a sample app forgets the header `auth` (ours).
+    /// What a token is for. Only `rezolve_entity_id` decides, since a sample app omits the header `auth` (ours).
     enum Kind: String, Sendable {
         case registration
         case login
     }
 
-    /// The entity id of a customer who is yet to be registered. Source: seed, JWT Payload.
+    /// The entity id of a customer who is not registered yet. Source: seed, JWT Payload.
     static let noEntity = ":NONE:"
 
     let compact: CompactToken
@@ -18,7 +18,7 @@ final class RezolveToken: Sendable {
     let entityID: String
     let partnerEntityID: String
     let deviceID: String
-    /// Whether there is an `nbf`, which few tokens have.
+    /// Whether there is an `nbf`; few tokens have one.
     let hasBeginning: Bool
     private let verification = SignatureMemory<RezolveAuthKey>()
 
@@ -36,12 +36,12 @@ final class RezolveToken: Sendable {
         hasBeginning = claims?["nbf"] != nil
     }
 
-    /// The judgement of the signature, which depends on nothing but the token and the key, and so is made once.
+    /// The outcome of the signature check; computed once, since it depends only on the token and the key.
     func signature(by key: RezolveAuthKey, _ finding: inout Finding?) -> Finding.Outcome {
         verification.outcome(by: key, &finding) { compact.signature(by: key.verification, algorithm: .hs512, &$0) }
     }
 
-    /// The mistake with this or another secret that explains the signature; `nil` for one that fits.
+    /// The mistake with this or another secret that explains the signature; `nil` if the signature fits.
     func mistake(by key: RezolveAuthKey, among others: () -> [SignatureDiagnosis.OtherSecret]) -> SignatureDiagnosis? {
         var nothing: Finding?
         guard signature(by: key, &nothing) == .failed else { return nil }
@@ -50,15 +50,15 @@ final class RezolveToken: Sendable {
         }
     }
 
-    /// The length of the partner's name for the user, in characters.
+    /// The length of the partner's id for the user, in characters.
     var userLength: Int {
-        // Characters are counted only where bytes do not tell: there are never more of them.
+        // Characters are counted only if needed: there are never more of them than bytes.
         let bytes = partnerEntityID.utf8.count
         return bytes <= 255 ? bytes : partnerEntityID.count
     }
 
-    /// A JSON integer is turned into its decimal string (ours): the vendor calls the id "numerical, or a string". Its
-    /// digits count, so one beyond 2^53 names its user too.
+    /// A JSON integer becomes its decimal string (ours): the vendor calls the id "numerical, or a string". The digits
+    /// are kept exactly, so ids beyond 2^53 work too.
     private static func partnerEntityID(_ claim: JSON) -> String? {
         claim.string ?? claim.number.flatMap { $0.isInteger ? $0.literal : nil }
     }
