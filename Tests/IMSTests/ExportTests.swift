@@ -5,7 +5,7 @@ import Support
 import Testing
 import Understudy
 
-/// State that leaves a sandbox as JSON and comes back, over a restart and over other fixtures.
+/// State exported from a sandbox as JSON and imported again, after a restart and with other fixtures.
 @Suite("IMS's state, exported and imported")
 struct ExportTests {
     @Test("an empty state is one, and reset brings the fixtures' records back")
