@@ -38,7 +38,7 @@ enum Example {
     static let jwtAnaOld =
         header + ".eyJzdWIiOnsicmVnaXN0ZXJlZCI6ImFuYUBleGFtcGxlLnRlc3QifSwiZXhwIjoxNzk5OTk5MDAwfQ"
         + ".LCX3aLSlOIAgV0UgK0So7rYL4jTTB6ArmSGuNreXW1M"
-    /// Ana's token of the stream, which expires at 1800000900.
+    /// Ana's token for the stream, which expires at 1800000900.
     static let jwtStream =
         "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCIsImtpZCI6InNpZ25rZXktZGVtby0xIn0"
         + ".eyJleHAiOjE4MDAwMDA5MDAsImlkcyI6eyJyZWdpc3RlcmVkIjoiYW5hQGV4YW1wbGUudGVzdCJ9fQ"
@@ -82,7 +82,7 @@ extension World.Fields {
     static let basic = authorization("Basic cHJpdmtleS1kZW1vLTE6ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")
     /// Ana's customer token.
     static let bearer = bearer(Example.jwtAna)
-    /// Ana's token of the stream.
+    /// Ana's token for the stream.
     static let streamBearer = bearer(Example.jwtStream)
 
     static func bearer(_ token: String) -> Self { authorization("Bearer " + token) }

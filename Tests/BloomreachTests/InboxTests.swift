@@ -7,7 +7,7 @@ import Testing
 struct InboxTests {
     private typealias Content = ContentExample
 
-    // MARK: - Whose it is
+    // MARK: - Ownership
 
     @Test("it is shared by the devices of a customer, and read flags stay")
     func shared() async throws {
@@ -54,7 +54,7 @@ struct InboxTests {
         #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == ["msg-push-1"])
     }
 
-    // MARK: - What is listed
+    // MARK: - Listed messages
 
     @Test("messages for another application are left out, and come to it")
     func applications() async throws {
@@ -130,7 +130,7 @@ struct InboxTests {
             try await world.fetchInbox().messageIDs == ["second", "first", "msg-push-1", "msg-html-1", "old"])
     }
 
-    // MARK: - What becomes of it
+    // MARK: - Changes of the customer
 
     @Test("a customer who becomes anonymous loses it, and old tokens are stale for whoever gets the ids back")
     func anonymized() async throws {

@@ -20,7 +20,7 @@ struct RuleExampleTests {
             at: Moment(unixSeconds: Double(World.exampleMoment)))
     }
 
-    // MARK: Who calls
+    // MARK: Callers
 
     /// A call to a project or stream with this field.
     private static func call(

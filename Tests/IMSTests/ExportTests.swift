@@ -22,7 +22,7 @@ struct ExportTests {
         try await world.me(Forged()).expect(200)
     }
 
-    // MARK: - Over other fixtures
+    // MARK: - With other fixtures
 
     @Test("replaced fixtures: what nobody touched follows them, what was made or changed stays, fetched keys too")
     func reload() async throws {

@@ -19,7 +19,7 @@ enum Example {
         "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjo"
         + "idXNlci0yMDAxIiwiZXhwIjoxODAwMDAxODAwfQ.lK0wcDetu824iUXszQ3hfUsvgFYvaMH_PTePhNIruzhm8RSPHSmXxoozevLvGq06"
         + "yAZ-aGaCm6q8_gaKwhDeEQ"
-    /// A login JWT of Ada.
+    /// A login JWT for Ada.
     static let jwtAda =
         "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
         + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxODAwMDAxODAwLCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJ"

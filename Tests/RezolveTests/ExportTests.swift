@@ -56,7 +56,7 @@ struct ExportTests {
         try await world.call(.get, Example.ada + "/profile", .ada).expect(200)
     }
 
-    // MARK: - Over a restart
+    // MARK: - After a restart
 
     @Test("what nobody touched follows the fixtures of the new start")
     func otherFixtures() async throws {

@@ -96,7 +96,7 @@ struct ReloadTests {
         #expect(try await reader.control(.get, "health").json["reload"]?["count"] == 50)
     }
 
-    // MARK: - What becomes of state
+    // MARK: - State after a reload
 
     @Test("changed accounts: what requests made or changed stays, the rest follows the file")
     func accountsChange() async throws {

@@ -154,7 +154,7 @@ struct RuleTests {
             ]) { $1 })
     }
 
-    // MARK: Whatever a token is
+    // MARK: All tokens
 
     private static let ids = [nil, #""""#, #"":NONE:""#, #""e""#, "1", "null", "[]"]
     private static let users = [

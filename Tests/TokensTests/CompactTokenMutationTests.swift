@@ -109,7 +109,7 @@ struct CompactTokenMutationTests {
         }
     }
 
-    /// Every check, and every text of its findings.
+    /// All checks, including the texts of their findings.
     private static func judge(_ token: CompactToken) -> [Finding] {
         let findings =
             token.structure + [

@@ -2,7 +2,7 @@ import Foundation
 
 /// The built program, run as a user runs it.
 struct Program {
-    /// What a run printed and how it ended.
+    /// The output of a run and how it ended.
     struct Run {
         let status: Int32
         let output: String
@@ -25,7 +25,7 @@ struct Program {
     ///
     /// - Parameters:
     ///   - arguments: the words after the program's name.
-    ///   - input: what it reads on standard input.
+    ///   - input: the content of standard input.
     ///   - environment: variables besides `PATH`.
     ///   - folder: the working directory; an empty one, so that nothing of this repository is picked up by chance.
     static func run(

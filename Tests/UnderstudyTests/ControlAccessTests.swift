@@ -283,7 +283,7 @@ struct ControlAccessTests {
         #expect(stage.emulator.sandboxes.all.map(\.name) == ["default", "fresh"])
     }
 
-    // MARK: What answers say to browsers
+    // MARK: Answer headers for browsers
 
     private static let closed = [
         "x-content-type-options": "nosniff", "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

@@ -47,7 +47,7 @@ struct MemoryTests {
         func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 
-    /// What is in memory.
+    /// The amount of data in memory.
     struct Holdings: Equatable {
         var sandboxes: Int
         var journalBytes = 0
@@ -93,7 +93,7 @@ struct MemoryTests {
     /// An activity in a sandbox before its removal, and what must be kept until then.
     struct Feature: Sendable, CustomStringConvertible {
         let description: String
-        /// - Returns: what stays open while the sandbox goes.
+        /// - Returns: what stays open while the sandbox is removed.
         let happen: @Sendable (SwitchboardWorld) async throws -> [any Sendable]
     }
 

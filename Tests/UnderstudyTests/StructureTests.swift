@@ -36,7 +36,7 @@ struct StructureTests {
         }
     }
 
-    /// A source file: its path below the repository, its text, and the modules that it imports.
+    /// A source file: its path in the repository, its text, and the modules that it imports.
     struct Source: Sendable {
         let path: String
         let text: String
