@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The acceptance examples of the vendor's spec that are about what apps show; the numbers are the spec's.
+/// The spec's acceptance examples for content that apps show, with the spec's numbers.
 @Suite("Bloomreach's acceptance examples: content")
 struct AcceptanceOfContentTests {
     private typealias Content = ContentExample

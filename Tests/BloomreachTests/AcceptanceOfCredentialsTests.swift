@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The acceptance examples of the vendor's spec that are about tokens and keys; the numbers are the spec's.
+/// The spec's acceptance examples for tokens and keys, with the spec's numbers.
 @Suite("Bloomreach's acceptance examples: credentials")
 struct AcceptanceOfCredentialsTests {
     @Test("20: a token does not follow a customer who is identified or made anonymous", arguments: Depth.allCases)

@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The acceptance examples of the vendor's spec that are about attributes, self-check and linked ids.
+/// The spec's acceptance examples for attributes, self-check and linked ids.
 @Suite("Bloomreach's acceptance examples: data")
 struct AcceptanceOfDataTests {
     @Test("11, 12: properties of Ana, and of nobody", arguments: Depth.allCases)

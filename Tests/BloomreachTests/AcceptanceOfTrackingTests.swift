@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The acceptance examples of the vendor's spec that are about tracking; the numbers are the spec's.
+/// The spec's acceptance examples for tracking, with the spec's numbers.
 @Suite("Bloomreach's acceptance examples: tracking")
 struct AcceptanceOfTrackingTests {
     private static let city = #""properties":{"city":"Brno"},"timestamp":1800000000.5"#

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Understudy
 
-/// The file of accounts: what is wrong with one, and what a project or a stream says for itself.
+/// The accounts file: invalid files, and settings of individual projects and streams.
 @Suite("Bloomreach's accounts")
 struct AccountsTests {
     private static let file = "bloomreach/accounts.yaml"

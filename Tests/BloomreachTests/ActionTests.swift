@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// What can happen to customers without a call of the app, and what a test can ask of them.
+/// Changes to customers without a call of the app, and expectations that a test can check.
 @Suite("Bloomreach's actions")
 struct ActionTests {
     private func act(_ world: World, _ action: String, _ members: String) async throws -> ReceivedAnswer {

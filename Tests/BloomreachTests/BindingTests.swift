@@ -1,10 +1,10 @@
 import Support
 import Testing
 
-/// Whose ids a token may speak for (sections 2.3 and 2.4 of the vendor's spec).
+/// The ids that a token may act for (sections 2.3 and 2.4 of the vendor's spec).
 @Suite("Tokens of Bloomreach and the ids of a request")
 struct BindingTests {
-    /// Ids of a request, and what becomes of it with Ana's token.
+    /// Ids of a request, and the outcome with Ana's token.
     struct Case: Sendable, CustomStringConvertible {
         let ids: String
         let exact: Bool

@@ -3,7 +3,7 @@ package import Support
 import Testing
 
 extension VendorConformance {
-    /// Bloomreach, as the kit has to know it.
+    /// Bloomreach's description for the conformance kit.
     package static let bloomreach = {
         var vendor = VendorConformance(
             id: "bloomreach",
@@ -75,7 +75,7 @@ extension TokenCase {
         return try await world.call(.post, Example.streamInbox, .bearer(token), Example.body(Example.ana))
     }
 
-    /// What the reasons of the vendor's own defects say.
+    /// The words expected in the reasons of the vendor's own defects.
     private static func words(of kind: String) -> [String: String] {
         let words = [
             "wrong-algorithm": "algorithm", "missing-expiry": "exp", "expired": "expiry", "not-yet-valid": "not-before",
@@ -111,7 +111,7 @@ extension TokenCase {
             ("stream-token-wrong-stream", "stream-token-wrong-stream"),
         ] + general("stream-token", subject: "ids", badSubject: "stream-token-empty-ids")
 
-    /// What the general defects come to; `nil` is an answer as if nothing were wrong.
+    /// The outcomes of the general defects; `nil` means that the request succeeds.
     private static func general(_ kind: String, subject: String, badSubject: String) -> [(String, String?)] {
         [
             ("expired", "\(kind)-expired"), ("not-yet-valid", "\(kind)-not-yet-valid"),
@@ -128,11 +128,11 @@ extension TokenCase {
     }
 }
 
-/// Something of every kind that happens to Bloomreach's customers, and what states of them cannot be.
+/// Every kind of event for Bloomreach's customers, and states that are invalid.
 enum BloomreachLife {
     private typealias Content = ContentExample
 
-    /// Something of every kind happens: merges, new customers, events, clicks, self-checks, an anonymized customer.
+    /// Performs every kind of change: merges, new customers, events, clicks, self-checks, an anonymized customer.
     static func live(_ world: World) async throws {
         func post(_ path: String, _ body: String, _ fields: World.Fields = .token) async throws {
             try await world.call(.post, path, fields, body).expect(200)
@@ -153,7 +153,7 @@ enum BloomreachLife {
         try await fillInboxes(world)
     }
 
-    /// Everything that a client can see of it.
+    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         try await [
             try await world.call(.post, Example.data + "/export", .basic, "{}").text,
@@ -163,7 +163,7 @@ enum BloomreachLife {
         ] + content(world)
     }
 
-    /// Something of every kind happens to inboxes, segments and consents.
+    /// Performs every kind of change to inboxes, segments and consents.
     static func fillInboxes(_ world: World) async throws {
         let orders = [
             ("read-inbox-message", #"{"customer":"ana@example.test","message":"msg-push-1"}"#),

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bloomreach
 
-/// What keeps a client in a loop from filling the machine.
+/// Limits that keep a looping client from filling memory.
 @Suite("Bloomreach's bounds")
 struct BoundsTests {
     @Test("of one customer's events the oldest tenth goes when there are too many")
@@ -101,7 +101,7 @@ struct BoundsTests {
         let before = try await world.control(.get, "state/bloomreach").text
         try await update(1000..<1001).expect(413, Example.error("Request body too large"), "body-too-large")
         #expect(try await world.control(.get, "state/bloomreach").text == before)
-        // What is there already may change.
+        // Existing properties may still change.
         try await update(0..<1000).expect(200)
     }
 

@@ -1,11 +1,11 @@
 import Support
 import Testing
 
-/// Of several things that are wrong with a request the one that comes first in the vendor's order is answered (section
-/// 2.6 of the vendor's spec); the journal holds the others.
+/// If several things are wrong with a request, the answer covers the first in the vendor's order (section 2.6 of the
+/// vendor's spec); the journal lists the others.
 @Suite("Bloomreach's order of checks")
 struct CheckOrderTests {
-    /// A request with several faults, each behind the one that is answered.
+    /// A request with several faults; the others come after the one that is answered.
     struct Case: Sendable, CustomStringConvertible {
         let failure: String
         let path: String

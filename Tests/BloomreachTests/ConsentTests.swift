@@ -57,7 +57,7 @@ struct ConsentTests {
         for (properties, agrees) in [
             (accept, true), (#"{"action":"accept","category":"x","valid_until":"unlimited"}"#, true), ("{}", true),
             (#"{"action":"reject"}"#, true), (#"{"action":"reject","category":"newsletter"}"#, false), (accept, true),
-            // What lacks something, or has another action, revokes.
+            // An incomplete consent, or one with another action, revokes.
             (#"{"action":"later","category":"newsletter","valid_until":"unlimited"}"#, false), (accept, true),
             (#"{"category":"newsletter","valid_until":"unlimited"}"#, false), (accept, true),
             (#"{"action":"accept","category":"newsletter"}"#, false),

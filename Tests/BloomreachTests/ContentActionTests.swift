@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bloomreach
 
-/// What can happen to inboxes without a request of the app.
+/// Changes to inboxes without a request of the app.
 @Suite("Bloomreach's actions on content")
 struct ContentActionTests {
     private static let ana = #""customer":"ana@example.test""#

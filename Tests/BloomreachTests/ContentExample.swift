@@ -1,7 +1,7 @@
 import JSON
 import Support
 
-/// What the content of the example world looks like on the wire, and how its calls are made.
+/// The example world's content as sent over the network, and its calls.
 enum ContentExample {
     static let messages = "/webxp/s/demo-project-1/inappmessages"
     static let blocks = "/webxp/s/demo-project-1/inappcontentblocks?v=2"
@@ -17,7 +17,7 @@ enum ContentExample {
         #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000b","registered":"ben@example.test"}"#
     static let guestIDs = #""customer_ids":{"cookie":"c0000000-0000-4000-8000-00000000000c"}"#
 
-    /// A body of Ana's with these members besides.
+    /// A body with Ana's ids and these additional members.
     static func ofAna(_ members: String...) -> String { body([anaIDs] + members) }
     static func ofBen(_ members: String...) -> String { body([benIDs] + members) }
     static func ofGuest(_ members: String...) -> String { body([guestIDs] + members) }
@@ -49,7 +49,7 @@ enum ContentExample {
     /// Answer A3 of the vendor's spec.
     static let anasInbox = #"{"success":true,"messages":[\#(pushMessage()),\#(htmlMessage)],"sync_token":"v1.1.1.2"}"#
 
-    /// The one plain message that is for everybody, answer A2 of the vendor's spec.
+    /// The only plain message for everyone, answer A2 of the vendor's spec.
     static let welcome =
         #"{"id":"inapp-1","name":"Welcome","message_type":"modal","frequency":"always","payload":{"title":"Hello","#
         + ##""title_text_color":"#000000","title_text_size":"22px","body_text":"Welcome back","##
@@ -83,7 +83,7 @@ extension World {
         return try await call(.post, Example.inbox, .token, body)
     }
 
-    /// Marks messages as read with the public key, Ana's unless another owner is named.
+    /// Marks messages as read with the public key; the owner is Ana unless given.
     func markAsRead(
         _ ids: String, token: String = #""v1.1.1.2""#, owner: String = ContentExample.anaIDs
     ) async throws -> ReceivedAnswer {
@@ -92,7 +92,7 @@ extension World {
             #"{\#(owner),"message_ids":\#(ids),"sync_token":\#(token)}"#)
     }
 
-    /// Does an action of the vendor.
+    /// Performs an action of the vendor.
     @discardableResult
     func act(_ action: String, _ members: String) async throws -> ReceivedAnswer {
         try await control(.post, "state/bloomreach/" + action, members)
@@ -100,6 +100,6 @@ extension World {
 }
 
 extension ReceivedAnswer {
-    /// The ids of the messages of an inbox.
+    /// The ids of an inbox's messages.
     var messageIDs: [String] { json["messages"]?.array?.compactMap { $0["id"]?.string } ?? [] }
 }

@@ -5,7 +5,7 @@ import Support
 import Testing
 import Understudy
 
-/// Inboxes, segments and consents that leave a sandbox as JSON and come back, and what becomes of them when fixtures change.
+/// Inboxes, segments and consents exported as JSON and imported again, and the effects of fixture changes.
 @Suite("Bloomreach's content, exported, imported and under new fixtures")
 struct ContentExportTests {
     private typealias Content = ContentExample

@@ -4,15 +4,15 @@ import Support
 import Testing
 import Understudy
 
-/// Content files with one fault each: the start stops, and the message names file, line, column and what would be right.
+/// Content files with one fault each: the start fails with a message naming file, line, column and valid values.
 @Suite("Bloomreach's content files")
 struct ContentFixtureTests {
-    /// A change to a file of the repository that makes it wrong.
+    /// A change that makes a file of the repository invalid.
     struct Fault: Sendable, CustomTestStringConvertible {
         let file: String
         let old: String
         let new: String
-        /// Where the complaint points to: the text that stands there in the changed file.
+        /// Where the message points: the text at that place in the changed file.
         let place: String
         let complaint: String
 
@@ -202,7 +202,7 @@ struct ContentFixtureTests {
         }
     }
 
-    /// Line and column, from 1, of the first occurrence; with `$` at its end, of the last one.
+    /// Line and column, from 1, of the text's first occurrence; with a trailing `$`, of its last one.
     private static func place(of text: String, in file: String) -> (line: Int, column: Int)? {
         let isLast = text.hasSuffix("$")
         let wanted = isLast ? String(text.dropLast()) : text

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// Inboxes, segments and consents that a file keeps over a restart: what requests made or changed, and nothing else.
+/// Inboxes, segments and consents that a file keeps across a restart: only what requests created or changed.
 @Suite("Bloomreach's content over a restart")
 struct ContentRestartTests {
     private typealias Content = ContentExample

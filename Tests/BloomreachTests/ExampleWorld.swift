@@ -1,8 +1,8 @@
 import Support
 
-/// The names of the example world, as the fixtures and the vendor's spec have them.
+/// The names of the example world, as in the fixtures and the vendor's spec.
 ///
-/// Every key is invented; the tokens are given as text, so that a fault in minting cannot hide one in reading.
+/// Every key is invented; tokens are literal texts, so that a minting fault cannot hide a reading fault.
 enum Example {
     static let project = "/track/v2/projects/demo-project-1"
     static let customers = project + "/customers"
@@ -38,13 +38,13 @@ enum Example {
     static let jwtAnaOld =
         header + ".eyJzdWIiOnsicmVnaXN0ZXJlZCI6ImFuYUBleGFtcGxlLnRlc3QifSwiZXhwIjoxNzk5OTk5MDAwfQ"
         + ".LCX3aLSlOIAgV0UgK0So7rYL4jTTB6ArmSGuNreXW1M"
-    /// Ana's token of the stream, which expires at 1800000900.
+    /// Ana's token for the stream, which expires at 1800000900.
     static let jwtStream =
         "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCIsImtpZCI6InNpZ25rZXktZGVtby0xIn0"
         + ".eyJleHAiOjE4MDAwMDA5MDAsImlkcyI6eyJyZWdpc3RlcmVkIjoiYW5hQGV4YW1wbGUudGVzdCJ9fQ"
         + ".mPj93XdGhFlLkD9pCgZLSScbdfpjt3mKOi12fT1D8ug3WAG7SJYuc7JFyL6sUj7CfJKRJhJ_NlWcpwX9vgeQNw"
 
-    /// A body with these ids, and these members behind them.
+    /// A body with these ids, followed by these members.
     static func body(_ ids: String, _ members: String = "") -> String {
         #"{"customer_ids":\#(ids)\#(members.isEmpty ? "" : ",")\#(members)}"#
     }
@@ -52,11 +52,11 @@ enum Example {
     static let tracked = #"{"errors":[],"success":true}"#
     static let done = #"{"success":true}"#
 
-    /// The shape of authentication and of most families.
+    /// The error form of authentication and of most families.
     static func error(_ text: String) -> String { #"{"success":false,"error":"\#(text)"}"# }
-    /// The shape of tracking.
+    /// The error form of tracking.
     static func errors(_ text: String) -> String { #"{"success":false,"errors":["\#(text)"]}"# }
-    /// The shape of data.
+    /// The error form of data.
     static func errors(_ field: String, _ text: String) -> String {
         #"{"success":false,"errors":{"\#(field)":["\#(text)"]}}"#
     }
@@ -74,15 +74,15 @@ enum Example {
 }
 
 extension World.Fields {
-    /// The public key that may do everything.
+    /// The public key with all permissions.
     static let token = authorization("Token pubkey-demo-1")
-    /// The public key without the app inbox.
+    /// The public key that may not use the app inbox.
     static let limited = authorization("Token pubkey-demo-limited")
     /// The private key.
     static let basic = authorization("Basic cHJpdmtleS1kZW1vLTE6ZGVtby1zZWNyZXQtbm90LXJlYWwtMQ==")
     /// Ana's customer token.
     static let bearer = bearer(Example.jwtAna)
-    /// Ana's token of the stream.
+    /// Ana's token for the stream.
     static let streamBearer = bearer(Example.jwtStream)
 
     static func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
@@ -91,7 +91,7 @@ extension World.Fields {
 }
 
 extension World {
-    /// A customer with all events, as the control API shows it; `customer` is the JSON of ids, or a registered id.
+    /// A customer with all events from the control API; `customer` is the JSON of ids, or a registered id.
     func customer(_ ids: String) async throws -> ReceivedAnswer {
         try await control(.post, "state/bloomreach/read-customer", #"{"customer":\#(ids)}"#)
     }

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// State that leaves a sandbox as JSON and comes back.
+/// State exported from a sandbox as JSON and imported again.
 @Suite("Bloomreach's state, exported and imported")
 struct ExportTests {
     @Test("put into another sandbox, the numbers of customers count on behind those that were given out")

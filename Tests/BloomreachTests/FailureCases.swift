@@ -3,14 +3,14 @@ import Support
 extension FailureCase {
     static let all = requests + credentials + customerTokens + streamTokens + bodies + content + mint + armed
 
-    /// A request, and an event of Ana, with another `Authorization`.
+    /// Sends one of Ana's events with another `Authorization`.
     private static func event(_ authorization: String) -> @Sendable (World) async throws -> ReceivedAnswer {
         { try await $0.call(.post, Example.events, .authorization(authorization), anasEvent) }
     }
 
     private static let anasEvent = Example.body(Example.ana, #""event_type":"view""#)
 
-    /// What is wrong before anybody looks at a key.
+    /// Faults found before any key is checked.
     static let requests: [FailureCase] = [
         FailureCase("unknown-route", status: 404, body: Example.notFound) {
             try await $0.call(.get, "/webxp/nothing", .token)
@@ -35,7 +35,7 @@ extension FailureCase {
         },
     ]
 
-    /// What is wrong with a key.
+    /// Faults of a key.
     static let credentials: [FailureCase] = [
         FailureCase("missing-authorization", status: 401, body: Example.noAccessKey) {
             try await $0.call(.post, Example.events, [], anasEvent)
@@ -58,7 +58,7 @@ extension FailureCase {
         },
     ]
 
-    /// A failure of a customer token that is minted with the defect of the same name.
+    /// A failure of a customer token minted with the defect of the same name.
     private static func customerToken(_ name: String, _ body: String) -> FailureCase {
         FailureCase(name, status: 401, body: body) {
             let token = try await $0.mint("bloomreach/customer-token", ["defect": .string(name)])
@@ -82,7 +82,7 @@ extension FailureCase {
         },
     ]
 
-    /// A failure of a token of a stream that is minted with the defect of the same name.
+    /// A failure of a stream token minted with the defect of the same name.
     private static func streamToken(
         _ name: String, _ status: Int = 401, _ body: String = Example.invalidToken
     ) -> FailureCase {

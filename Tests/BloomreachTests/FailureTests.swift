@@ -14,7 +14,7 @@ struct FailureTests {
         #expect(answer["allow"] == "POST")
     }
 
-    /// A request whose body is wrong, and the answer in the shape of its family.
+    /// An invalid request body, and the answer in the form of its family.
     struct Shape: Sendable, CustomStringConvertible {
         let path: String
         var fields = World.Fields.token

@@ -1,14 +1,14 @@
 import JSON
 import Tokens
 
-/// Tokens whose text is chosen freely, for what no minting call would make.
+/// Tokens with freely chosen text, for what no minting call would make.
 enum Forged {
     static let customerHeader = #"{"alg":"HS256","typ":"JWT","kid":"privkey-demo-1"}"#
     static let streamHeader = #"{"alg":"HS512","typ":"JWT","kid":"signkey-demo-1"}"#
     static let anaClaims = #"{"sub":{"registered":"ana@example.test"},"exp":1800003600}"#
     static let streamClaims = #"{"exp":1800000900,"ids":{"registered":"ana@example.test"}}"#
 
-    /// A customer token of these two JSON texts, well signed by that secret.
+    /// A customer token with these two JSON texts, correctly signed with that secret.
     static func customer(
         header: String = customerHeader, claims: String = anaClaims, secret: String = Example.secret,
         _ algorithm: Algorithm = .hs256
@@ -16,7 +16,7 @@ enum Forged {
         try signed(header, claims, secret, algorithm)
     }
 
-    /// A token of a stream of these two JSON texts, well signed by that secret.
+    /// A stream token with these two JSON texts, correctly signed with that secret.
     static func stream(
         header: String = streamHeader, claims: String = streamClaims, secret: String = Example.streamSecret,
         _ algorithm: Algorithm = .hs512

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bloomreach
 
-/// What a sandbox forgets for want of room is counted, and told to whoever counts events.
+/// Data dropped for lack of room is counted, and checks that count events report it.
 @Suite("What Bloomreach forgets")
 struct ForgettingTests {
     private static func body(_ type: String, _ length: Int) -> String {
@@ -12,7 +12,7 @@ struct ForgettingTests {
             Example.ana, #""event_type":"\#(type)","properties":{"text":"\#(String(repeating: "x", count: length))"}"#)
     }
 
-    /// A customer of whose eleven long events only some find room.
+    /// A customer with eleven long events, not all of which fit.
     private func crowded() async throws -> (world: World, forgotten: Int, last: ReceivedAnswer) {
         let world = try await World()
         try await world.call(.post, Example.events, .token, Self.body("first", 1)).expect(200)
@@ -46,7 +46,7 @@ struct ForgettingTests {
         #expect(holds.status == 200)
         let counts = #"{"customers":0,"events":\#(forgotten),"clicks":0,"self_checks":0}"#
         #expect(holds.json["forgotten"]?.text == counts)
-        // Of others nothing is gone.
+        // Nothing of other customers is lost.
         let other = try await expect(world, #"{"customer":"ben@example.test","at_most":0}"#)
         #expect(other.json["forgotten"] == nil)
         #expect(try await expect(world, #"{"customer":"nobody"}"#).text.contains("nobody in project"))
@@ -55,7 +55,7 @@ struct ForgettingTests {
     @Test("the journal says which request took the room")
     func journal() async throws {
         let (world, _, last) = try await crowded()
-        // Nine tenths are left each time, so the last one may have found room.
+        // Nine tenths remain after each removal, so the last one may have had room.
         let entries = world.sandbox.journal.entries().flatMap(\.record.findings).filter { $0.check == "room" }
         #expect(!entries.isEmpty)
         #expect(entries.allSatisfy { $0.outcome == .noted })
@@ -133,7 +133,7 @@ struct ForgettingTests {
         #expect(latest.count > 10)
         #expect(latest.count + latest.forgottenCount == 100)
         #expect(latest.all.last?["number"] == 99)
-        // One that is longer than all that may be kept is kept alone.
+        // An entry longer than the limit is kept on its own.
         latest.append(.string(String(repeating: "x", count: BloomreachLatest.maximumBytes)))
         #expect(latest.count == 1)
         #expect(latest.forgottenCount == 100)

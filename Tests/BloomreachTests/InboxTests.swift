@@ -7,7 +7,7 @@ import Testing
 struct InboxTests {
     private typealias Content = ContentExample
 
-    // MARK: - Whose it is
+    // MARK: - Ownership
 
     @Test("it is shared by the devices of a customer, and read flags stay")
     func shared() async throws {
@@ -54,7 +54,7 @@ struct InboxTests {
         #expect(try await world.fetchInbox(#""sync_token":"v1.1.1.2""#).messageIDs == ["msg-push-1"])
     }
 
-    // MARK: - What is listed
+    // MARK: - Listed messages
 
     @Test("messages for another application are left out, and come to it")
     func applications() async throws {
@@ -88,7 +88,7 @@ struct InboxTests {
         let message = fetched.json["messages"]?[0]
         #expect(message?["create_time"]?.text == "1999999900.5")
         #expect(message?["expire_time"]?.text == "2002592000")
-        // What comes later is newer, and time passes for all of them.
+        // Later messages are newer, and time passes for all of them.
         try await world.freeze(at: 2_000_000_010)
         try await world.act(
             "add-inbox-message",
@@ -98,7 +98,7 @@ struct InboxTests {
         let late = try await world.fetchInbox()
         #expect(late.messageIDs == ["m"])
         #expect(late.json["messages"]?[0]?["expire_time"]?.text == "2003456010")
-        // A reset begins anew.
+        // A reset starts over.
         try await world.control(.post, "reset")
         try await world.freeze(at: 2_002_592_000)
         #expect(try await world.fetchInbox().messageIDs == ["msg-push-1", "msg-html-1"])
@@ -130,7 +130,7 @@ struct InboxTests {
             try await world.fetchInbox().messageIDs == ["second", "first", "msg-push-1", "msg-html-1", "old"])
     }
 
-    // MARK: - What becomes of it
+    // MARK: - Changes of the customer
 
     @Test("a customer who becomes anonymous loses it, and old tokens are stale for whoever gets the ids back")
     func anonymized() async throws {

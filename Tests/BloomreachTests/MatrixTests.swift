@@ -1,10 +1,10 @@
 import Support
 import Testing
 
-/// The permission matrix (section 2.5 of the vendor's spec): which credential each route takes on the paths of a project.
+/// The permission matrix (section 2.5 of the vendor's spec): the credentials each route accepts on paths of a project.
 @Suite("Bloomreach's permission matrix")
 struct MatrixTests {
-    /// A route and the answers to a public key, a customer token, a private key, and to none.
+    /// A route and its answers to a public key, a customer token, a private key, and no credential.
     struct Row: Sendable, CustomStringConvertible {
         let route: String
         let token: Bool

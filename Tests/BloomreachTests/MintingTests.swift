@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// Tokens on demand, and what Bloomreach answers to each of their defects.
+/// Tokens on demand, and Bloomreach's answer to each of their defects.
 @Suite("Bloomreach's minted tokens")
 struct MintingTests {
     @Test("what the example world holds is minted byte for byte")
@@ -98,7 +98,7 @@ struct MintingTests {
         "a sub that is no map of ids",
         arguments: [
             #""ana""#, "{}", #"{"registered":""}"#, #"{"registered":7}"#, "[]",
-            // What no reader of a token would take.
+            // Subs that no token reader accepts.
             #"{"":"ana"}"#, #"{"registered":"ana","registered":"ben"}"#,
             "{" + (0...50).map { #""id\#($0)":"x""# }.joined(separator: ",") + "}",
             #"{"registered":"\#(String(repeating: "x", count: 13_000))"}"#,

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// The one line that people read names the cause.
+/// The one-line reason names the cause.
 @Suite("Bloomreach's reasons")
 struct ReasonTests {
     private static let privateSecret = "demo-secret-not-real-1"

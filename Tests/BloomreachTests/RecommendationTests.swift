@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The rules of recommendations, and of attributes that are computed.
+/// The rules of recommendations and of computed attributes.
 @Suite("Bloomreach's recommendations and computed attributes")
 struct RecommendationTests {
     private typealias Content = ContentExample

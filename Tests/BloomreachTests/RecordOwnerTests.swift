@@ -2,14 +2,14 @@ import JSON
 import Support
 import Testing
 
-/// A token opens the record of the customer for whom it was signed, and no other.
+/// A token opens only the record of the customer for whom it was signed.
 @Suite("Bloomreach's tokens and the records of others")
 struct RecordOwnerTests {
     private static let blocks = "inappcontentblocks?v=2"
     private static let asked = #""content_block_ids":["block-2"]"#
     private static let benWithMail = #"{"registered":"ben@example.test","email_id":"b"}"#
 
-    /// What a block says to whoever it takes the reader for.
+    /// The text of a block for the customer it identifies as the reader.
     private func greeting(
         _ world: World, _ place: String, _ fields: World.Fields, _ ids: String
     ) async throws -> ReceivedAnswer {
@@ -79,7 +79,7 @@ struct RecordOwnerTests {
         "a body that names exactly the token's ids passes, whatever the stored record says", arguments: [true, false])
     func exactIDs(_ namesThem: Bool) async throws {
         let world = try await world()
-        // Ben's record has another email_id than the token says.
+        // Ben's record has a different email_id than the token.
         let sub = #"{"registered":"ben@example.test","email_id":"other"}"#
         let token = try Forged.customer(claims: #"{"sub":\#(sub),"exp":1800003600}"#)
         let inbox = try await world.call(

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// Fixtures that are replaced while the server runs.
+/// Fixtures replaced while the server runs.
 @Suite("Bloomreach's customers under new fixtures")
 struct ReloadTests {
     private static let accounts = "bloomreach/accounts.yaml"
@@ -37,7 +37,7 @@ struct ReloadTests {
         }
         #expect(try await touched.customer(Example.ben).json["properties"] == ["x": 1])
         #expect(try await touched.customer(Example.guest).json["events"]?.array?.map { $0["type"] } == ["view"])
-        // The fourth customer of the file comes behind the one whom a call made.
+        // The file's fourth customer comes after the one that a call created.
         #expect(try await touched.customer(#""new@example.test""#).json["number"] == 4)
         #expect(try await touched.customer(#""cleo@example.test""#).json["number"] == 5)
         #expect(try await untouched.customer(#""cleo@example.test""#).json["number"] == 4)

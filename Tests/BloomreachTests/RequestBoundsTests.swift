@@ -4,7 +4,7 @@ import Testing
 
 @testable import Bloomreach
 
-/// What one request may hold, and what it may ask for.
+/// Limits on a request's content and on what it may ask for.
 @Suite("Bounds of a request to Bloomreach")
 struct RequestBoundsTests {
     private static func list(_ range: Range<Int>, _ element: (Int) -> String) -> String {
@@ -92,7 +92,7 @@ struct RequestBoundsTests {
         let answer = try await world.call(.post, Example.data + "/export", .basic, "{}")
         answer.expect(200)
         #expect(answer.json["fields"]?.array?.count == 2 + 999)
-        // In the order of bytes: the letter with a combining sign first, the composed one last.
+        // In byte order: the letter with a combining character first, the composed one last.
         #expect(answer.json["data"]?[0]?[2] == 2)
         #expect(answer.json["data"]?[0]?[1000] == 1)
         #expect(answer.json["data"]?[0]?[1] == ["a"])

@@ -1,9 +1,9 @@
 import HTTPTypes
 import Support
 
-/// How each route is called with success, at each of its places.
+/// Successful calls of each route, at each of its paths.
 extension RouteCase {
-    /// A call at a place, as the route declares it, of the example's project or stream.
+    /// A call to a path pattern for the example's project or stream.
     private static func at(
         _ route: String, _ method: HTTPRequest.Method, _ pattern: String, query: String = "",
         fields: World.Fields = .token, body: String = "", answer: String? = nil
@@ -91,7 +91,7 @@ extension RouteCase {
             answer: #"{"customer_token":"\#(Example.jwtAna)","expire_time":1800003600}"#),
     ]
 
-    /// What content these answer, tests of their own tell.
+    /// Content routes; their answers are checked by separate tests.
     static let content: [RouteCase] = [
         both(
             "appinbox.fetch", project: "/webxp/projects/{project}/appinbox/fetch",

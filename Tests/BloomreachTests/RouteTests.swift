@@ -63,7 +63,7 @@ struct RouteTests {
         try await world.call(.post, Example.events + "?x=1", .token, body).expect(200)
         try await world.call(.post, Example.events + "?access_token=pubkey-demo-1", [], body).expect(200)
         try await world.call(.post, Example.events, .authorization("tOKEN   pubkey-demo-1 "), body).expect(200)
-        // With a header, the query is not looked at.
+        // If a header is present, the query is ignored.
         try await world.call(
             .post, Example.events + "?access_token=pubkey-demo-1", .authorization("Token nope"), body
         ).expect(401, Example.error("access key not found"), "unknown-key")

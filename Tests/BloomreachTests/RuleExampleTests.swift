@@ -20,9 +20,9 @@ struct RuleExampleTests {
             at: Moment(unixSeconds: Double(World.exampleMoment)))
     }
 
-    // MARK: Who calls
+    // MARK: Callers
 
-    /// A call to a project, or a stream, with that field.
+    /// A call to a project or stream with this field.
     private static func call(
         _ authorization: String?, access: BloomreachAccess = .app(.customers), route: String = "track",
         to address: BloomreachAddress = .project("demo-project-1"), _ switches: [String: String] = [:],
@@ -117,7 +117,7 @@ struct RuleExampleTests {
         return facts
     }
 
-    /// What breaks the rules that both kinds share.
+    /// Examples that break the rules shared by both kinds.
     private static func broken(
         _ alg: String, kid: String, ids: String, sound: String,
         token: (_ header: String?, _ claims: String?) throws -> String,

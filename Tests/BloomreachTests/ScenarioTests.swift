@@ -3,7 +3,7 @@ import JSON
 import Support
 import Testing
 
-/// The shipped scenarios, each played as an app would meet it.
+/// The shipped scenarios, each played as an app would experience it.
 @Suite("Bloomreach's scenarios")
 struct ScenarioTests {
     private typealias Content = ContentExample
@@ -15,7 +15,7 @@ struct ScenarioTests {
         return world
     }
 
-    /// An app with advanced authorization that asks its backend for another token when its own is refused.
+    /// An app with advanced authorization that requests a new token from its backend when its own is refused.
     private struct App {
         let world: World
         var lifetime = 600
@@ -117,7 +117,7 @@ struct ScenarioTests {
         let world = try await world("tracking-recovers", depth)
         let events = "/track/v2/projects/demo-project-1/customers/events"
         var statuses: [Int] = []
-        // The queue of an SDK: what gets 5xx stays first in it.
+        // An SDK's queue: an event answered with 5xx stays first.
         var queue = ["view", "purchase"]
         for _ in 1...5 {
             guard let event = queue.first else { break }

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// What a client puts in the wrong place must not be read in the journal.
+/// Secrets that a client sends in the wrong place must not appear in the journal.
 @Suite("Bloomreach's secrets in the wrong place")
 struct SecrecyTests {
     @Test("id and secret of a private key swapped")

@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// Whom a write is about, and what becomes of those who own some of the ids (section 5.3 of the vendor's spec).
+/// The customer a write applies to, and conflicts between owners of the ids (section 5.3 of the vendor's spec).
 @Suite("Bloomreach's customers")
 struct StateTests {
     private func update(_ world: World, _ ids: String, _ properties: String = "{}") async throws -> ReceivedAnswer {
@@ -23,7 +23,7 @@ struct StateTests {
         let before = try await customers(world)
         try await update(world, #"{"registered":"ben@example.test","email_id":"e1"}"#, #"{"x":1}"#).expect(
             400, Self.conflict, "customer-ids-conflict")
-        // The customer has another value for the name already.
+        // The customer already has a different value for this name.
         try await update(world, #"{"registered":"ana@example.test","email_id":"e2"}"#, #"{"x":1}"#).expect(
             400, Self.conflict, "customer-ids-conflict")
         #expect(try await customers(world) == before)
@@ -139,7 +139,7 @@ struct StateTests {
         #expect(ana["properties"] == [:])
         #expect(ana["cookies"] == [.string(Example.cookieAna)])
         #expect(ana["events"]?.array?.count == 1)
-        // The address is free for somebody else.
+        // The address is available to another customer.
         try await update(world, #"{"registered":"ana@example.test"}"#).expect(200)
         #expect(try await world.customer(#""ana@example.test""#).json["number"] == 4)
     }

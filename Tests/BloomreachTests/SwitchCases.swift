@@ -2,7 +2,7 @@ import HTTPTypes
 import JSON
 import Support
 
-/// What each value of each switch does (section 10 of the vendor's spec).
+/// The effect of each value of each switch (section 10 of the vendor's spec).
 extension SwitchCase {
     typealias Send = @Sendable (World) async throws -> ReceivedAnswer
 
@@ -51,7 +51,7 @@ extension SwitchCase {
     static let origin: World.Fields = [("origin", "https://app.example.test")]
     private static let preflight: Send = { try await $0.call(.options, Example.events, origin) }
 
-    /// Ana's token, a second after its end.
+    /// Ana's token one second after it expired.
     private static let late: Send = {
         try await $0.freeze(at: 1_800_003_601)
         return try await $0.call(.post, Example.inbox, .bearer, Example.body(Example.ana))

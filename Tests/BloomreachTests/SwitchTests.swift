@@ -3,7 +3,7 @@ import JSON
 import Support
 import Testing
 
-/// What switches do beyond the cases of `SwitchCases.swift`.
+/// Effects of switches beyond the cases of `SwitchCases.swift`.
 @Suite("Bloomreach's switches")
 struct SwitchTests {
     @Test("pages of any origin may read every answer with switch cors, and no other one", arguments: Depth.allCases)

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Bloomreach
 
-/// What clients learn by sync tokens, and how messages are marked as read.
+/// What sync tokens tell clients, and how messages are marked as read.
 @Suite("Bloomreach's sync tokens and read flags")
 struct SyncTokenTests {
     private typealias Content = ContentExample

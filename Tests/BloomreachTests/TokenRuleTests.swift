@@ -1,10 +1,10 @@
 import Support
 import Testing
 
-/// What a token may and may not say (sections 2.2 and 2.4 of the vendor's spec).
+/// What a token may and may not contain (sections 2.2 and 2.4 of the vendor's spec).
 @Suite("Bloomreach's rules for tokens")
 struct TokenRuleTests {
-    /// A header and claims, well signed, and what becomes of them.
+    /// A header and claims, correctly signed, and the resulting failure.
     struct Case: Sendable, CustomStringConvertible {
         var header = Forged.customerHeader
         var claims = Forged.anaClaims

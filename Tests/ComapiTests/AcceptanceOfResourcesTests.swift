@@ -4,8 +4,8 @@ import Support
 import Testing
 import Wire
 
-/// The acceptance examples of the vendor's spec that are about profiles, conversations, messages, the socket, browsers and
-/// content; the numbers are the spec's.
+/// The spec's acceptance examples for profiles, conversations, messages, the socket, browsers and content,
+/// with the spec's numbers.
 @Suite("Comapi's acceptance examples: resources and socket")
 struct AcceptanceOfResourcesTests {
     @Test("20: a profile is patched under its tag, once", arguments: Depth.allCases)

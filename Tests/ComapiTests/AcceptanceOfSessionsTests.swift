@@ -4,7 +4,7 @@ import Testing
 import Tokens
 import Understudy
 
-/// The acceptance examples of the vendor's spec that are about challenge and session; the numbers are the spec's.
+/// The spec's acceptance examples for challenge and session, with the spec's numbers.
 @Suite("Comapi's acceptance examples: challenge and session")
 struct AcceptanceOfSessionsTests {
     @Test("1: two challenges have four members each and nothing in common", arguments: Depth.allCases)
@@ -62,7 +62,7 @@ struct AcceptanceOfSessionsTests {
         try await world.answer(challenge, Forged.token(claims: claims)).expect(200)
     }
 
-    /// Section 2.4 of the spec: one signing input, signed with space B's secret rightly and wrongly.
+    /// Section 2.4 of the spec: one signing input, signed with space B's secret correctly and incorrectly.
     private static let signingInput =
         "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiJtaXJhIiwibm9uY2UiOiIzYjZmMGE1NC05YzFkLTRlNjctOGEyMC01ZDFmN2"
         + "M5ZTRiMTAiLCJhdWQiOiJodHRwczovL2FwaS5jb21hcGkuY29tIiwiaXNzIjoiaHR0cHM6Ly9hcGkuY29tYXBpLmNvbS9kZWZhdWx0YXV0aC"

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Comapi
 
-/// What keeps a client in a loop from filling the machine.
+/// Limits that keep a looping client from filling memory.
 @Suite("Comapi's bounds")
 struct BoundsTests {
     private static let space = ComapiID("space")

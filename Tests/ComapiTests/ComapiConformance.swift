@@ -3,11 +3,11 @@ package import Support
 import Testing
 
 extension VendorConformance {
-    /// Comapi, as the kit has to know it.
+    /// Comapi's description for the conformance kit.
     package static let comapi = {
         var vendor = VendorConformance(
             id: "comapi",
-            // A session's token is signed with a key of its sandbox.
+            // A session token is signed with a key of its sandbox.
             life: SandboxLife(secrets: ["understudy-test", "authenticationToken", "eyJ"], portability: .records) {
                 world in
                 let mira = try await ComapiLife.live(world)
@@ -41,7 +41,7 @@ extension VendorConformance {
 
     private static let openRoutes: Set = ["session.start", "session.create", "content.read", "push.click", "preflight"]
 
-    /// What a browser needs of each answer, and the tags of what may change.
+    /// Checks what browsers need in each answer, and the ETags of mutable resources.
     @Sendable private static func inspect(comapi answer: ReceivedAnswer) {
         #expect(answer["access-control-allow-origin"] == "*")
         if answer.failure != nil {
@@ -77,14 +77,14 @@ extension TokenCase {
             ("missing-user-id", "missing-user-id"), ("malformed-time", "malformed-time"), ("milliseconds-exp", nil),
             ("milliseconds-iat", nil),
         ],
-        // Other spaces have secrets that show some of them.
+        // The secrets of other spaces can reveal some of these.
         refused: ["public-key-as-secret", "secret-latin-1", "secret-hex-decoded", "secret-base64-decoded"],
         words: [
             "unsupported-critical-header": "critical", "nonce-mismatch": "nonce", "nonce-reused": "answered before",
             "wrong-issuer": "issuer", "wrong-audience": "audience", "missing-user-id": "sub", "malformed-time": "exp",
         ]
     ) { world, order in
-        // A challenge that was answered, for the defect that needs one.
+        // An already answered challenge, for the defect that needs one.
         _ = try await world.session("bob")
         let challenge = try await world.challenge()
         var order = order
@@ -106,7 +106,7 @@ extension TokenCase {
             ("string-exp", "session-forged"), ("fractional-exp", nil), ("session-other-space", "session-other-space"),
             ("session-unknown", "session-unknown"), ("session-ended", "session-ended"),
         ],
-        // Session keys are bytes, and no text that could be decoded; nobody looks at their `nbf` and `typ`.
+        // Session keys are bytes, not text that could be decoded; `nbf` and `typ` are not checked.
         refused: [
             "public-key-as-secret", "secret-hex-decoded", "secret-base64-decoded", "not-yet-valid", "missing-typ",
         ],
@@ -115,7 +115,7 @@ extension TokenCase {
             "session-ended": "was ended",
         ]
     ) { world, order in
-        // A session that was ended, for the defect that needs one.
+        // A session that has ended, for the defect that needs one.
         let ended = try await world.session("bob")
         try await world.call(.delete, Example.path("/sessions/\(ended.id)"), ended.fields).expect(204)
         let token = try await world.mint("comapi/session", order)
@@ -123,9 +123,9 @@ extension TokenCase {
     }
 }
 
-/// Something of every kind that happens in Comapi's spaces, and what states of them cannot be.
+/// Every kind of event in Comapi's spaces, and states that are invalid.
 enum ComapiLife {
-    /// Something of every kind happens.
+    /// Performs every kind of change.
     static func live(_ world: World) async throws -> Session {
         let (mira, bob) = try await world.trip()
         let path = Example.path("/conversations/trip-42")
@@ -152,7 +152,7 @@ enum ComapiLife {
         return mira
     }
 
-    /// Everything that a client can see of it.
+    /// Everything that a client can see of the result.
     static func seen(_ world: World, as mira: Session) async throws -> [String] {
         var texts: [String] = []
         for path in [

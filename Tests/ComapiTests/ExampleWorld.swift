@@ -3,9 +3,9 @@ import Support
 import Testing
 import Tokens
 
-/// The names of the example world: spaces and users, as the fixtures and the vendor's spec have them.
+/// The names of the example world: spaces and users, as in the fixtures and the vendor's spec.
 enum Example {
-    /// 2027-01-01T00:00:00Z, when the spec's examples take place.
+    /// 2027-01-01T00:00:00Z, the time of the spec's examples.
     static let moment = 1_798_761_600
     static let a = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
     static let b = "2c9e7a64-1d3b-4f80-a6c5-7b0d4e8f9a21"
@@ -17,7 +17,7 @@ enum Example {
     static let invalidJWT = #"{"message":"Invalid JWT"}"#
     static let notFound = #"{"message":"Not Found"}"#
 
-    /// A path below a space.
+    /// A path in a space.
     static func path(_ rest: String, in space: String = a) -> String { "/apispaces/\(space)\(rest)" }
 
     /// The answer to a request with one fault.
@@ -29,7 +29,7 @@ enum Example {
     static let message = #"{"metadata":{"k":"v"},"parts":[{"name":"body","type":"text/plain","data":"Hi","size":2}]}"#
 }
 
-/// A challenge that the app has to answer.
+/// A challenge for the app to answer.
 struct Challenge: Sendable {
     let id: String
     let nonce: String
@@ -45,12 +45,12 @@ struct Session: Sendable {
 }
 
 extension World {
-    /// A sandbox at the moment of the examples.
+    /// A sandbox at the time of the examples.
     static func comapi(_ depth: Depth = .pipeline, on stage: Stage? = nil) async throws -> World {
         try await World(depth, on: stage, at: Example.moment)
     }
 
-    /// Asks for a challenge.
+    /// Requests a challenge.
     func challenge(in space: String = Example.a) async throws -> Challenge {
         let answer = try await call(.get, Example.path("/sessions/start", in: space))
         answer.expect(200)
@@ -68,7 +68,7 @@ extension World {
         return try await call(.post, Example.path("/sessions", in: space), [], JSON.object(body).text)
     }
 
-    /// Answers a fresh challenge with claims that are signed well unless told otherwise.
+    /// Answers a new challenge with claims that are correctly signed unless overridden.
     func answer(
         in space: String = Example.a, secret: String = Example.secretA,
         header: String = #"{"alg":"HS256","typ":"JWT"}"#, _ claims: (Challenge) -> String
@@ -78,7 +78,7 @@ extension World {
             challenge, Forged.token(secret: secret, header: header, claims: claims(challenge)), in: space)
     }
 
-    /// A session of a user, begun as an app begins it.
+    /// A session of a user, started as an app starts it.
     func session(_ user: String = "mira", in space: String = Example.a, _ more: JSONObject = [:]) async throws
         -> Session
     {
@@ -93,7 +93,7 @@ extension World {
             answer: answer)
     }
 
-    /// Sessions of mira and bob, who share the conversation trip-42.
+    /// Sessions of mira and bob, participants of the conversation trip-42.
     func trip() async throws -> (mira: Session, bob: Session) {
         let (mira, bob) = (try await session("mira"), try await session("bob"))
         try await call(.post, Example.path("/conversations"), mira.fields, Example.trip).expect(201)
@@ -101,7 +101,7 @@ extension World {
     }
 }
 
-/// Tokens whose text is chosen freely, for what no minting call would make.
+/// Tokens with freely chosen text, for what no minting call would make.
 enum Forged {
     static func token(
         secret: String = Example.secretA, header: String = #"{"alg":"HS256","typ":"JWT"}"#, claims: String
@@ -114,7 +114,7 @@ enum Forged {
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs256))
     }
 
-    /// Mira's claims for a challenge of space A; each parameter is JSON text, `nil` leaves the member out.
+    /// Mira's claims for a challenge of space A; each parameter is JSON text, and `nil` omits the member.
     static func claims(
         nonce: String?, user: String? = #""mira""#, issuer: String? = #""https://api.comapi.com/defaultauth""#,
         audience: String? = #""https://api.comapi.com""#, issued: String? = "1798761600",
@@ -134,6 +134,6 @@ extension Challenge {
 }
 
 extension ReceivedAnswer {
-    /// Whether the journal has a remark of that name.
+    /// Whether the journal has a note of that name.
     func isNoted(_ name: String) -> Bool { findings.contains { $0.check == name && $0.outcome == .noted } }
 }

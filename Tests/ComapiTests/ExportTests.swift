@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// State that leaves a sandbox as JSON and comes back, and state under other fixtures.
+/// State exported from a sandbox as JSON and imported again, and state under other fixtures.
 @Suite("Comapi's state, exported and imported")
 struct ExportTests {
     @Test("a conversation that was deleted may begin again after an import")

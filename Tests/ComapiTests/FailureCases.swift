@@ -69,7 +69,7 @@ extension FailureCase {
         _ name: String, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) -> FailureCase { FailureCase(name, status: 403, body: Example.invalidJWT, by: provoke) }
 
-    /// A refusal of a minted token with a defect.
+    /// A refusal of a token minted with a defect.
     private static func defect(_ name: String, _ defect: String? = nil, in space: String = Example.a) -> FailureCase {
         .refused(name) { world in
             let challenge = try await world.challenge(in: space)
@@ -90,7 +90,7 @@ extension FailureCase {
         .defect("secret-of-another-space"), .defect("bad-signature"), .defect("missing-nonce"),
         .defect("nonce-mismatch"), .defect("missing-issuer", "missing-iss"), .defect("wrong-issuer"),
         .defect("missing-audience", "missing-aud"), .defect("wrong-audience"), .defect("missing-user-id"),
-        // No secret of the fixtures can show it; SecretTests has one that can.
+        // No secret of the fixtures can reveal it; SecretTests has one that can.
         .refused("secret-latin-1") {
             try await $0.arm("secret-latin-1", at: "session.create")
             return try await $0.answer(Challenge(id: "none", nonce: "n"), Forged.token(claims: "{}"))
@@ -186,7 +186,7 @@ extension FailureCase {
         FailureCase("unknown-content", status: 404, body: Example.notFound) {
             try await $0.call(.get, Example.path("/content/none"))
         },
-        // Who looks for a push has the state hold the space, though with nothing in it.
+        // Looking for a push creates an empty entry for the space.
         FailureCase("unknown-push", status: 404, body: Example.notFound, keepsState: false) {
             try await $0.call(.get, Example.path("/pushes/none/click"))
         },

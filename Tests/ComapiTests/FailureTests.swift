@@ -22,7 +22,7 @@ struct FailureTests {
         #expect(answer["upgrade"] == "websocket")
     }
 
-    /// Bodies that are refused: the path below the space, the method, the body, the parameter and the text.
+    /// Invalid bodies: the path in the space, the method, the body, the parameter and the text.
     static let faults: [(String, String, String, String, String, String)] = [
         ("POST", "/conversations", "{", "malformed-body", "body", "is not valid JSON for this call"),
         ("POST", "/conversations", #"{"id":7}"#, "invalid-parameter", "id", "is not valid"),

@@ -4,7 +4,7 @@ import Testing
 import Wire
 
 extension LiveSocket {
-    /// How the socket is closed, whatever comes before.
+    /// How the socket closes, ignoring everything before.
     var closure: WebSocketClosure? {
         get async {
             while true {
@@ -16,13 +16,13 @@ extension LiveSocket {
         }
     }
 
-    /// The next message as JSON; `null` when it is none, or the end.
+    /// The next message as JSON; `null` for other messages and at the end.
     func frame() async -> JSON {
         guard case .text(let text) = await next() else { return .null }
         return (try? JSON.parse(text.utf8)) ?? .null
     }
 
-    /// So many frames.
+    /// The next `count` frames.
     func frames(_ count: Int) async -> [JSON] {
         var frames: [JSON] = []
         while frames.count < count { frames.append(await frame()) }
@@ -31,7 +31,7 @@ extension LiveSocket {
 }
 
 extension World {
-    /// The socket of a session, greeted.
+    /// The socket of a session, after the greeting.
     func socket(_ session: Session) async throws -> LiveSocket {
         let socket = try await openSocket(Example.path("/socket?token=\(session.token)"))
         let greeting = await socket.frame()
@@ -41,7 +41,7 @@ extension World {
 }
 
 extension JSON {
-    /// The value with members that are fresh each time replaced by their names.
+    /// The value, with each member that differs every time replaced by its name.
     func without(_ names: Set<String>) -> JSON {
         switch self {
         case .object(let object):
@@ -55,7 +55,7 @@ extension JSON {
 }
 
 extension LiveSocket.Event {
-    /// Whether it is the end, with that code.
+    /// Whether the socket closed with this code.
     func isClosed(with code: WebSocketClosure.Code) -> Bool {
         if case .closed(let closure) = self { closure.code == code } else { false }
     }

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// Tokens on demand (section 2.5 of the vendor's spec), and what Comapi answers to each of their defects.
+/// Tokens on demand (section 2.5 of the vendor's spec), and Comapi's answer to each of their defects.
 @Suite("Comapi's minted tokens")
 struct MintingTests {
     @Test(

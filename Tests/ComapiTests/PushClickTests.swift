@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// Pushes that tell that they were opened.
+/// Pushes that report being opened.
 @Suite("Comapi's push clicks")
 struct PushClickTests {
     private static let fcm = #"{"fcm":{"package":"p","registrationId":"r"}}"#
@@ -11,7 +11,7 @@ struct PushClickTests {
         try await world.control(.get, "state/comapi").json["spaces"]?[0]?["pushes"]?.array ?? []
     }
 
-    /// Has bob get a push of that alert.
+    /// Sends bob a push with this alert.
     private func push(_ alert: String, _ world: World, host: World.Fields = []) async throws -> JSON {
         let (mira, bob) = try await world.trip()
         try await world.call(.put, Example.path("/sessions/\(bob.id)/push"), bob.fields, Self.fcm).expect(200)
@@ -23,7 +23,7 @@ struct PushClickTests {
         return try #require(try await pushes(world).last)
     }
 
-    /// The link that a client finds in a push.
+    /// The link in a push.
     private func link(_ push: JSON) throws -> JSON {
         try JSON.parse(Array((push["data"]?["dd_deepLink"]?.string ?? "").utf8))
     }

@@ -118,7 +118,7 @@ extension Mistake {
     ]
 }
 
-/// The one line that people read names the cause.
+/// The one-line reason names the cause.
 @Suite("Comapi's reasons")
 struct ReasonTests {
     @Test("the reason names the cause", arguments: Mistake.all)

@@ -4,9 +4,9 @@ import Support
 import Testing
 import Tokens
 
-/// How each route is called with success.
+/// A successful call of each route.
 extension RouteCase {
-    /// A call of mira, who shares a conversation with a message, and has uploaded something.
+    /// A call by mira, who shares a conversation with a message and has uploaded content.
     private static func mira(
         _ route: String, _ method: HTTPRequest.Method, _ rest: String, body: String = "", status: Int = 200,
         answer: String? = nil, contentType: String? = nil

@@ -14,7 +14,7 @@ struct RouteTests {
         let read = try await world.call(.get, path, session.fields)
         read.expect(200)
         #expect(read.json["id"]?.string == user)
-        // The same letter, made of two characters, is another user.
+        // The same letter as two code points is another user.
         try await world.call(.get, Example.path("/profiles/a%2Fb%3Fc%20e%CC%81"), session.fields)
             .expect(404, Example.notFound, "unknown-profile")
     }

@@ -33,7 +33,7 @@ struct RuleExampleTests {
         return try draft.sessionToken(by: try vendor.get().sessionKeys.key(of: space(), in: sandbox))
     }
 
-    /// A call with the token of a session.
+    /// A call with a session token.
     private static func call(
         _ text: String? = nil, _ switches: [String: String] = [:],
         _ change: (inout ComapiSessionFacts) -> Void = { _ in }
@@ -118,7 +118,7 @@ struct RuleExampleTests {
         try answer(Forged.token(header: header, claims: Forged.claims(nonce: #""n-1""#)))
     }
 
-    /// An answer that comes as it is, with a claim changed.
+    /// An otherwise valid answer with one claim changed.
     private static func more(_ name: String, _ value: String) throws -> ComapiAppFacts {
         try claims(Forged.claims(nonce: #""n-1""#, more: [(name, value)]))
     }

@@ -3,7 +3,7 @@ import JSON
 import Support
 import Testing
 
-/// The shipped scenarios, each played as an app would meet it, and the actions that people have.
+/// The shipped scenarios, each played as an app would experience it, and the manual actions.
 @Suite("Comapi's scenarios and actions", .timeLimit(.minutes(5)))
 struct ScenarioTests {
     private func activate(_ scenario: String, _ world: World) async throws {
@@ -34,7 +34,7 @@ struct ScenarioTests {
         let challenge = try await world.challenge()
         let token = try Forged.token(claims: Forged.claims(nonce: challenge.json))
         try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
-        // What the scenario warns of: the same answer once more, also after another challenge was asked for.
+        // What the scenario warns of: the same answer once more, also after another challenge was requested.
         try await world.answer(challenge, token).expect(403, Example.invalidJWT, "nonce-reused")
         _ = try await world.challenge()
         let repeated = try await world.answer(challenge, token)
@@ -74,7 +74,7 @@ struct ScenarioTests {
         try await world.call(.post, Example.path("/content"), mira.fields, "x").expect(200)
     }
 
-    /// An action with what its members need, and what a call comes to afterwards.
+    /// An action with the members it needs, and the outcome of a call afterwards.
     struct Deed: Sendable, CustomStringConvertible {
         let name: String
         let order: String

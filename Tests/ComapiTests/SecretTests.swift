@@ -4,7 +4,7 @@ import Testing
 import Tokens
 import Understudy
 
-/// Secrets that were taken for something else than the UTF-8 bytes of their text (section 2.4 of the vendor's spec).
+/// Secrets used as something other than the UTF-8 bytes of their text (section 2.4 of the vendor's spec).
 @Suite("Comapi's wrong secrets")
 struct SecretTests {
     @Test("a secret with letters beyond ASCII shows when it was taken as Latin-1", arguments: Depth.allCases)

@@ -2,10 +2,10 @@ import JSON
 import Support
 import Testing
 
-/// Sessions of one id in two API spaces, and users whose ids hold a slash: none has to do with the other.
+/// Sessions with the same id in two API spaces, and users whose ids contain a slash: they stay separate.
 @Suite("Comapi's sessions and sockets by space", .timeLimit(.minutes(5)))
 struct SessionSpaceTests {
-    /// A minted session of that id in a space.
+    /// A minted session with this id in a space.
     private func minted(_ space: String, _ profile: String, _ world: World) async throws -> World.Fields {
         let token = try await world.mint(
             "comapi/session", ["space": .string(space), "profile": .string(profile), "session": "s-1"])

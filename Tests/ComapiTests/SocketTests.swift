@@ -9,10 +9,10 @@ import Wire
 struct SocketTests {
     private static let conversation = "/conversations/trip-42"
 
-    /// What somebody does, and the frames that mira and bob are told of it.
+    /// A call, and the frames that mira and bob receive for it.
     struct Deed: Sendable, CustomStringConvertible {
         let description: String
-        /// Whether mira does it; else bob.
+        /// Whether mira makes the call; otherwise bob.
         var byMira = true
         let method: HTTPRequest.Method
         let path: String
@@ -34,7 +34,7 @@ struct SocketTests {
             deed.method, Example.path(deed.path), (deed.byMira ? mira : bob).fields,
             deed.body.replacing("MESSAGE", with: message.json["id"]?.string ?? ""))
         #expect((200...299).contains(answer.status), "\(answer.text)")
-        // Whoever is told nothing gets the echo first.
+        // A socket that received nothing gets the echo first.
         for socket in sockets { socket.send(.text(#"{"name":"echo"}"#)) }
         for (socket, expected) in zip(sockets, [deed.mira, deed.bob, []]) {
             let frames = await socket.frames(expected.count + 1)
@@ -222,6 +222,6 @@ struct SocketTests {
 }
 
 extension String {
-    /// How often another text stands in it.
+    /// The number of occurrences of another text in it.
     func components(of other: String) -> Int { split(separator: other, omittingEmptySubsequences: false).count - 1 }
 }

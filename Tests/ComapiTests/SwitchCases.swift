@@ -6,7 +6,7 @@ import Tokens
 import Understudy
 import Wire
 
-/// What each value of each switch does (section 10 of the vendor's spec).
+/// The effect of each value of each switch (section 10 of the vendor's spec).
 extension SwitchCase {
     private static func answer(
         issued: String? = "1798761600", expires: String? = "1798848000", audience: String = #""https://api.comapi.com""#
@@ -84,7 +84,7 @@ extension SwitchCase {
         SwitchCase("adopts-earlier-sessions", "off", failure: "session-unknown", earlierSession),
     ]
 
-    /// When a session ends, and how many seconds its token lives.
+    /// When a session ends, and its token's lifetime in seconds.
     private static let begin: @Sendable (World) async throws -> ReceivedAnswer = { world in
         let session = try await world.session()
         let expiry = CompactToken(session.token).claims?["exp"]?.int ?? 0
@@ -93,7 +93,7 @@ extension SwitchCase {
         ])
     }
 
-    /// Written twice, a profile is answered alike.
+    /// Writing a profile twice gets the same status.
     private static let writeProfile: @Sendable (World) async throws -> ReceivedAnswer = { world in
         let (path, mira) = (Example.path("/profiles/mira"), try await world.session())
         let first = try await world.call(.put, path, mira.fields, #"{"shoeSize":38}"#)
@@ -103,7 +103,7 @@ extension SwitchCase {
         return second
     }
 
-    /// What a socket hears of a new conversation, until both participants are named.
+    /// The frames a socket receives for a new conversation, until both participants are named.
     private static let announcement: @Sendable (World) async throws -> ReceivedAnswer = { world in
         let socket = try await world.socket(world.session("bob"))
         let mira = try await world.session("mira")
@@ -115,7 +115,7 @@ extension SwitchCase {
         return .heard(names)
     }
 
-    /// What a socket hears of an echo frame, and then of bytes, which end it.
+    /// What a socket receives for an echo frame, and then for bytes, which close it.
     private static let echo: @Sendable (World) async throws -> ReceivedAnswer = { world in
         let socket = try await world.socket(world.session())
         socket.send(.text(#"{"name":"echo"}"#))
@@ -130,7 +130,7 @@ extension SwitchCase {
         }
     }
 
-    /// A session of an earlier start, read at a later one with the same switch.
+    /// A session from an earlier start, read at a later one with the same switch.
     private static let earlierSession: @Sendable (World) async throws -> ReceivedAnswer = { world in
         let mira = try await world.session()
         let later = world.moved(to: try Stage(Emulator(fixtures: Repository.fixtures)))

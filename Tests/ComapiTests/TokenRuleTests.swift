@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The rules of the app's token one by one (sections 2.1 to 2.3 of the vendor's spec), in the order of the checks.
+/// The rules of the app's token one by one (sections 2.1 to 2.3 of the vendor's spec), in checking order.
 @Suite("Comapi's rules of tokens")
 struct TokenRuleTests {
     struct Rule: Sendable, CustomStringConvertible {

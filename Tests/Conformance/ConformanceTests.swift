@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// What every vendor has to do, whoever it stands in for; `VendorConformance.vendors` lists them.
+/// What every vendor must satisfy; `VendorConformance.vendors` lists the vendors.
 @Suite("Every vendor")
 struct ConformanceTests {
     // MARK: Routes
@@ -98,7 +98,7 @@ struct ConformanceTests {
     func bound(_ bound: Conforming<BoundCase>) async throws { try await bound.vendor.check(bound.value) }
 }
 
-/// The vendors whose state leaves a sandbox and comes back.
+/// The vendors whose state can be exported and imported.
 private let living = VendorConformance.vendors.filter { $0.life != nil }
 
 /// The cases of all vendors.

@@ -6,7 +6,7 @@ import Support
 import UnderstudyTests
 
 extension VendorConformance {
-    /// The vendors that the kit is held against, a line each.
+    /// The vendors that the kit tests, one per line.
     static let vendors: [VendorConformance] = [
         bloomreach,
         comapi,

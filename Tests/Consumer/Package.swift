@@ -1,7 +1,7 @@
 // swift-tools-version: 6.1
 import PackageDescription
 
-// An app and its tests as people outside of this repository write them; they see the products of Understudy alone.
+// An app and its tests as written by users outside this repository; they see only Understudy's products.
 let package = Package(
     name: "consumer",
     platforms: [.macOS(.v15)],

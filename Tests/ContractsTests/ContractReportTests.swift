@@ -75,7 +75,7 @@ struct ContractReportTests {
             try await difference("\(start)1\(end)", "\(start)2\(end)").1 == [
                 "-…\(before)1\(behind)… (2001 bytes)", "+…\(before)2\(behind)… (2001 bytes)",
             ])
-        // One of them is short: both show where it ends.
+        // If one line is shorter, both show where it ends.
         #expect(
             try await difference(start, "\(start)2").1 == ["-…\(before) (1000 bytes)", "+…\(before)2 (1001 bytes)"])
     }

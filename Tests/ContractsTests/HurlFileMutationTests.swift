@@ -3,7 +3,7 @@ import Foundation
 import Mutations
 import Testing
 
-/// Throws mutated texts at the reader of Hurl files.
+/// Parses mutated Hurl files.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
 @Suite("Mutated Hurl files")
@@ -35,7 +35,7 @@ struct HurlFileMutationTests {
                 if !isInside { Issue.record("\(bytes) has a fault at an impossible place: \(error)") }
             }
         }
-        // Otherwise a reader that refuses everything would do.
+        // Otherwise a reader that rejects everything would pass.
         #expect(accepted > Self.inputs / 10)
         #expect(accepted < Self.inputs)
     }

@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Synchronization
 
-/// A server that gives prepared answers and keeps what it was asked.
+/// A server that gives prepared answers and records its requests.
 final class Script: Sendable {
     private struct State {
         var answers: [ContractAnswer]
@@ -16,15 +16,15 @@ final class Script: Sendable {
         state = Mutex(State(answers: answers))
     }
 
-    /// A script that answers 200 with these contents.
+    /// A script that answers 200 with these bodies.
     convenience init(_ bodies: String...) {
         self.init(bodies.map { ContractAnswer(status: 200, fields: [], body: Array($0.utf8)) })
     }
 
-    /// What was asked, in order.
+    /// The requests, in order.
     var requests: [ContractRequest] { state.withLock { $0.requests } }
 
-    /// Runs a file.
+    /// Runs a file against the script.
     func run(
         _ file: HurlFile, _ variables: [String: JSON] = [:], leavesOutPreparations: Bool = false
     ) async -> ContractResult {
@@ -34,7 +34,7 @@ final class Script: Sendable {
         return await runner.run(file, variables: ContractVariables(variables))
     }
 
-    /// Runs a text as a file of the name `a.hurl`.
+    /// Runs a text as a file named `a.hurl`.
     func run(
         _ text: String, _ variables: [String: JSON] = [:], leavesOutPreparations: Bool = false
     ) async throws -> ContractResult {

@@ -3,7 +3,7 @@ import Testing
 import Tokens
 import Wire
 
-/// What rules for a bearer token look at.
+/// The facts that rules for a bearer token read.
 private struct Presented: RuleFacts {
     enum Failure: String, VendorFailure {
         case refused
@@ -27,7 +27,7 @@ extension BearerToken {
 
 @Suite("A bearer token")
 struct BearerTokenTests {
-    /// A value of the field, how the scheme may stand, and the token that is read.
+    /// A header value, whether the scheme may be doubled, and the token read from it.
     private static let readings: [(value: String, scheme: BearerToken.Scheme, token: String?)] = [
         ("Bearer a.b.c", .once, "a.b.c"), ("bEARER   a.b.c", .once, "a.b.c"), ("Bearer", .once, nil),
         ("Bearer ", .once, nil), ("a.b.c", .once, nil), ("Basic a", .once, nil), ("Bearer:a", .once, nil),
@@ -43,7 +43,7 @@ struct BearerTokenTests {
         #expect(read.presence()?.outcome == (token == nil ? .failed : .passed), "\(value)")
     }
 
-    /// A value of the field and the sentence about it; what may be secret is never repeated.
+    /// A header value and the sentence about it, which never repeats a possible secret.
     private static let sentences: [(value: String?, sentence: String)] = [
         (nil, "p: found no Authorization header; expected Authorization: Bearer TOKEN [s]"),
         ("", "p: found an empty Authorization header; expected Authorization: Bearer TOKEN [s]"),

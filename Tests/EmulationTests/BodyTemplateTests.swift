@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Testing
 
-/// Bodies in which strings name values, where they must stay strings.
+/// Bodies with placeholders in strings, where the result must stay a string.
 @Suite("Bodies that keep their texts")
 struct BodyTemplateTests {
     private func body(_ json: JSON, _ values: JSONObject) throws -> JSON {

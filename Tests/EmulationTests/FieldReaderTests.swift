@@ -4,7 +4,7 @@ import Wire
 
 @testable import Emulation
 
-/// How the tests read: everything that is wrong is told, in words that show a problem's parts.
+/// The tests' dialect: reports every problem, in words that show its parts.
 private enum Teller: FieldDialect {
     struct Told: Error, Equatable {
         let problems: [String]

@@ -4,7 +4,7 @@ import Tokens
 
 @testable import Emulation
 
-/// Facts of which it is known how the rules come out, and that count how often somebody asks what was found.
+/// Facts with predetermined rule outcomes that count how often findings are requested.
 private struct CountedFacts: RuleFacts {
     typealias Failure = FindingsTests.Failure
 

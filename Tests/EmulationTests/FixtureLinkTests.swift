@@ -4,7 +4,7 @@ import Testing
 
 @testable import Emulation
 
-/// Layers of fixtures that hold what is no file: a start must neither wait for it nor read what lies elsewhere.
+/// Fixture layers with entries that are not files: a start must neither wait for them nor read anything outside.
 @Suite("A folder of fixtures")
 struct FixtureLinkTests {
     private let folder: TemporaryFolder
@@ -40,7 +40,7 @@ struct FixtureLinkTests {
             #expect(try store.file(path).bytes == Array("kept".utf8), "\(path)")
         }
         #expect(try store.usage(of: layer).unread.contains("w/a.yaml"))
-        // The layer itself may be one.
+        // The layer itself may be a link.
         try FileManager.default.createSymbolicLink(atPath: folder.path + "/linked", withDestinationPath: "layer")
         let linked = FixtureStore(layers: [folder.path + "/linked"])
         #expect(try linked.file("v/b.yaml").bytes == Array("kept".utf8))

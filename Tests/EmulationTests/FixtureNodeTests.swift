@@ -2,12 +2,12 @@ import Emulation
 import JSON
 import Testing
 
-/// JSON that is read as if it stood in a fixture: what is wrong is told by its path, and nothing is copied before that.
+/// JSON read as if from a fixture: problems are reported by path, and nothing is copied until then.
 @Suite("JSON as a fixture")
 struct FixtureNodeTests {
     private func node(_ text: String) throws -> FixtureNode { FixtureNode(try JSON.parse(text.utf8), from: "export") }
 
-    /// The complaint of a reader.
+    /// The problem that a reader reports.
     private func problem(_ text: String, _ read: (FixtureNode) throws -> Void) throws -> String? {
         let error = #expect(throws: FixtureProblem.self) { try read(try node(text)) }
         return error?.description
@@ -31,7 +31,7 @@ struct FixtureNodeTests {
         #expect(try problem("7") { _ = try $0.members() } == "export: the number 7 stands where a mapping is expected")
     }
 
-    /// What stands there, and how it is called where something else is expected.
+    /// A value and what the complaint calls it when something else is expected.
     private static let found: [(String, String)] = [
         ("{}", "a mapping"), ("[]", "a list"), ("null", "nothing"), ("true", "the boolean true"),
         ("1.50", "the number 1.50"), (#""x""#, "the string “x”"),

@@ -45,7 +45,7 @@ struct FixtureTests {
             VendorFixtures(store: FixtureStore(layers: [folder.path]), folder: "v"), scope: Self.scope)
     }
 
-    /// The complaint about a text, the folder left out.
+    /// The problem with a text, without the folder.
     private func problem(_ text: String) throws -> String? {
         let folder = try TemporaryFolder(["v/failures.yaml": text])
         do {
@@ -62,7 +62,7 @@ struct FixtureTests {
 
     private static func whole(_ denied: String) -> String { "failures:\n" + denied + "\n" + missing }
 
-    /// A wrong file and the complaint about it.
+    /// An invalid file and the message about it.
     private static let wrong: [(String, String)] = [
         ("", "v/failures.yaml:1:1: the file is empty"),
         ("# nothing\n", "v/failures.yaml:1:1: the file is empty"),
@@ -146,7 +146,7 @@ struct FixtureTests {
         ),
     ]
 
-    /// A file whose failure has one variant, its condition on line 9.
+    /// A file whose failure has one variant, with its condition on line 9.
     private static func variant(_ condition: String) -> String {
         whole(denied + "\n    variants:\n      - when: \(condition)\n        body: {}")
     }
@@ -334,7 +334,7 @@ struct FixtureTests {
         #expect(try store.fingerprint(of: ["v"]) == first)
         try folder.write("4", to: "v/deep/b")
         #expect(try store.fingerprint(of: ["v"]) != first)
-        // Longer ones are read by words, and what is left of the last one counts too.
+        // Longer files are read word by word; the remainder counts too.
         let texts = ["", "\0", "12345678", "12345679", "1234567", "12345678\0", "1234567812345678", "8765432112345678"]
         var prints: Set<String> = []
         for text in texts {

@@ -7,7 +7,7 @@ import Wire
 
 @Suite("Journals")
 struct JournalTests {
-    /// An entry on a route, with a body of a size.
+    /// An entry for a route, with a body of the given size.
     static func entry(_ route: String, bodyBytes: Int = 0, status: Int = 200, at seconds: Double = 0) -> JournalEntry {
         var record = ExchangeRecord()
         record.vendor = "v"
@@ -82,7 +82,7 @@ struct JournalTests {
             #expect(total.bytes <= 250_000)
             #expect(total.bytes == journals.map(\.bytes).reduce(0, +))
         }
-        // There is room for 22.
+        // Only 22 entries fit.
         for index in journals.indices { add(7, to: index) }
         #expect(journals.map(\.count) == [7, 7, 7])
         add(2, to: 2)
@@ -90,7 +90,7 @@ struct JournalTests {
         add(1, to: 0)
         add(3, to: 2)
         #expect(journals.map(\.count) == [4, 3, 12])
-        // The second one gives up all it has, then the first.
+        // The second journal gives up everything, then the first.
         add(7, to: 2)
         #expect(journals.map(\.count) == [2, 0, 19])
         add(1, to: 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import Emulation
 
-/// Records of the fixtures, and what requests make of them.
+/// Fixture records and how requests change them.
 @Suite("Tables of records")
 struct RecordTableTests {
     private struct Pet: KeyedRecord, CodedRecord, Equatable {

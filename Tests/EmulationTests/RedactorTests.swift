@@ -21,7 +21,7 @@ struct RedactorTests {
             ("%6Fperator-key%2D1", "***"), ("%256Fperator-key-1", "***"), (#"\u006fperator-key-1"#, "***"),
             (#"say "pass\"word\\1""#, #"say "***""#), ("operator-key-2", "operator-key-2"),
             ("operator-key-", "operator-key-"),
-            // A word by itself is a value; in a sentence it is a word.
+            // On its own it is a value; in a sentence it is just a word.
             ("secret", "***"), ("a=secret&b=secrets", "a=***&b=secrets"), ("the secret fits", "the secret fits"),
             ("48291357", "***"), ("code 48291357.", "code ***."), ("148291357", "148291357"),
         ])
@@ -88,7 +88,7 @@ struct RedactorTests {
         #expect(redactor.text(Self.pem.replacing(end, with: "")) == "-----BEGIN RSA PRIVATE KEY-----***")
         let form = Self.pem.replacing(" ", with: "+").replacing("\n", with: "%0A")
         #expect(redactor.text("key=" + form) == "key=" + hidden.replacing(" ", with: "+"))
-        // PKCS #8 without the lines around it, and a certificate, which everybody may see.
+        // PKCS #8 without the PEM lines, and a certificate, which is public.
         let der = "MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQDf"
         #expect(redactor.text(der + "\r\n" + der) == "***")
         let certificate = "MIIDrjCCApagAwIBAgIEWUsVMTANBgkqhkiG9w0BAQsFADCBmDEdMBsGCSqGSIb3"

@@ -109,7 +109,7 @@ struct RemoteKeysTests {
 
     @Test("may be certificates by name; anything else than PEM texts is another form")
     func certificates() throws {
-        // A bare key is none: whoever rotates certificates says by them until when they hold.
+        // A bare key is not accepted: certificates state how long they are valid.
         let bare = JSON.object(["a": JSON(try Self.first.get().publicPEM)]).bytes
         #expect(report(bare, form: .certificates).problem == .noUsableKey)
         #expect(
@@ -134,7 +134,7 @@ struct RemoteKeysTests {
         #expect(isFetch(keys, "first", 600))
         #expect(!isFetch(keys, "other", 29))
         #expect(isFetch(keys, "other", 30))
-        // A clock that was set back by more than the cool-down.
+        // The clock was set back by more than the cool-down.
         #expect(isFetch(keys, "other", -31))
         keys.take(keys.report(of: .failed(.slow), at: start + .seconds(600)), policy)
         #expect(!isFetch(keys, "first", 629))
@@ -152,7 +152,7 @@ struct RemoteKeysTests {
         keys.take(report(set([try publicKey()])), policy)
         #expect(count(600 + 86_399) == 1)
         #expect(count(600 + 86_400) == nil)
-        // Behind a clock that was set back they are as far away as that.
+        // With the clock set back, the distance to the fetch counts as the age.
         #expect(count(-86_399) == 1)
         #expect(count(-86_400) == nil)
     }
@@ -165,12 +165,12 @@ struct RemoteKeysTests {
         }
         var keys = remote()
         keys.take(report(set([try publicKey()]), cacheControl: ["max-age=86400"]), policy)
-        // Requests that began before the keys came, and were judged behind that.
+        // Requests that began before the keys arrived and were judged afterwards.
         #expect(!isFetch(keys, -1))
         #expect(!isFetch(keys, -30))
         #expect(isFetch(keys, -31))
         #expect(isFetch(keys, -40_000))
-        // Nobody answers at the earlier time: the keys serve, and the next attempt waits for the cool-down.
+        // No server answers at the earlier time: the keys stay in use, and the next attempt waits for the cool-down.
         keys.take(keys.report(of: .failed(.slow), at: start + .seconds(-40_000)), policy)
         guard case .use = keys.need(naming: "first", at: start + .seconds(-39_999), policy) else {
             Issue.record("old keys do not serve")

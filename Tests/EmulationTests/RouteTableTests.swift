@@ -16,7 +16,7 @@ struct RouteTableTests {
             routes: routes.map { (id: $0.0, endpoints: $0.1) })
     }
 
-    /// The match in one line: `vendor.route name=value …`, `vendor: GET PUT`, `vendor: unknown`, or `unowned`.
+    /// The match on one line: `vendor.route name=value …`, `vendor: GET PUT`, `vendor: unknown`, or `unowned`.
     private static func text(_ match: RouteTable.Match, _ names: [String] = []) -> String {
         switch match {
         case .route(let vendor, let route, let parameters):
@@ -148,7 +148,7 @@ struct RouteTableTests {
         #expect(Self.text(table.match(.post, "/a/y")) == "0.0")
     }
 
-    /// Tables that must not start, and what is said about them.
+    /// Tables that must be rejected, and the message for each.
     private static let clashes: [(members: [RouteTable.Member], message: String)] = [
         (
             [member("one", ["/a"], [("x", [.get("/a/{id}")]), ("y", [.get("/a/{name}")])])],

@@ -4,7 +4,7 @@ import Wire
 
 @testable import Emulation
 
-/// Faults, scenarios and conditions from YAML, over a vendor `v` with few names, and exchanges to try them on.
+/// Faults, scenarios and conditions from YAML for a small vendor `v`, and exchanges to try them on.
 enum Rules {
     static let scope = InterventionScope(
         vendor: "v", routes: ["r", "book.list", "book.get", "q"], failures: ["f", "expired", "busy"],
@@ -28,7 +28,7 @@ enum Rules {
         try ExchangeCondition(node(yaml).mapping(ExchangeCondition.members))
     }
 
-    /// An exchange whose token ends at that time.
+    /// An exchange whose token has the given expiry time.
     static func matchContext(exp: Int? = nil, method: HTTPRequest.Method = .get, fields: FieldLines = [:])
         -> MatchContext
     {
@@ -39,7 +39,7 @@ enum Rules {
 }
 
 extension Interventions {
-    /// What becomes of calls of these routes, each as the name of its failure, the status of its response, or `nil`.
+    /// The outcomes of calls to these routes: the failure's name, the response's status, or `nil`.
     mutating func outcomes(_ routes: [String], vendor: String = "v", exp: Int? = nil) -> [String?] {
         routes.map { route in
             switch decide(Rules.matchContext(exp: exp), vendor: vendor, route: route)?.effect.replacement {

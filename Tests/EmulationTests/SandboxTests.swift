@@ -58,7 +58,7 @@ struct SandboxTests {
         #expect(standard.clock == SandboxClock())
     }
 
-    /// A machine's clock that a test moves.
+    /// A machine clock that a test advances.
     private final class Machine: Sendable {
         private let moment = Mutex(Moment(unixSeconds: 1_000_000))
 

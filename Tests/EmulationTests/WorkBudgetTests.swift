@@ -6,7 +6,7 @@ import Wire
 
 @Suite("What judging conditions may take")
 struct WorkBudgetTests {
-    /// Contents of a shape, of so many elements.
+    /// Bodies of one shape, with a given number of elements.
     enum Shape: String, CaseIterable {
         case wide, long, deep
 
@@ -14,7 +14,7 @@ struct WorkBudgetTests {
             switch self {
             case .wide: .object(["a": .object(JSONObject((0..<count).map { ("m\($0)", JSON($0)) }))])
             case .long: .object(["a": .string(String(repeating: "a", count: 16 * count))])
-            // As deep as a content may be, and broader with the number.
+            // Nested as deeply as allowed; wider with the count.
             case .deep: (0..<50).reduce(.array((0..<count).map { JSON($0) })) { inner, _ in .array([inner]) }
             }
         }
@@ -63,7 +63,7 @@ struct WorkBudgetTests {
                 try !Rules.condition("body: { \"$..*\": { \(condition) } }").holds(for: matchContext), "\(condition)")
             #expect(matchContext.budgetNote?.check == "conditions", "\(condition)")
         }
-        // Lists, each with the text of all that it holds: thirty megabytes to be looked through.
+        // Nested lists, each containing the text of the inner ones: thirty megabytes to search.
         let matchContext = MatchContext(
             request: Request(method: .post, target: "/", body: body.bytes), claims: nil, moment: Moment(unixSeconds: 1))
         #expect(try !Rules.condition("body: { \"$..*\": { like: \"*b\" } }").holds(for: matchContext))

@@ -1,10 +1,10 @@
 import Synchronization
 import Wire
 
-/// Sends back what comes, and does what a text asks for that begins with one of its words:
+/// Echoes messages, and obeys text messages that start with one of these commands:
 ///
-/// - `broadcast …` goes to everybody.
-/// - `flood N` brings N messages of 64 kB, one each millisecond, whether or not anybody reads them.
+/// - `broadcast …` goes to all sockets.
+/// - `flood N` sends N messages of 64 kB, one per millisecond, whether or not the client reads them.
 /// - `close CODE REASON` closes.
 final class EchoSockets: WebSocketHandler {
     private let open = Mutex<Set<WebSocket>>([])

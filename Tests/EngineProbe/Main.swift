@@ -1,10 +1,10 @@
 import Foundation
 import HTTPEngine
 
-/// A server with nothing behind it but the engine: other people's clients try there what no vendor has.
+/// A server with only the engine behind it: external clients exercise features there that no vendor uses.
 ///
-/// Its one argument is a folder. There it writes `authority.pem`, the certificate that clients have to trust, and then
-/// `ports` with one line a listener, such as `http 49213`. SIGTERM ends it in good order.
+/// Its only argument is a folder. There it writes `authority.pem`, the certificate that clients must trust, and then
+/// `ports` with one line per listener, such as `http 49213`. SIGTERM stops it gracefully.
 @main
 enum EngineProbe {
     static func main() throws {
@@ -25,14 +25,14 @@ enum EngineProbe {
         stop(server)
     }
 
-    /// Two loops whatever the machine has, so that messages cross from one to the other.
+    /// Always two loops, so that messages cross from one to the other.
     private static func configuration(_ authority: CertificateAuthority) throws -> ServerConfiguration {
         let issue = try authority.issue(for: ["localhost", "127.0.0.1"])
         let identity = try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
         return ServerConfiguration(listeners: [.init(port: 0), .init(port: 0, identity: identity)], loops: 2)
     }
 
-    /// Whoever waits for a file must find it complete.
+    /// Writes a file atomically, since readers wait for its appearance.
     private static func write(_ bytes: [UInt8], to file: URL) throws {
         try Data(bytes).write(to: file, options: .atomic)
     }

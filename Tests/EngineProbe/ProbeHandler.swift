@@ -2,7 +2,7 @@ import HTTPEngine
 import HTTPTypes
 import Wire
 
-/// Answers each path with one peculiarity of the engine; the query says how much of it.
+/// Answers each path with one feature of the engine; the query sets the amount.
 struct ProbeHandler: RequestHandler {
     private let sockets = EchoSockets()
 
@@ -35,7 +35,7 @@ struct ProbeHandler: RequestHandler {
         }
     }
 
-    /// What was understood: a line with method and target, and the content as it came.
+    /// The parsed request: a line with method and target, then the content unchanged.
     private func echo(_ request: Request) -> Response {
         let line = "\(request.method.rawValue) \(request.target)\n"
         return Response(
@@ -54,7 +54,7 @@ struct ProbeHandler: RequestHandler {
     }
 }
 
-/// The query of a target, names and values as they were sent.
+/// The query of a target, with names and values as sent.
 private struct ProbeQuery {
     private let values: [Substring: Substring]
 
@@ -65,7 +65,7 @@ private struct ProbeQuery {
 
     subscript(name: Substring) -> String? { values[name].map(String.init) }
 
-    /// A number from 0; 0 when there is none.
+    /// A number of at least 0; 0 if absent.
     func number(_ name: Substring) -> Int { values[name].flatMap { Int($0) }.map { max(0, $0) } ?? 0 }
 }
 

@@ -92,7 +92,7 @@ import Testing
         #expect(try describe(issue.certificateChain).contains("DNS:\(name)\n"))
     }
 
-    /// A certificate in OpenSSL's words.
+    /// OpenSSL's description of a certificate.
     private func describe(_ pem: [UInt8]) throws -> String {
         let certificate = try TLSIdentity.certificates(of: pem)[0]
         let target = try #require(BIO_new(BIO_s_mem()))

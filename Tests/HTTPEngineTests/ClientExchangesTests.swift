@@ -11,9 +11,9 @@ import Testing
     import Glibc
 #endif
 
-/// Many exchanges of the client at once, against servers that stall, lie and flood.
+/// Many concurrent client exchanges, against servers that stall, lie and flood.
 @Suite(.timeLimit(.minutes(1))) struct ClientExchangesTests {
-    /// A client of its own, so that nobody else's exchanges count.
+    /// A separate client, so that no other test's exchanges count.
     private func client(
         exchanges: Int = 1000, bytes: Int = 1 << 26, threads: Int = 1,
         resolve: @escaping @Sendable (ClientTarget) -> [SocketAddress] = { _ in [] }
@@ -23,7 +23,7 @@ import Testing
             NameLookUps(maximumThreads: threads, resolve: resolve))
     }
 
-    /// Returns once so many exchanges are under way.
+    /// Returns once this many exchanges are under way.
     private func underWay(_ count: Int, _ client: ClientExchanges) async {
         while client.occupancy.exchanges != count { await Task.yield() }
     }
@@ -137,7 +137,7 @@ import Testing
             try await client.get("http://slow.test/", within: .milliseconds(20))
         }
         await hasBegun.wait()
-        // The only thread is busy, so this name is not even looked up.
+        // The only thread is busy, so this name is not looked up at all.
         await #expect(throws: ClientError.timedOut) {
             try await client.get("http://other.test/", within: .milliseconds(20))
         }
@@ -164,7 +164,7 @@ import Testing
         let client = client { target in
             SocketAddress.literal("127.0.0.1", port: refusing) + SocketAddress.literal("127.0.0.1", port: target.port)
         }
-        // The server listens at 127.0.0.1 alone, and names of this machine lead to ::1 first.
+        // The server listens only on 127.0.0.1, but local names resolve to ::1 first.
         try await withServer { port in
             let answer = try await client.get("http://\(host):\(port)/")
             #expect(answer.status == .ok)
@@ -217,7 +217,7 @@ import Testing
     @Test func `A drip that never ends is given up in time`() async throws {
         try await expect(.timedOut, within: .milliseconds(100)) { socket in
             guard self.write(Array("HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n".utf8), to: socket) else { return }
-            // Each byte waits for the client's end, and comes when that has not come for a while.
+            // Each byte is sent only after waiting a while for the client's end.
             for _ in 0..<1000 where !self.hasEnded(socket, within: 5) { self.write([0x61], to: socket) }
         }
     }
@@ -246,11 +246,11 @@ import Testing
             let identity = listener.identity
             let transport = try #require(identity.map { Transport(socket, identity: $0) } ?? Transport(socket))
             var first = [UInt8](repeating: 0, count: 1)
-            // Over TLS the handshake comes with the first read.
+            // Over TLS the first read performs the handshake.
             while case .wouldBlock = first.withUnsafeMutableBytes(transport.read) { waitFor(socket, [.reading]) }
             _ = Array("HTTP/1.1 413 Content Too Large\r\nContent-Length: 2\r\n\r\nno".utf8)
                 .withUnsafeBytes(transport.write)
-            // Closing with unread bytes resets the connection, so the client has the answer first.
+            // Closing with unread bytes resets the connection, so the client must have the answer first.
             isAnswered.wait()
             transport.close()
         }
@@ -265,7 +265,7 @@ import Testing
         #expect(answer.body == Array("no".utf8))
     }
 
-    /// Has the client meet a server that does with the connection what it likes, and expects that error.
+    /// Connects the client to a server that handles the connection as the test wants, and expects that error.
     private func expect(
         _ error: ClientError, within limit: Duration = .seconds(20), maximumBody: Int = 1000,
         _ client: ClientExchanges? = nil, _ serve: @escaping @Sendable (Socket) -> Void
@@ -286,7 +286,7 @@ import Testing
         try await served
     }
 
-    /// Sends all of the bytes; false when the client has gone.
+    /// Sends all of the bytes; returns false if the client has gone.
     @discardableResult private func write(_ bytes: [UInt8], to socket: Socket) -> Bool {
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -299,7 +299,7 @@ import Testing
         return true
     }
 
-    /// Whether the client ends its direction within so many milliseconds; what it sends is dropped.
+    /// Whether the client ends its direction within the given milliseconds; its input is discarded.
     private func hasEnded(_ socket: Socket, within milliseconds: Int32) -> Bool {
         var part = [UInt8](repeating: 0, count: 4096)
         while true {
@@ -314,7 +314,7 @@ import Testing
     }
 }
 
-/// A number that any thread may count up.
+/// A counter that any thread may increment.
 private final class Counter: Sendable {
     let count = Atomic(0)
 }

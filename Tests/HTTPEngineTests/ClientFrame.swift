@@ -1,11 +1,11 @@
-/// The bytes of frames as a client writes them, the right ones and the wrong ones.
+/// The bytes of frames as a client writes them, valid and invalid.
 enum ClientFrame {
     /// The key of the samples in RFC 6455 section 5.7.
     static let key: [UInt8] = [0x37, 0xFA, 0x21, 0x3D]
 
     /// A frame whose first byte is `first`: the final bit, three reserved bits and the opcode.
     ///
-    /// The length is written in the fewest bytes; `length` takes the place of its bytes, without the bit for the mask.
+    /// The length uses the fewest bytes; `length` replaces those bytes, without the mask bit.
     static func bytes(
         _ first: UInt8, _ payload: some Sequence<UInt8> = [], length: [UInt8]? = nil, key: [UInt8] = key
     ) -> [UInt8] {
@@ -15,7 +15,7 @@ enum ClientFrame {
         return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
     }
 
-    /// A text in one frame.
+    /// A text in a single frame.
     static func text(_ text: String) -> [UInt8] { bytes(0x81, text.utf8) }
 
     /// A close frame with that code and reason.
@@ -31,7 +31,7 @@ enum ClientFrame {
         }
     }
 
-    /// The lowest bytes of a number, the highest of them first.
+    /// The lowest bytes of a number, most significant first.
     static func bigEndian(_ number: Int, _ byteCount: Int) -> [UInt8] {
         (0..<byteCount).reversed().map { UInt8(truncatingIfNeeded: number >> ($0 * 8)) }
     }

@@ -2,13 +2,13 @@ import Testing
 
 @testable import HTTPEngine
 
-/// The client's exchanges as values, without a socket.
+/// Client exchanges as values, without a socket.
 @Suite struct ClientCourseTests {
     private func machine(_ url: String, _ request: String = "abc") throws -> ClientStateMachine {
         ClientStateMachine(try ClientTarget(url), request: Array(request.utf8), isHead: false, maximumBody: 10)
     }
 
-    /// The step in a word or two.
+    /// A short description of the step.
     private func step(_ machine: ClientStateMachine) -> String {
         switch machine.step {
         case .lookUp: "look up"

@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What a conversation did, in a form that can be compared.
+/// The outcome of a conversation in comparable form.
 struct ConversationOutcome: Hashable {
     enum Event: Hashable {
         case message(WebSocketMessage)
@@ -16,9 +16,9 @@ struct ConversationOutcome: Hashable {
     var isClosing = false
     var hasEnded = false
 
-    /// Gives a new conversation these bytes in every kind of portion; the outcome must be one.
+    /// Feeds these bytes to new conversations in portions of various sizes; all outcomes must be equal.
     ///
-    /// `beginning` is done before the first byte.
+    /// `beginning` runs before the first byte.
     static func of(
         _ bytes: [UInt8], limit: Int = 1024, sourceLocation: SourceLocation = #_sourceLocation,
         beginning: (inout WebSocketConversation, inout [UInt8]) -> Void = { _, _ in }
@@ -64,7 +64,7 @@ struct ConversationOutcome: Hashable {
 }
 
 extension ConversationOutcome.Event {
-    /// The event in the form that can be compared.
+    /// The event in comparable form.
     init(_ event: WebSocketConversation.Event) {
         switch event {
         case .message(let message): self = .message(message)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Contents in chunks; each test names the section of RFC 9112 that it is about, if no other.
+/// Chunked content; each test names its section of RFC 9112, or another source.
 @Suite struct FramingCodingTests {
     private func bodies(_ chunks: String, at location: SourceLocation = #_sourceLocation) -> [String] {
         let text = "PUT / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"

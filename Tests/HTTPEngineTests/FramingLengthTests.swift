@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Contents with a length; each test names the section of RFC 9112 that it is about, if no other.
+/// Content with a length; each test names its section of RFC 9112, or another source.
 @Suite struct FramingLengthTests {
     private let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
 

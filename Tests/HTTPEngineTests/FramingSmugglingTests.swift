@@ -2,9 +2,9 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Attempts to hide a request in another one, by the names that research gave them. RFC 9112 section 11.2.
+/// Attempts to smuggle a request inside another, under their names in the literature. RFC 9112 section 11.2.
 @Suite struct FramingSmugglingTests {
-    /// An attempt: its name, the field lines behind `Host`, the bytes behind the head.
+    /// An attempt: its name, the field lines after `Host`, the bytes after the head.
     struct Attempt: CustomTestStringConvertible {
         let name: String
         let fields: String

@@ -123,7 +123,7 @@ import Wire
 }
 
 @Suite struct ResponseParserTests {
-    /// The answer when the text arrives in one piece or byte by byte, and the connection ends behind it.
+    /// The answer to a text that arrives in one piece or byte by byte, after which the connection ends.
     private func parse(_ text: String, isHead: Bool = false, bytewise: Bool) throws -> ClientResponse {
         var parser = ResponseParser(isHead: isHead, maximumBody: 10)
         let bytes = Array(text.utf8)

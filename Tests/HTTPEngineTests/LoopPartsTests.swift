@@ -41,7 +41,7 @@ import Testing
     ) async throws {
         let received = try await onThread {
             Signals.blockTermination()
-            // To this thread only: other tests run in this process.
+            // Only to this thread: other tests run in the same process.
             pthread_kill(pthread_self(), signal)
             return Signals.waitForTermination()
         }
@@ -61,7 +61,7 @@ import Testing
         var buffer = portion
         for _ in 0..<100 {
             output.bytes += portion
-            // What the system does not take has to stay, so that the buffer never drains.
+            // Bytes that the system does not accept must stay, so that the buffer never drains.
             while output.count > 4 * portion.count {
                 _ = output.flush(to: transport)
                 waitFor(client, [.reading])

@@ -1,6 +1,6 @@
 import Wire
 
-/// Takes all events and does nothing.
+/// A handler that ignores all events.
 struct NobodyListens: WebSocketHandler {
     func opened(_ socket: WebSocket) {}
     func received(_ message: WebSocketMessage, on socket: WebSocket) {}

@@ -3,12 +3,12 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What a parser made of some bytes, in a form that can be compared.
+/// The outcome of parsing some bytes, in comparable form.
 enum ParserOutcome: Hashable {
     case request(Parsed)
     case refusal(RequestRejection)
 
-    /// A request with everything that a handler can see of it.
+    /// A request with everything visible to a handler.
     struct Parsed: Hashable {
         var method: String
         var target: String
@@ -21,7 +21,7 @@ enum ParserOutcome: Hashable {
         var expectsContinue: Bool
     }
 
-    /// Feeds the bytes in portions of these sizes, the last one again and again, and collects what comes out.
+    /// Feeds the bytes in portions of these sizes, repeating the last size, and collects the outcomes.
     static func parse(
         _ bytes: [UInt8], portions: [Int] = [.max], limits: Limits = Limits(), bodyLimit: Int = 1024,
         connection: Request.Connection = .inProcess
@@ -41,7 +41,7 @@ enum ParserOutcome: Hashable {
         return outcomes
     }
 
-    /// The outcomes of a text, which have to be the same whether it comes at once or byte by byte.
+    /// The outcomes of a text, which must be the same all at once and byte by byte.
     static func parse(
         _ text: String, limits: Limits = Limits(), bodyLimit: Int = 1024,
         at location: SourceLocation = #_sourceLocation
@@ -52,19 +52,19 @@ enum ParserOutcome: Hashable {
         return whole
     }
 
-    /// The outcomes of a request that begins with that line.
+    /// The outcomes of a request with this first line.
     static func of(line: String, at location: SourceLocation = #_sourceLocation) -> [ParserOutcome] {
         parse("\(line)\r\nHost: a\r\n\r\n", at: location)
     }
 
-    /// The outcomes of a request with these field lines and no other.
+    /// The outcomes of a request with exactly these field lines.
     static func of(
         fields: String, version: String = "1.1", content: String = "", at location: SourceLocation = #_sourceLocation
     ) -> [ParserOutcome] {
         parse("PUT / HTTP/\(version)\r\n\(fields)\r\n\r\n\(content)", at: location)
     }
 
-    /// The outcomes of a request whose chunked content is that.
+    /// The outcomes of a request with this chunked content.
     static func of(chunks: String, at location: SourceLocation = #_sourceLocation) -> [ParserOutcome] {
         of(fields: "Host: a\r\nTransfer-Encoding: chunked", content: chunks, at: location)
     }

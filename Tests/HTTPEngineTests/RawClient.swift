@@ -6,12 +6,12 @@
     import Glibc
 #endif
 
-/// A client that sends exactly the bytes it is told to, and reads what comes, on a blocking socket.
+/// A client on a blocking socket that sends exactly the given bytes and reads the answers.
 ///
-/// Use it inside ``onThread(_:)``: the pool on which tests run also has to run the answers that tests wait for.
+/// Use it inside ``onThread(_:)``: the pool that runs tests must also run the answers that tests wait for.
 struct RawClient: Sendable {
     private let socket: Socket
-    // A test's threads use the client one after the other.
+    // A test's threads take turns using the client.
     nonisolated(unsafe) private let session: TLSSession?
     private var descriptor: Int32 { socket.descriptor }
 
@@ -26,7 +26,7 @@ struct RawClient: Sendable {
         if var receiveBuffer {
             setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &receiveBuffer, socklen_t(MemoryLayout<Int32>.size))
         }
-        // No test waits that long; one that would hangs no build.
+        // No test waits that long; a hanging test cannot block a build.
         var limit = timeval(tv_sec: 20, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
@@ -62,7 +62,7 @@ struct RawClient: Sendable {
         return text
     }
 
-    /// Reads one answer: its head, and as much content as it announces.
+    /// Reads one answer: its head and the announced amount of content.
     func readAnswer() throws -> String {
         let head = try read(until: "\r\n\r\n")
         let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
@@ -83,7 +83,7 @@ struct RawClient: Sendable {
         return text
     }
 
-    /// Reads exactly so many bytes.
+    /// Reads exactly this many bytes.
     func readBytes(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -100,9 +100,9 @@ struct RawClient: Sendable {
         return bytes
     }
 
-    /// Waits until the server has cut the connection off, and counts what had arrived by then.
+    /// Waits until the server has cut off the connection, and counts the bytes that had arrived by then.
     ///
-    /// Nothing is read before, so that the server cannot send more.
+    /// It reads nothing before that, so that the server cannot send more.
     func countAfterCutOff() throws -> Int {
         var entry = pollfd(fd: descriptor, events: 0, revents: 0)
         guard poll(&entry, 1, 20_000) > 0 else { throw RawClientError.noSocket }
@@ -111,7 +111,7 @@ struct RawClient: Sendable {
         return count
     }
 
-    /// Closes so that the server is told of a broken connection, as when a client crashes.
+    /// Closes so that the server sees a broken connection, as when a client crashes.
     func reset() {
         session?.discardUnsent()
         socket.discardUnsent()
@@ -120,7 +120,7 @@ struct RawClient: Sendable {
 
     func close() { session?.close() ?? socket.close() }
 
-    /// `nil` at the end of the connection. Tests that read text send ASCII only, so no character is cut in two.
+    /// `nil` at the end of the connection. Tests that read text send only ASCII, so no character is split.
     private func readSome(_ count: Int) throws -> String? {
         try readSomeBytes(count).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -142,7 +142,7 @@ enum RawClientError: Error, Equatable {
     case ended(String)
 }
 
-/// Runs blocking work on a thread of its own.
+/// Runs blocking work on a separate thread.
 func onThread<Result: Sendable>(_ work: @escaping @Sendable () throws -> Result) async throws -> Result {
     try await withCheckedThrowingContinuation { continuation in
         let isRunning = OperatingSystem.startThread {

@@ -8,7 +8,7 @@ import Testing
     import Glibc
 #endif
 
-/// A server's transport and a client's session with the test between them, which passes on as many bytes as it likes.
+/// A server's transport and a client's session; the test between them relays as many bytes as it wants.
 final class RelayedTLSPair {
     let server: Transport
     let client: TLSSession
@@ -31,7 +31,7 @@ final class RelayedTLSPair {
         clientRelay.close()
     }
 
-    /// Passes on what comes, at most so many bytes at a time, until the client's handshake is complete.
+    /// Relays data, at most this many bytes at a time, until the client's handshake is complete.
     func shakeHands(atMost count: Int = 65_536) {
         while client.shakeHands() == .waiting {
             var entries = [clientRelay, serverRelay].map {
@@ -46,7 +46,7 @@ final class RelayedTLSPair {
         }
     }
 
-    /// Passes on exactly so many bytes of the client.
+    /// Relays exactly this many of the client's bytes.
     func passOn(_ count: Int) {
         var rest = count
         while rest > 0 {
@@ -55,19 +55,19 @@ final class RelayedTLSPair {
         }
     }
 
-    /// Has the server receive bytes that the client did not send.
+    /// Sends the server bytes that the client did not send.
     func forge(_ bytes: [UInt8]) { _ = serverRelay.send(bytes) }
 
-    /// Waits until something is there for the server.
+    /// Waits until there is data for the server.
     func waitForServer() { waitFor(serverSocket, [.reading]) }
 
-    /// Whether the client has sent bytes that were not passed on.
+    /// Whether the client has sent bytes that were not relayed yet.
     var hasMore: Bool {
         var entry = pollfd(fd: clientRelay.descriptor, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, 0) == 1
     }
 
-    /// Reads once at the server, into a buffer of that size.
+    /// Reads once at the server, into a buffer of this size.
     func read(_ size: Int) -> String {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 16)
         defer { buffer.deallocate() }

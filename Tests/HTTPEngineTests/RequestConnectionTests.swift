@@ -3,11 +3,11 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What requests do to their connection; each test names the section of RFC 9112 that it is about, if no other.
+/// How requests affect their connection; each test names its section of RFC 9112, or another source.
 @Suite(.timeLimit(.minutes(1))) struct RequestConnectionTests {
     private let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
 
-    /// What a client gets that sends the text and reads until the server ends the connection.
+    /// Everything a client receives that sends the text and reads until the server ends the connection.
     private func answers(to text: String, isFinished: Bool = false) async throws -> String {
         try await withServer { port in
             try await onThread {

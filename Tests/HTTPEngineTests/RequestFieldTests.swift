@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// The field lines of a request; each test names the section of RFC 9112 that it is about, if no other.
+/// The field lines of a request; each test names its section of RFC 9112, or another source.
 @Suite struct RequestFieldTests {
     private func fields(_ lines: String, at location: SourceLocation = #_sourceLocation) -> [String] {
         ParserOutcome.requests("GET / HTTP/1.1\r\nHost: a\r\n\(lines)\r\n\r\n", at: location).flatMap {

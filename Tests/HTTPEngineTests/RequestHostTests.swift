@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// The host of a request; each test names the section of RFC 9112 that it is about, if no other.
+/// The host of a request; each test names its section of RFC 9112, or another source.
 @Suite struct RequestHostTests {
     @Test(arguments: [
         "a", "a.b-c_d~e", "A.", "xn--bcher-kva.example", "127.0.0.1:8080", "a:", "a:0", "a:65535", "[::1]", "[::]",

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// What is too long; each test names the section of RFC 9112 that it is about, if no other.
+/// Requests that exceed limits; each test names its section of RFC 9112, or another source.
 @Suite struct RequestLimitTests {
     /// A head of exactly `count` bytes.
     private func head(of count: Int) -> String {

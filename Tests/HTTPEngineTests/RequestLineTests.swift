@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// The first line of a request; each test names the section of RFC 9112 that it is about, if no other.
+/// The first line of a request; each test names its section of RFC 9112, or another source.
 @Suite struct RequestLineTests {
     @Test func `Section 2-1: a request is its line, its fields and its content`() {
         let text = "POST /a?b=c HTTP/1.1\r\nHost: x.test:80\r\nContent-Length: 3\r\nX-Y:\t z z \r\n\r\nabc"

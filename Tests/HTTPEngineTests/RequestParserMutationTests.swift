@@ -9,9 +9,9 @@ import Testing
     import Glibc
 #endif
 
-/// Feeds the parser with requests that were damaged at random, always the same ones.
+/// Feeds the parser randomly damaged requests, the same ones in every run.
 @Suite struct RequestParserMutationTests {
-    /// `UNDERSTUDY_FUZZ_INPUTS` says how many inputs are tried.
+    /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
     private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 20_000
 
     @Test(arguments: 0..<8)
@@ -32,12 +32,12 @@ import Testing
             }
             for outcome in whole { tally[outcome.isRefusal, default: 0] += 1 }
         }
-        // Inputs of which all or none are refused would test nothing.
+        // If all or none of the inputs were refused, this would test nothing.
         #expect(tally[true, default: 0] > Self.inputCount / 80)
         #expect(tally[false, default: 0] > Self.inputCount / 80)
     }
 
-    /// Whether a refusal stands at the end only and every request is one that a handler may see.
+    /// Whether no outcome before the last is a refusal, and handlers may see every request.
     private func isSound(_ outcomes: [ParserOutcome]) -> Bool {
         outcomes.dropLast().allSatisfy { !$0.isRefusal } && outcomes.allSatisfy(\.isAllowed)
     }
@@ -46,7 +46,7 @@ import Testing
 extension ParserOutcome {
     fileprivate var isRefusal: Bool { if case .refusal = self { true } else { false } }
 
-    /// Restates in other words what no handler should have to check again.
+    /// Restates the guarantees that handlers rely on.
     fileprivate var isAllowed: Bool {
         guard case .request(let request) = self else { return true }
         let methods = ["GET", "HEAD", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"]
@@ -81,7 +81,7 @@ private enum RequestMutation {
         "X: aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\r\n",
     ]
 
-    /// One to three requests behind one another, with up to six damages.
+    /// One to three consecutive requests with up to six damages.
     static func input(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...3, using: &random) {

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Whether and how a connection goes on; each test names the section of RFC 9112 that it is about, if no other.
+/// Whether and how a connection continues; each test names its section of RFC 9112, or another source.
 @Suite struct RequestPersistenceTests {
     private func persists(_ version: String, _ lines: String, at location: SourceLocation = #_sourceLocation) -> [Bool]
     {

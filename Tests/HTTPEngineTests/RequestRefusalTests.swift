@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPEngine
 
-/// What a client gets that is refused: each refusal over a socket, whole, and then the end of the connection.
+/// What a refused client receives: each complete refusal over a socket, then the end of the connection.
 @Suite(.timeLimit(.minutes(1))) struct RequestRefusalTests {
-    /// The shortest request that meets each refusal; the limits of these tests are small enough for all of them.
+    /// The shortest request that triggers each refusal; the limits of these tests are small enough for all of them.
     private static func text(for refusal: RequestRejection) -> String {
         switch refusal {
         case .malformedRequestLine: "GET /\r\n"
@@ -37,7 +37,7 @@ import Testing
         return limits
     }
 
-    /// What a client gets that sends the text and reads to the end, without ending its own direction.
+    /// Everything a client receives that sends the text and reads to the end, without ending its own direction.
     private func answers(to text: String, _ limits: Limits, at way: Way = .clear) async throws -> String {
         try await withServer(StubHandler(limit: { _ in .max }), limits: limits, over: way) { port in
             try await onThread {
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// The listener that refuses so; the client sends in the clear to either.
+    /// The listener that refuses this way; the client sends without TLS to either.
     private func listener(for refusal: RequestRejection) -> Way { refusal == .notTLS ? .secure : .clear }
 
     private func expectWhole(
@@ -143,6 +143,6 @@ import Testing
 }
 
 extension RequestRejection {
-    /// The refusals that bytes alone bring about.
+    /// The refusals that bytes alone can cause.
     fileprivate static let ofBytes = allCases.filter { $0 != .timedOut && $0 != .incompleteRequest }
 }

@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// The target of a request; each test names the section of RFC 9112 that it is about, if no other.
+/// The target of a request; each test names its section of RFC 9112, or another source.
 @Suite struct RequestTargetTests {
     private func targets(_ line: String, at location: SourceLocation = #_sourceLocation) -> [String] {
         ParserOutcome.requests("\(line) HTTP/1.1\r\nHost: h\r\n\r\n", at: location).map(\.target)

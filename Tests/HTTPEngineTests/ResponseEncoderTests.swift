@@ -104,7 +104,7 @@ import Wire
 }
 
 extension String {
-    /// How often that text occurs, compared by bytes: CR and LF together are one character.
+    /// The number of occurrences of this text, compared by bytes: CR and LF together are one character.
     fileprivate func components(of text: String) -> Int {
         let (all, part) = (Array(utf8), Array(text.utf8))
         return all.indices.count { all[$0...].starts(with: part) }

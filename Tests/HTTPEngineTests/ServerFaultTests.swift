@@ -4,9 +4,9 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What a client meets when a response asks for a fault.
+/// What a client receives when a response asks for a fault.
 @Suite(.timeLimit(.minutes(1))) struct ServerFaultTests {
-    /// A handler that answers every path but `/plain` with that transmission.
+    /// A handler that answers every path except `/plain` with this transmission.
     private func handler(_ transmission: Transmission, body: String = "0123456789") -> StubHandler {
         StubHandler(respond: { request in
             var response = Response.text(body)
@@ -15,7 +15,7 @@ import Wire
         })
     }
 
-    /// What a client gets that sends the text and reads to the end.
+    /// Everything a client receives that sends the text and reads to the end.
     private func answer(to text: String, over way: Way, _ transmission: Transmission) async throws -> String {
         try await withServer(handler(transmission), over: way) { port in
             try await onThread {
@@ -107,7 +107,7 @@ import Wire
         let port = server.addresses[0].port
         let delayed = try await onThread { [get, getPlain] in
             let delayed = try RawClient(port: port)
-            // The plain answer shows that the server has read the request behind it, too.
+            // The plain answer shows that the server has also read the request after it.
             try delayed.send(getPlain + get)
             _ = try delayed.readAnswer()
             let other = try RawClient(port: port)

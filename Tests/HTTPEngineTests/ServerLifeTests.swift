@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// How a server comes up and goes down.
+/// Starting and stopping a server.
 @Suite(.timeLimit(.minutes(1))) struct ServerLifeTests {
     private func server(_ listeners: [ServerConfiguration.Listener], _ handler: StubHandler = StubHandler())
         throws(ServerError) -> Server
@@ -75,7 +75,7 @@ import Wire
         await isRequested.wait()
         async let stop: Void = server.stop(within: .seconds(30))
         let ends = try await onThread {
-            // Its end shows that the stop has begun; the other answer comes after it.
+            // The end of the idle connection shows that the stop has begun; the other answer comes after it.
             let idle = try clients.idle.readToEnd()
             isReleased.give()
             let held = try clients.held.readToEnd()
@@ -95,7 +95,7 @@ import Wire
     @Test func `Work that begins after the stop is told of it too`() async throws {
         let handler = StubHandler(respond: { _ in
             .deferred {
-                // As whoever waits for something to happen: cancelled, it answers with what there is.
+                // Like work that waits for an event: when cancelled, it answers with what it has.
                 try? await Task.sleep(for: .seconds(3600))
                 return .text("in time")
             }
@@ -105,14 +105,14 @@ import Wire
         let port = server.addresses[0].port
         let client = try await onThread {
             let client = try RawClient(port: port)
-            // The loop takes its connection, and half of its request, before that of the second one.
+            // The loop accepts this connection and reads half of its request before the second connection.
             try client.send("GET / HTTP/1.1\r\nHost: a\r\n")
             try RawClient(port: port).close()
             return client
         }
         async let stop: Void = server.stop(within: .seconds(30))
         let answer = try await onThread {
-            // Once nobody listens any more, the loop is stopping.
+            // Once no one is listening any more, the loop is stopping.
             while let other = try? RawClient(port: port) { other.close() }
             try client.send("\r\n")
             return try client.readToEnd()
@@ -128,7 +128,7 @@ import Wire
         let handler = StubHandler(respond: { _ in
             .deferred {
                 isRequested.give()
-                // Work that does not heed its cancellation.
+                // Work that ignores cancellation.
                 await Task.detached { await isReleased.wait() }.value
                 return .text("too late")
             }
@@ -168,7 +168,7 @@ import Wire
                 return client
             }
         }
-        // Each of the two is on a loop of its own.
+        // Each client is on a separate loop.
         var waiting = 2
         for await _ in requests {
             waiting -= 1
@@ -189,7 +189,7 @@ import Wire
         await server.stop(within: .seconds(5))
         await server.stop(within: .seconds(5))
         await server.waitUntilStopped()
-        // The port is free for others now, so that somebody else may answer there.
+        // The port is free now, so another process may answer there.
         let answer = try? await HTTPClient.send(url: "http://\(server.addresses[0])/", within: .seconds(20))
         #expect(answer?.body != Array("never started".utf8))
     }

@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What a server does with clients that are slow, too many, or gone.
+/// How a server treats clients that are slow, too many, or gone.
 @Suite(.timeLimit(.minutes(1))) struct ServerLimitTests {
     private func limits(_ change: (inout Limits) -> Void) -> Limits {
         var limits = Limits()
@@ -11,7 +11,7 @@ import Wire
         return limits
     }
 
-    /// What a client gets that sends the text and reads to the end.
+    /// Everything a client receives that sends the text and reads to the end.
     private func answer(to text: String, _ limits: Limits) async throws -> String {
         try await withServer(limits: limits) { port in
             try await onThread {
@@ -64,7 +64,7 @@ import Wire
                 defer { client.close() }
                 try client.send(text)
                 #expect(try client.readToEnd().hasSuffix("GET / []"))
-                // Sending fails once the server has closed, and not before.
+                // Sending fails only after the server has closed.
                 #expect(throws: RawClientError.self) { while true { try client.send("x") } }
             }
         }

@@ -4,9 +4,9 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What the engine tells an operator of clients that never get as far as a request.
+/// What the engine tells an operator about clients that never get as far as a request.
 @Suite(.timeLimit(.minutes(1))) struct ServerNoteTests {
-    /// A handler that keeps the notes.
+    /// A handler that records the notes.
     private final class Notebook: RequestHandler {
         private let state = Mutex<[EngineNote]>([])
 
@@ -17,7 +17,7 @@ import Wire
         func noted(_ note: EngineNote) { state.withLock { $0.append(note) } }
     }
 
-    /// What is noted of a client that does this to a server at that kind of listener.
+    /// The notes about a client that does this to a server with this kind of listener.
     private func notes(
         _ way: Way, limits: Limits = Limits(), _ body: @escaping @Sendable (RawClient) throws -> Void
     ) async throws -> [String] {
@@ -27,7 +27,7 @@ import Wire
         server.start()
         let port = server.addresses[0].port
         do {
-            // Always in the clear: who speaks TLS properly is not noted.
+            // Always without TLS: clients that speak TLS properly are not noted.
             try await onThread {
                 let client = try RawClient(port: port)
                 defer { client.close() }
@@ -97,7 +97,7 @@ import Wire
             let client = try RawClient(port: port)
             try client.send([0x16, 0x03, 0x01])
             client.reset()
-            // A second client is served behind the first one's end.
+            // A second client is served after the first one ends.
             let next = try RawClient(port: port, over: .secure)
             defer { next.close() }
             try next.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")

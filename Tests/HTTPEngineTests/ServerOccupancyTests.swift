@@ -4,16 +4,16 @@ import Wire
 
 @testable import HTTPEngine
 
-/// How busy a server says that it is.
+/// The load that a server reports.
 @Suite(.timeLimit(.minutes(1))) struct ServerOccupancyTests {
-    /// A handler of WebSockets that greets, so that a client knows when it has one.
+    /// A WebSocket handler that sends a greeting, so that a client knows when it is connected.
     private struct Greeter: WebSocketHandler {
         func opened(_ socket: WebSocket) { socket.send(.text("hello")) }
         func received(_ message: WebSocketMessage, on socket: WebSocket) {}
         func closed(_ socket: WebSocket, _ closure: WebSocketClosure) {}
     }
 
-    /// Keeps what the server hands over.
+    /// Keeps the values that the server passes.
     private final class Kept: Sendable {
         let occupancies = Mutex<[ServerOccupancy]>([])
 
@@ -45,7 +45,7 @@ import Wire
             let socket = try WebSocketClient(port: port)
             _ = try socket.read()
             let two = kept.counts
-            // The server closes once it has answered the close frame, so that its end has been counted before.
+            // The server closes after answering the close frame, so the end has been counted by then.
             try socket.send(ClientFrame.close(1000))
             _ = try socket.read()
             _ = try socket.raw.readBytesToEnd()

@@ -9,7 +9,7 @@ import Wire
         "GET \(path) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
     }
 
-    /// What a client gets that sends all of the text, ends its direction and reads to the end.
+    /// Everything a client receives that sends all of the text, ends its direction and reads to the end.
     private func exchange(_ text: String, _ handler: StubHandler = StubHandler(), _ limits: Limits = Limits())
         async throws -> String
     {

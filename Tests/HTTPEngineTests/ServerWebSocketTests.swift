@@ -5,7 +5,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// A handler of WebSockets that keeps what happened, and sends each message back.
+/// A WebSocket handler that records events and echoes each message.
 private final class Echo: WebSocketHandler {
     enum Event: Equatable {
         case opened
@@ -41,7 +41,7 @@ private final class Echo: WebSocketHandler {
     }
 }
 
-/// The WebSocket that a connection becomes.
+/// A WebSocket after the upgrade of its connection.
 @Suite(.timeLimit(.minutes(1))) struct ServerWebSocketTests {
     private func handler(
         _ echo: any WebSocketHandler, silence: Duration = .seconds(600), transmission: Transmission = .plain
@@ -61,7 +61,7 @@ private final class Echo: WebSocketHandler {
         })
     }
 
-    /// Opens a WebSocket, has `body` use it, and waits until the handler knows of the end; what the handler saw.
+    /// Opens a WebSocket, runs `body` on it and waits until the handler sees its end; returns the handler's events.
     private func events(
         _ echo: Echo = Echo(), silence: Duration = .seconds(600), limits: Limits = Limits(), behind: [UInt8] = [],
         transmission: Transmission = .plain, over way: Way, _ body: @escaping @Sendable (WebSocketClient) throws -> Void
@@ -225,9 +225,9 @@ private final class Echo: WebSocketHandler {
         }
     }
 
-    /// Sends until the server has given the client up.
+    /// Sends until the server disconnects the client.
     private func overfill(_ socket: WebSocket, _ echo: Echo) async {
-        // The system takes some megabytes before the queue begins to fill.
+        // The system buffers some megabytes before the queue starts to fill.
         for _ in 0..<4000 where !echo.events.contains(where: { $0 != .opened }) {
             socket.send(.binary([UInt8](repeating: 1, count: 16 * 1024)))
         }
@@ -278,7 +278,7 @@ private final class Echo: WebSocketHandler {
             try await onThread {
                 var last = try slow.read()
                 while last.opcode == 2 {
-                    // No frame is cut: what waited goes out before the end.
+                    // No frame is cut: what was queued is sent before the end.
                     #expect(last.payload.count == 16 * 1024)
                     last = try slow.read()
                 }
@@ -365,7 +365,7 @@ private final class Echo: WebSocketHandler {
                 let plain = try client.readAnswer()
                 #expect(plain.hasPrefix("HTTP/1.1 426 Upgrade Required\r\nUpgrade: websocket\r\n"))
                 #expect(plain.contains("\r\nConnection: upgrade\r\n"))
-                // The connection goes on.
+                // The connection stays open.
                 let old = WebSocketClient.handshake.replacing("Version: 13", with: "Version: 8")
                 try client.send(old)
                 #expect(try client.readAnswer().contains("\r\nSec-WebSocket-Version: 13\r\n"))

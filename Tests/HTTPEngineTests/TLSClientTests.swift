@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// The client over TLS, against a server of the test that says exactly what it is told to.
+/// The client over TLS, against a test server that sends exactly what it is told to.
 @Suite(.timeLimit(.minutes(1))) struct TLSClientTests {
     @Test(arguments: ["localhost", "127.0.0.1"])
     func `A request goes over TLS and its answer comes back`(host: String) async throws {
@@ -85,14 +85,14 @@ import Testing
         }
     }
 
-    /// How the server ends the connection behind its answer.
+    /// How the server ends the connection after its answer.
     private enum Ending {
         case closeNotify
-        /// Only the stream ends.
+        /// Only the TCP stream ends.
         case bare
     }
 
-    /// Has the client ask a server of one answer.
+    /// Makes the client send a request to a server that gives one answer.
     @discardableResult private func exchange(
         host: String = "localhost", _ answer: String, _ ending: Ending, body: [UInt8] = [],
         names: [String] = ["localhost", "127.0.0.1"], trust: TLSTrust? = nil

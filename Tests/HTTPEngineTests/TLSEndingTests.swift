@@ -18,7 +18,7 @@ import Testing
         _ = pair.client.send("abc")
         #expect(pair.client.finishWriting())
         waitFor(pair.serverSocket, [.reading])
-        // Both records are with OpenSSL now or will be; either way nothing but reading tells.
+        // Both records are in OpenSSL now or will be; only reading shows it.
         #expect(pair.readAtServer().text == "abc")
         if !pair.server.hasBufferedInput { waitFor(pair.serverSocket, [.reading]) }
         #expect(pair.readAtServer().transfer.text == "ended")
@@ -54,7 +54,7 @@ import Testing
 
     @Test func `The end waits for room on the way, and comes once`() throws {
         let pair = try pair(bufferSize: 4096)
-        // The tickets that come behind the handshake are out of the way.
+        // The tickets sent after the handshake are read first.
         _ = pair.server.send("x")
         #expect(pair.readAtClient(until: "x") == "x")
         #expect(pair.server.finishWriting(afterFilling: pair.serverSocket) == false)
@@ -67,7 +67,7 @@ import Testing
             waitFor(pair.clientSocket, [.reading])
             received += pair.clientSocket.takeAll()
         } while pair.clientSocket.read(into: UnsafeMutableRawBufferPointer(start: nil, count: 0)).text != "ended"
-        // An alert of TLS 1.3 has two bytes and looks like content, RFC 8446 section 5.2.
+        // A TLS 1.3 alert has two bytes and looks like content, RFC 8446 section 5.2.
         let end = received.drop { $0 == UInt8(ascii: "-") }
         #expect(Array(end.prefix(5)) == [0x17, 0x03, 0x03, 0x00, 0x13])
         #expect(end.count == 24)
@@ -97,7 +97,7 @@ import Testing
 }
 
 extension Transport {
-    /// Fills the socket below with hyphens, so that not even an alert finds room, and then says the end.
+    /// Fills the underlying socket with hyphens, so that not even an alert fits, and then finishes writing.
     fileprivate func finishWriting(afterFilling socket: Socket) -> Bool {
         let filling = [UInt8](repeating: UInt8(ascii: "-"), count: 1024)
         while socket.send(filling) != "would block" {}
@@ -107,7 +107,7 @@ extension Transport {
 }
 
 extension Socket {
-    /// What is there now.
+    /// Everything that can be read now.
     fileprivate func takeAll() -> [UInt8] {
         var bytes: [UInt8] = []
         var part = [UInt8](repeating: 0, count: 4096)

@@ -112,7 +112,7 @@ import Testing
         X509_sign(middle.pointer, keys[0].pointer, EVP_sha1())
         let own = try CertificateDraft(name: "own", key: keys[2], validity: now..<(now + 100), issuer: middle)
             .sign(with: keys[1])
-        // Written and read once more, since a signature is not noticed on a certificate that was looked at before.
+        // Written and read again, since OpenSSL ignores a new signature on a certificate it has already examined.
         let chain = own.pem + middle.pem
         #expect(throws: TLSIdentityError.weakSignature(2)) {
             try TLSIdentity(certificateChain: chain, privateKey: keys[2].pem)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Clients that do not speak TLS, or not to us.
+/// Clients that do not speak TLS, or not with our server.
 @Suite(.timeLimit(.minutes(1))) struct TLSIntruderTests {
     @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "p", "Z"])
     func `A client that speaks HTTP by mistake can be told so in the clear`(text: String) throws {
@@ -12,14 +12,14 @@ import Testing
         waitFor(server, [.reading])
         #expect(read(transport) == "broken")
         #expect(transport.hasFallenBack)
-        // There is no handshake to wait for any more.
+        // There is no handshake left to wait for.
         #expect(transport.isEstablished)
         #expect(transport.needs == [])
         #expect(transport.handshakeProblem == "the client speaks HTTP without TLS")
         #expect(read(transport) == "broken")
         #expect(transport.send("HTTP/1.1 400 Bad Request\r\n\r\n") == "moved 28")
         #expect(transport.finishWriting())
-        // What the client sent lies where it was.
+        // The client's bytes are still unread.
         waitFor(server, [.reading])
         #expect(drain(transport) == "moved \(text.utf8.count)")
         transport.close()
@@ -42,7 +42,7 @@ import Testing
 
     @Test(
         arguments: [
-            // OpenSSL sends no alert in a version that nobody speaks.
+            // OpenSSL sends no alert for an unknown version.
             ([0x16, 0x09, 0x09, 0x00, 0x05, 1, 2, 3, 4, 5], nil), ([0x16, 0x03, 0x01, 0xFF, 0xFF, 1, 0, 0, 5], 0x15),
             ([0x16, 0x03, 0x01, 0x00, 0x04, 1, 0, 0, 0], 0x15), ([0x16, 0x03, 0x01, 0x00, 0x05, 2, 0, 0, 1, 0], 0x15),
         ] as [([UInt8], UInt8?)])

@@ -9,9 +9,9 @@ import Testing
     import Glibc
 #endif
 
-/// What tests make their certificates with.
+/// Makes the certificates of the tests.
 enum TestAuthority {
-    /// The authority of all tests of this process.
+    /// The authority shared by all tests of this process.
     static let shared = Result { try CertificateAuthority() }
 
     /// An identity for `localhost` and the loopback addresses that many tests share.
@@ -23,11 +23,11 @@ enum TestAuthority {
         return try TLSIdentity(certificateChain: issue.certificateChain, privateKey: issue.privateKey)
     }
 
-    /// A client that believes the authority.
+    /// A client that trusts the authority.
     static func trust() throws -> TLSTrust { try TLSTrust(alsoIn: shared.get().certificatePEM) }
 }
 
-/// A server's transport and a client's session on two ends of one connection, driven by the test in turn.
+/// A server's transport and a client's session at the two ends of one connection, driven in turn by the test.
 final class TLSPair {
     let server: Transport
     let serverSocket: Socket
@@ -47,7 +47,7 @@ final class TLSPair {
         buffer.deallocate()
     }
 
-    /// Has both sides shake hands; what the server's last read gave is the result.
+    /// Performs the handshake on both sides; also returns the result of the server's last read.
     @discardableResult func shakeHands() -> (client: TLSSession.Progress, server: Socket.Transfer) {
         var serverSide = Socket.Transfer.wouldBlock
         while true {
@@ -79,10 +79,10 @@ final class TLSPair {
         return (transfer, String(decoding: buffer[..<count], as: UTF8.self))
     }
 
-    /// Reads at the server until that text is there, or the way ends.
+    /// Reads at the server until this text has arrived or the connection ends.
     func readAtServer(until text: String) -> String { read(until: text, serverSocket, readAtServer) }
 
-    /// Reads at the client until that text is there, or the way ends.
+    /// Reads at the client until this text has arrived or the connection ends.
     func readAtClient(until text: String) -> String { read(until: text, clientSocket, readAtClient) }
 
     private func read(
@@ -103,7 +103,7 @@ final class TLSPair {
     }
 }
 
-/// Both ends of a new connection over loopback.
+/// Creates a loopback connection and returns both ends.
 func connectedSockets(bufferSize: Int32? = nil) throws -> (server: Socket, client: Socket) {
     let listener = try ListeningSocket(.init(port: 0))
     let address = try #require(SocketAddress.resolve(host: "127.0.0.1", port: listener.address.port).first)
@@ -123,7 +123,7 @@ func connectedSockets(bufferSize: Int32? = nil) throws -> (server: Socket, clien
     return (server, client)
 }
 
-/// Waits until a socket is ready; not longer than any test should.
+/// Waits until a socket is ready; no longer than any test should wait.
 func waitFor(_ socket: Socket, _ interest: Interest) {
     let events = (interest.contains(.reading) ? POLLIN : 0) | (interest.contains(.writing) ? POLLOUT : 0)
     var entry = pollfd(fd: socket.descriptor, events: Int16(events), revents: 0)
@@ -144,35 +144,35 @@ extension Socket.Transfer {
 }
 
 extension TLSSession {
-    /// Writes all of a text that fits.
+    /// Writes as much of a text as fits.
     func send(_ text: String) -> String { Array(text.utf8).withUnsafeBytes { write($0).text } }
 }
 
 extension Transport {
-    /// Writes all of a text that fits.
+    /// Writes as much of a text as fits.
     func send(_ text: String) -> String { Array(text.utf8).withUnsafeBytes { write($0).text } }
 }
 
 extension Socket {
-    /// Writes all of a text that fits.
+    /// Writes as many of the bytes as fit.
     @discardableResult func send(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { write($0).text } }
 }
 
 extension TLSTrust {
-    /// The same trust with only that version of TLS.
+    /// The same trust, limited to this version of TLS.
     func only(_ version: Int32) throws -> TLSTrust {
         let context = try #require(context)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MAX_PROTO_VERSION, Int(version), nil)
         _ = SSL_CTX_ctrl(context.pointer, SSL_CTRL_SET_MIN_PROTO_VERSION, Int(version), nil)
         if version < TLS1_2_VERSION {
-            // The old versions hash by SHA-1 and MD5, which the level of the others forbids.
+            // The old versions use SHA-1 and MD5, which the default security level forbids.
             SSL_CTX_set_security_level(context.pointer, 0)
             SSL_CTX_set_cipher_list(context.pointer, "ALL:@SECLEVEL=0")
         }
         return self
     }
 
-    /// The same trust with protocols offered by ALPN.
+    /// The same trust with protocols offered through ALPN.
     func offering(_ names: [String]) throws -> TLSTrust {
         let context = try #require(context)
         let list = names.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
@@ -182,6 +182,6 @@ extension TLSTrust {
 }
 
 extension TLSSession {
-    /// The version that was agreed on.
+    /// The negotiated version.
     var version: Int32 { ask { SSL_version($0) } ?? 0 }
 }

@@ -3,9 +3,9 @@ import Testing
 
 @testable import HTTPEngine
 
-/// How content comes out of records: whole, in parts and many at once.
+/// How content is read from records: whole, in parts and many at once.
 @Suite(.timeLimit(.minutes(1))) struct TLSRecordTests {
-    /// What a record of TLS 1.3 has besides its content: head, type and tag, RFC 8446 section 5.2.
+    /// The overhead of a TLS 1.3 record: header, type and tag, RFC 8446 section 5.2.
     private let overhead = 22
 
     @Test func `One read takes several records`() throws {
@@ -56,7 +56,7 @@ import Testing
         let pair = try pair()
         _ = pair.client.send("last")
         #expect(pair.client.finishWriting())
-        // The alert has two bytes. The end of the stream is not passed on, as when something on the way holds it back.
+        // The alert has two bytes. The end of the stream is not relayed, as when something on the way delays it.
         pair.passOn(4 + 2 + 2 * overhead)
         #expect(pair.read(50) == "last")
         #expect(pair.server.hasBufferedInput)
@@ -98,7 +98,7 @@ import Testing
     private func pair() throws -> RelayedTLSPair {
         let pair = try RelayedTLSPair(TestAuthority.trust().only(TLS1_3_VERSION))
         pair.shakeHands()
-        // What the client sent last completes the server's side.
+        // The client's last bytes complete the server's side.
         while !pair.server.isEstablished {
             pair.passOn(1)
             #expect(pair.read(50) == "would block")

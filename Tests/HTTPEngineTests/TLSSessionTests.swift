@@ -28,7 +28,7 @@ import Testing
         let trust = try TestAuthority.trust().only(version)
         let first = try TLSPair(identity, trust)
         first.shakeHands()
-        // The tickets of TLS 1.3 come behind the handshake.
+        // TLS 1.3 sends tickets after the handshake.
         #expect(first.server.send("x") == "moved 1")
         #expect(first.readAtClient(until: "x") == "x")
         let session = try #require(first.client.ask { SSL_get1_session($0) } ?? nil)
@@ -167,7 +167,7 @@ import Testing
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust())
         pair.shakeHands()
         #expect(pair.client.send("x") == "moved 1")
-        // The client's close_notify comes in one read with its content.
+        // One read returns the client's close_notify together with its content.
         _ = pair.client.finishWriting()
         waitFor(pair.serverSocket, [.reading])
         #expect(pair.readAtServer().text == "x")

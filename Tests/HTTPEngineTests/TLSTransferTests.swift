@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-/// Much content in both directions at once, with sides that take little at a time.
+/// Large transfers in both directions at once, where each side accepts little at a time.
 @Suite(.timeLimit(.minutes(1))) struct TLSTransferTests {
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION], [100, 4096, 65_536])
     func `Nothing is lost or changed both ways while both sides read slowly`(version: Int32, portion: Int) throws {
@@ -36,7 +36,7 @@ import Testing
     }
 }
 
-/// Content on its way in one direction: the byte at each place is a function of the place.
+/// Content sent in one direction: the byte at each position is a function of the position.
 private struct Flow {
     private let bytes: [UInt8]
     private let portion: Int
@@ -55,7 +55,7 @@ private struct Flow {
 
     mutating func send(_ write: (UnsafeRawBufferPointer) -> Socket.Transfer) -> Bool {
         guard sent < bytes.count else { return false }
-        // Another copy each time, since buffers grow and move while a record waits.
+        // A new copy each time, since buffers grow and move while a record waits.
         let rest = Array(bytes[sent...].prefix(max(portion, 16_384)))
         switch rest.withUnsafeBytes(write) {
         case .moved(let count):

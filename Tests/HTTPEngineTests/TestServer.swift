@@ -13,19 +13,19 @@ struct StubHandler: RequestHandler {
     func answer(_ request: Request) -> Answer { respond(request) }
     func willServe(_ occupancy: ServerOccupancy) { serve(occupancy) }
 
-    /// One line with what the handler saw.
+    /// The handler's view of the request on one line.
     static func describe(_ request: Request) -> String {
         let body = request.bodyExceedsLimit ? "too much" : String(decoding: request.body, as: UTF8.self)
         return "\(request.method.rawValue) \(request.target) [\(body)]"
     }
 }
 
-/// The two ways of a connection's bytes; where a test takes both, what differs is a fault.
+/// The two kinds of connection; where a test covers both, any difference is a fault.
 enum Way: CaseIterable, Sendable {
     case clear
     case secure
 
-    /// A listener at a free port.
+    /// A listener on a free port.
     func listener() throws -> ServerConfiguration.Listener {
         switch self {
         case .clear: .init(port: 0)
@@ -34,7 +34,7 @@ enum Way: CaseIterable, Sendable {
     }
 }
 
-/// Starts a server on a free port, has `body` talk to it, and stops it.
+/// Starts a server on a free port, runs `body` against it, and stops it.
 func withServer<Result: Sendable>(
     _ handler: StubHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear,
     _ body: (Int) async throws -> Result
@@ -52,7 +52,7 @@ func withServer<Result: Sendable>(
     }
 }
 
-/// A signal that one side gives and the other waits for, in whatever order.
+/// A signal that one side gives and the other waits for, in either order.
 struct Signal: Sendable {
     private let stream: AsyncStream<Void>
     private let continuation: AsyncStream<Void>.Continuation

@@ -2,10 +2,10 @@ import Wire
 
 @testable import HTTPEngine
 
-/// A WebSocket client on a real connection, which sends frames made by hand; to be used inside ``onThread(_:)`` like the client that it
-/// stands on.
+/// A WebSocket client on a real connection that sends hand-made frames; use it inside ``onThread(_:)``
+/// like its underlying client.
 struct WebSocketClient: Sendable {
-    /// A frame as it came from the server.
+    /// A frame as received from the server.
     struct Frame: Equatable {
         let opcode: UInt8
         let payload: [UInt8]
@@ -30,7 +30,7 @@ struct WebSocketClient: Sendable {
 
     let raw: RawClient
 
-    /// Connects and shakes hands; `behind` is sent in one write with the handshake.
+    /// Connects and shakes hands; `behind` is sent in the same write as the handshake.
     init(port: Int, over way: Way = .clear, receiveBuffer: Int32? = nil, behind: [UInt8] = []) throws {
         raw = try RawClient(port: port, over: way, receiveBuffer: receiveBuffer)
         try raw.send(Array(Self.handshake.utf8) + behind)

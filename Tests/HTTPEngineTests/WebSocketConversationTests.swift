@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// How a server answers frames and ends a WebSocket; each test names the section of RFC 6455 that it is about.
+/// How a server answers frames and ends a WebSocket; each test names its section of RFC 6455.
 @Suite struct WebSocketConversationTests {
     private typealias Outcome = ConversationOutcome
 

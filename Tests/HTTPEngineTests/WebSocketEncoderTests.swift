@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What a server sends; each test names the section of RFC 6455 that it is about.
+/// What a server sends; each test names its section of RFC 6455.
 @Suite struct WebSocketEncoderTests {
     private func encode(_ message: WebSocketMessage) -> [UInt8] {
         var output: [UInt8] = []

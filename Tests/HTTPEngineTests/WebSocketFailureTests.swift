@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What breaks a WebSocket; each test names the section of RFC 6455 that it is about.
+/// What breaks a WebSocket; each test names its section of RFC 6455.
 @Suite struct WebSocketFailureTests {
     private typealias Outcome = WebSocketOutcome
 

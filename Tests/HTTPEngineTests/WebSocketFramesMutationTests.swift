@@ -10,9 +10,9 @@ import Wire
     import Glibc
 #endif
 
-/// Feeds the reader of frames with frames that were damaged at random, always the same ones.
+/// Feeds the frame reader randomly damaged frames, the same ones in every run.
 @Suite struct WebSocketFramesMutationTests {
-    /// `UNDERSTUDY_FUZZ_INPUTS` says how many inputs are tried.
+    /// The number of inputs, set by `UNDERSTUDY_FUZZ_INPUTS`.
     private static let inputCount = getenv("UNDERSTUDY_FUZZ_INPUTS").flatMap { Int(String(cString: $0)) } ?? 20_000
 
     @Test(arguments: 0..<8)
@@ -32,12 +32,12 @@ import Wire
             }
             for outcome in whole { tally[outcome.isFailure, default: 0] += 1 }
         }
-        // Inputs of which all or none fail would test nothing.
+        // If all or none of the inputs failed, this would test nothing.
         #expect(tally[true, default: 0] > Self.inputCount / 80)
         #expect(tally[false, default: 0] > Self.inputCount / 80)
     }
 
-    /// Whether the last outcome alone ends the connection and every one is such as a handler may see.
+    /// Whether no outcome before the last ends the connection, and handlers may see all of them.
     private func isSound(_ outcomes: [WebSocketOutcome], _ limit: Int) -> Bool {
         outcomes.dropLast().allSatisfy { !$0.isLast } && outcomes.allSatisfy { $0.isAllowed(limit) }
     }
@@ -46,7 +46,7 @@ import Wire
 extension WebSocketOutcome {
     fileprivate var isFailure: Bool { if case .failure = self { true } else { false } }
 
-    /// Restates in other words what no handler should have to check again.
+    /// Restates the guarantees that handlers rely on.
     fileprivate func isAllowed(_ limit: Int) -> Bool {
         switch self {
         case .text(let bytes): bytes.count <= limit && String(validating: bytes, as: UTF8.self) != nil
@@ -62,7 +62,7 @@ extension WebSocketOutcome {
 
 /// Valid frames and ways to damage them.
 private enum FrameMutation {
-    /// Frames that may follow one another; the last ones end a connection and come seldom.
+    /// Frames that may follow one another; the last ones end a connection and are rarely used.
     private static let seeds: [[UInt8]] = [
         ClientFrame.text("Hello"), ClientFrame.text("grün κόσμε 😀 and ASCII behind it"),
         ClientFrame.text("\u{7FF}\u{800}\u{FFFF}\u{10000}\u{10FFFF}"), ClientFrame.bytes(0x82, 0...20),
@@ -81,7 +81,7 @@ private enum FrameMutation {
         [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xED], [0x89, 0x80, 1, 2, 3, 4], [0x00, 0x80, 9, 9, 9, 9],
     ]
 
-    /// One to four messages behind one another, with up to three damages.
+    /// One to four consecutive messages with up to three damages.
     static func input(_ random: inout SeededGenerator) -> [UInt8] {
         var bytes: [UInt8] = []
         for _ in 0..<Int.random(in: 1...4, using: &random) { bytes += seeds.randomElement(using: &random) ?? [] }

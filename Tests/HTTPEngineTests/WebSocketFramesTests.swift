@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-/// What the frames of a client mean; each test names the section of RFC 6455 that it is about.
+/// The meaning of a client's frames; each test names its section of RFC 6455.
 @Suite struct WebSocketFramesTests {
     private typealias Outcome = WebSocketOutcome
 

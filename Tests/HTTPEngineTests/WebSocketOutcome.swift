@@ -3,7 +3,7 @@ import Wire
 
 @testable import HTTPEngine
 
-/// What the frames of a client came to, in a form that can be compared byte by byte.
+/// The outcome of a client's frames, comparable byte by byte.
 enum WebSocketOutcome: Hashable {
     case text([UInt8])
     case binary([UInt8])
@@ -18,7 +18,7 @@ enum WebSocketOutcome: Hashable {
     }
     static func failure(_ failure: WebSocketFailure) -> Self { .failure(failure.closure) }
 
-    /// Whether nothing may follow.
+    /// Whether nothing may follow it.
     var isLast: Bool {
         switch self {
         case .close, .failure: true
@@ -26,7 +26,7 @@ enum WebSocketOutcome: Hashable {
         }
     }
 
-    /// The outcomes of the bytes fed whole, which must be those of the bytes one by one and in odd portions.
+    /// The outcomes of the bytes fed at once, which must match those fed one by one and in odd portions.
     static func read(
         _ bytes: [UInt8], limit: Int = 1024, sourceLocation: SourceLocation = #_sourceLocation
     ) -> [WebSocketOutcome] {
@@ -38,7 +38,7 @@ enum WebSocketOutcome: Hashable {
         return whole
     }
 
-    /// Feeds the bytes in portions of these sizes, again and again, and collects what comes out.
+    /// Feeds the bytes in portions of these sizes, cyclically, and collects the outcomes.
     static func read(_ bytes: [UInt8], portions: [Int], limit: Int) -> [WebSocketOutcome] {
         var frames = WebSocketFrames(maximumMessageBytes: limit)
         var outcomes: [WebSocketOutcome] = []
@@ -57,11 +57,11 @@ enum WebSocketOutcome: Hashable {
 
 extension WebSocketFrames {
     fileprivate mutating func collect(_ outcomes: inout [WebSocketOutcome]) {
-        // Something behind an end is a fault, and one is enough of it.
+        // An outcome after an end is a fault; one is enough.
         while outcomes.dropLast().last?.isLast != true {
             switch next() {
             case .more:
-                // A header is all that may wait: payloads go where they belong as they come.
+                // Only a header may wait: payloads are passed on as they arrive.
                 if bufferedCount >= 14 { Issue.record("\(bufferedCount) bytes wait for more") }
                 return
             case .message(.text(let text)): outcomes.append(.text(text))

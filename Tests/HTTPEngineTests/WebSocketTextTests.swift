@@ -2,11 +2,11 @@ import Testing
 
 @testable import HTTPEngine
 
-/// Text is UTF-8, RFC 6455 section 8.1, and what is not is known with its first wrong byte.
+/// Text is UTF-8, RFC 6455 section 8.1, and an error is detected at the first wrong byte.
 @Suite struct WebSocketTextTests {
     private typealias Outcome = WebSocketOutcome
 
-    /// The bounds of RFC 3629 section 4, and texts that clients like to test with.
+    /// The bounds of RFC 3629 section 4, and texts commonly used to test clients.
     static let valid = [
         "", "Hello-µ@ßöäüàá-UTF-8!!", "κόσμε", "\u{0}", "\u{7F}", "\u{80}", "\u{7FF}", "\u{800}", "\u{D7FF}",
         "\u{E000}",
@@ -14,7 +14,7 @@ import Testing
         "eight by eight by eight: ä, and some more ASCII behind it", "👩‍👩‍👧‍👦",
     ]
 
-    /// What comes before the first wrong byte, and that byte.
+    /// The bytes before the first wrong one, and that byte.
     static let invalid: [(before: [UInt8], wrong: UInt8)] = [
         ([], 0x80), ([], 0xBF), ([], 0xC0), ([], 0xC1), ([], 0xF5), ([], 0xF8), ([], 0xFC), ([], 0xFE), ([], 0xFF),
         ([0xC2], 0x7F), ([0xC2], 0xC0), ([0xDF], 0x20), ([0xE0], 0x9F), ([0xE0], 0xC0), ([0xE0, 0xA0], 0x7F),

@@ -1,15 +1,15 @@
 import Support
 import Testing
 
-/// The acceptance examples of the vendor's spec that are about published keys; the numbers are the spec's.
+/// The spec's acceptance examples for published keys, with the spec's numbers.
 @Suite("IMS's acceptance examples: keys")
 struct AcceptanceOfKeysTests {
-    /// A token with the key that signs after a rotation.
+    /// A token signed with the key that is used after a rotation.
     private func rotated(at moment: Int = World.exampleMoment) -> Forged {
         Forged(.rotating, at: moment).header("kid", "k2b").signed(by: 5)
     }
 
-    /// Example 18, from which others go on.
+    /// Example 18, on which others build.
     private func used(_ depth: Depth) async throws -> World {
         let world = try await World(depth)
         for _ in 1...2 { try await world.me(Forged(.rotating)).expect(200, Example.ada) }
@@ -57,7 +57,7 @@ struct AcceptanceOfKeysTests {
         let before = try #require(try await world.fetches())
         let pause =
             "No key was fetched for this call: the last attempt was at 2027-01-15T08:01:00.000Z, and the next one may be at 2027-01-15T08:01:30.000Z, after 30 s (switch jwks-cooldown-seconds)."
-        // The first call has the keys fetched, the second one comes in the pause.
+        // The first call fetches the keys; the second falls within the cool-down.
         for isPaused in [false, true] {
             let answer = try await world.me(Forged(.rotating).header("kid", "nope"))
             answer.expectRefusal(401, "kid-unknown")

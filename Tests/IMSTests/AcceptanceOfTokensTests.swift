@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// The acceptance examples of the vendor's spec that are about tokens; the numbers are the spec's.
+/// The spec's acceptance examples for tokens, with the spec's numbers.
 @Suite("IMS's acceptance examples: tokens")
 struct AcceptanceOfTokensTests {
     @Test("1: a good token of an active user is accepted", arguments: Depth.allCases)

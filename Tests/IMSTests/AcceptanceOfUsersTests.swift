@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The acceptance examples of the vendor's spec that are about users, onboarding and trips; the numbers are the spec's.
+/// The spec's acceptance examples for users, onboarding and trips, with the spec's numbers.
 @Suite("IMS's acceptance examples: users, onboarding and trips")
 struct AcceptanceOfUsersTests {
     private func activate(

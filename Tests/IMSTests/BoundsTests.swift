@@ -5,7 +5,7 @@ import Testing
 
 @testable import IMS
 
-/// What keeps a client in a loop from filling the machine, and memories from lasting for ever.
+/// Limits that keep a looping client from filling memory, and records from lasting forever.
 @Suite("IMS's bounds")
 struct BoundsTests {
     @Test("a use of a token id is forgotten when its token is over")

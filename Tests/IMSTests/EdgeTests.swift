@@ -6,7 +6,7 @@ import Tokens
 
 @testable import IMS
 
-/// Input at the edges of what onboarding, minting and lists accept.
+/// Input at the limits of what onboarding, minting and lists accept.
 @Suite("IMS at the edges")
 struct EdgeTests {
     // MARK: Keys

@@ -26,7 +26,7 @@ enum Example {
         return text["issuers"]?[1]?["keys"]?["pem"]?.string ?? ""
     }
 
-    /// A request for an issuer.
+    /// A request that creates an issuer.
     static func issuer(
         _ name: String, iss: String, _ keys: JSON, _ members: JSONObject = [:], tenant: String = "demo"
     ) -> String {
@@ -37,7 +37,7 @@ enum Example {
         return JSON.object(object).text
     }
 
-    /// The source of K1's public key.
+    /// K1's public key as a key source.
     static func publicKey(_ number: Int = 1) throws -> JSON {
         ["type": "pem-public-key", "pem": .string(try Forged.pem(number))]
     }
@@ -63,33 +63,33 @@ extension World {
         try await me(try token.text(), device: device)
     }
 
-    /// ME with a token that is given as text.
+    /// ME with a token given as text.
     func me(_ token: String, device: String? = nil) async throws -> ReceivedAnswer {
         let fields = Fields.bearer(token)
         return try await call(.get, Example.me, device.map(fields.device) ?? fields)
     }
 
-    /// Replaces issuer `uat`, with these members besides those that it has.
+    /// Replaces issuer `uat`, adding these members to its own.
     func replaceUAT(_ members: JSONObject) async throws {
         let body = Example.issuer("uat", iss: Forged.Issuer.uat.rawValue, try Example.publicKey(), members)
         let answer = try await call(.put, "/ims/v1/issuers/uat", .operatorKey, body)
         guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
     }
 
-    /// Does a drill with the keys of a dev issuer.
+    /// Runs a drill with the keys of a dev issuer.
     func drill(_ issuer: String, _ drill: String) async throws {
         let answer = try await control(.post, "keys/ims/\(issuer)/\(drill)")
         guard answer.status == 200 else { throw PreparationFailure(answer: answer.text) }
     }
 
-    /// How often the keys of an issuer were asked for.
+    /// The number of times the keys of an issuer were fetched.
     func fetches(_ issuer: String = "rotating") async throws -> Int? {
         let listing = try await control(.get, "keys").json
         return listing["fetched"]?.array?.first { $0["issuer"]?.string == issuer }?["fetches"]?.int
     }
 }
 
-/// A request of a test's preparation was refused.
+/// A request that prepares a test was refused.
 struct PreparationFailure: Error, CustomStringConvertible {
     let answer: String
 

@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension ReceivedAnswer {
-    /// The answer is a refusal with the content that the vendor's spec gives, and the journal says the same.
+    /// Expects a refusal with the content given in the vendor's spec, and the same in the journal.
     func expectRefusal(
         _ status: Int, _ failure: String, field: String? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) {
@@ -11,7 +11,7 @@ extension ReceivedAnswer {
         expectChallenge(failure, sourceLocation: sourceLocation)
     }
 
-    /// A 401 says in its field which scheme is wanted and what was wrong; no other answer does.
+    /// A 401 names the required scheme and the error in its field; no other answer does.
     func expectChallenge(_ failure: String, sourceLocation: SourceLocation = #_sourceLocation) {
         let challenge =
             failure == "token-missing"
@@ -20,7 +20,7 @@ extension ReceivedAnswer {
         #expect(self["www-authenticate"] == (status == 401 ? challenge : nil), sourceLocation: sourceLocation)
     }
 
-    /// The content of a failure.
+    /// The body of a failure.
     static func body(_ failure: String, _ field: String? = nil) -> String {
         var error: JSONObject = ["code": .string(failure), "message": .string(messages[failure] ?? "unknown")]
         error["field"] = (field ?? fields[failure]).map(JSON.string)
@@ -58,7 +58,7 @@ extension ReceivedAnswer {
         "rate-limited": "Too many requests.", "service-unavailable": "Try again later.",
     ]
 
-    /// The fields that do not depend on the request.
+    /// The failures' fields that do not depend on the request.
     private static let fields = [
         "alg-not-allowed": "alg", "typ-not-allowed": "typ", "issuer-unknown": "iss", "kid-required": "kid",
         "kid-unknown": "kid", "token-expired": "exp", "lifetime-too-long": "exp", "token-use-mismatch": "token_use",

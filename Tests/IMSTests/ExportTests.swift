@@ -5,7 +5,7 @@ import Support
 import Testing
 import Understudy
 
-/// State that leaves a sandbox as JSON and comes back, over a restart and over other fixtures.
+/// State exported from a sandbox as JSON and imported again, after a restart and with other fixtures.
 @Suite("IMS's state, exported and imported")
 struct ExportTests {
     @Test("an empty state is one, and reset brings the fixtures' records back")
@@ -22,7 +22,7 @@ struct ExportTests {
         try await world.me(Forged()).expect(200)
     }
 
-    // MARK: - Over other fixtures
+    // MARK: - With other fixtures
 
     @Test("replaced fixtures: what nobody touched follows them, what was made or changed stays, fetched keys too")
     func reload() async throws {

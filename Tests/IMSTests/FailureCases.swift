@@ -3,7 +3,7 @@ import Support
 import Testing
 
 extension FailureCase {
-    /// A failure whose content is that of the vendor's spec.
+    /// A failure with the content given in the vendor's spec.
     init(
         _ name: String, status: Int, field: String? = nil, keepsState: Bool = true,
         by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer

@@ -3,7 +3,7 @@ import JSON
 import Support
 import Tokens
 
-/// A token whose every part is chosen freely, made without the minting call, so that a fault in one cannot hide in the other.
+/// A token with freely chosen parts, made without the minting call, so that a fault in one cannot hide in the other.
 struct Forged {
     /// The issuers of the example world: `iss`, the number of the key, its `kid`.
     enum Issuer: String {
@@ -50,7 +50,7 @@ struct Forged {
     var claims: JSONObject
     var key: Int
 
-    /// The token `T(issuer, …)` of the vendor's spec: each claim that is listed is set, or left out where it is `nil`.
+    /// The token `T(issuer, …)` of the vendor's spec: each listed claim is set, or omitted where it is `nil`.
     init(_ issuer: Issuer = .uat, at moment: Int = World.exampleMoment, _ changes: [(String, JSON?)] = []) {
         key = issuer.key
         header["kid"] = issuer.keyID.map(JSON.string)
@@ -60,21 +60,21 @@ struct Forged {
         for (name, value) in changes { claims[name] = value }
     }
 
-    /// With a member of the header, or without it.
+    /// Sets a member of the header, or removes it.
     func header(_ name: String, _ value: JSON?) -> Forged {
         var token = self
         token.header[name] = value
         return token
     }
 
-    /// Signed by another key.
+    /// Signed with another key.
     func signed(by key: Int) -> Forged {
         var token = self
         token.key = key
         return token
     }
 
-    /// Header and payload as they are signed.
+    /// Header and payload in the form that is signed.
     var input: String {
         Base64URL.encode(JSON.object(header).bytes) + "." + Base64URL.encode(JSON.object(claims).bytes)
     }
@@ -82,7 +82,7 @@ struct Forged {
     /// The token, signed with RS256 whatever its header says.
     func text() throws -> String { try Self.signed(input, by: key) }
 
-    /// A signature behind any text.
+    /// Any text followed by its signature.
     static func signed(_ input: String, by key: Int, _ algorithm: Algorithm = .rs256) throws -> String {
         input + "." + Base64URL.encode(try Self.key(key).sign(Array(input.utf8), algorithm: algorithm))
     }

@@ -2,12 +2,12 @@ import JSON
 import Support
 import Testing
 
-/// What becomes of a token while the keys of its issuer are on their way.
+/// Verification of a token while its issuer's keys are being fetched.
 @Suite("IMS's issuers that change while their keys are fetched")
 struct ForgeryTests {
     private static let start = "/ims/v1/issuers/rotating"
 
-    /// What happens to the issuer meanwhile.
+    /// The change to the issuer during the fetch.
     enum Event: String, CaseIterable, Sendable {
         case reset, importing, deletion, replacement, replacementByURL
 
@@ -22,7 +22,7 @@ struct ForgeryTests {
             case .replacementByURL:
                 let url: JSON = "{self}/ims/dev-issuers/cognito/jwks.json"
                 let body = ForgeryTests.issuer(["type": "jwks-url", "url": url])
-                // The delay of what is under way stays.
+                // The delay of the fetch under way remains.
                 try await world.control(.delete, "faults")
                 _ = try await world.call(.put, ForgeryTests.start, .operatorKey, body)
             }
@@ -63,14 +63,14 @@ struct ForgeryTests {
 }
 
 extension World {
-    /// Has the keys of `rotating` come late enough for something to happen meanwhile.
+    /// Delays the keys of `rotating` long enough for something to happen during the fetch.
     func delayKeys() async throws {
         let put = try await control(
             .put, "faults", #"{"vendor":"ims","route":"dev-issuer.jwks","fault":{"delay":"1s"}}"#)
         guard put.status < 300 else { throw PreparationFailure(answer: put.text) }
     }
 
-    /// Returns once the keys of `rotating` are being fetched: the dev issuer has been asked, and its answer is delayed.
+    /// Waits until the keys of `rotating` are being fetched: the dev issuer has been asked, and its answer is delayed.
     func waitForFetch() async throws {
         for _ in 0..<10_000 {
             let listing = try await control(.get, "keys").json

@@ -5,11 +5,11 @@ import Testing
 @testable import IMS
 
 extension VendorConformance {
-    /// IMS, as the kit has to know it.
+    /// IMS's description for the conformance kit.
     package static let ims = {
         var vendor = VendorConformance(
             id: "ims",
-            // Of the keys that a drill made, an export has no private parts.
+            // An export has no private parts of the keys that a drill created.
             life: SandboxLife(
                 secrets: ["PRIVATE", "private_key", "11223344", "activation_code", "operator-test-key"],
                 portability: .nothing
@@ -58,7 +58,7 @@ extension TokenCase {
             ("padded-base64", "token-malformed"), ("two-parts", "token-malformed"), ("four-parts", "token-malformed"),
             ("milliseconds", "token-not-yet-valid"), ("string-exp", "claim-invalid"), ("fractional-exp", nil),
             ("no-nbf-no-iat", "claim-missing"), ("lifetime-16m", nil), ("embedded-jwk", "signature-invalid"),
-            // A kid is ignored where the keys have none.
+            // A kid is ignored if the keys have none.
             ("unknown-kid", nil),
         ],
         // An RSA key is no secret.
@@ -88,7 +88,7 @@ extension BoundCase {
     ]
 }
 
-/// Something of every kind that happens to IMS's users, and what states of them cannot be.
+/// Every kind of event for IMS's users, and states that are invalid.
 enum IMSLife {
     private static let newIssuer = "https://new.example.test"
 
@@ -96,7 +96,7 @@ enum IMSLife {
         .bearer(try Forged(.uat, [("sub", .string(subject))]).text())
     }
 
-    /// Something of every kind happens.
+    /// Performs every kind of change.
     static func live(_ world: World) async throws {
         let issuer = Example.issuer("new", iss: newIssuer, try Example.publicKey(6), ["replay": "single-use"])
         try await world.call(.post, "/ims/v1/issuers", .operatorKey, issuer).expect(201)
@@ -118,7 +118,7 @@ enum IMSLife {
 
     private static let once = Forged(.uat, [("iss", .string(newIssuer)), ("jti", "j")]).signed(by: 6)
 
-    /// Everything that a client can see of it.
+    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         var texts: [String] = []
         for path in ["me", "trips", "trips/t-1", "driving-summary", "invitations"] {
@@ -134,7 +134,7 @@ enum IMSLife {
         return texts
     }
 
-    /// The codes of users who are not active yet.
+    /// The codes of users who are not yet active.
     static func kept(_ world: World) async throws -> [String] {
         var codes: [String] = []
         for user in ["usr-4", "usr-5"] {

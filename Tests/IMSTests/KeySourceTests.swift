@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// Every way to hand over keys, and what is refused of it.
+/// Every way to supply keys, and what is refused.
 @Suite("IMS's key sources")
 struct KeySourceTests {
     private static let iss = "https://new.example.test"
@@ -145,7 +145,7 @@ struct KeySourceTests {
         try await world.me(token(3)).expectRefusal(503, "keys-unavailable")
     }
 
-    /// A source and what it is refused for.
+    /// A source and the failure it is refused with.
     private static let wrong: [(JSON, String, String?)] = [
         (["type": "pem"], "body-invalid", "keys.type"), ([:], "body-invalid", "keys.type"),
         (["type": "jwks-url"], "body-invalid", "keys.url"),

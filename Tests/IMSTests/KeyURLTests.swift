@@ -3,7 +3,7 @@ import Testing
 
 @testable import IMS
 
-/// Which URLs may be asked for keys.
+/// The URLs from which keys may be fetched.
 @Suite("IMS's key URLs")
 struct KeyURLTests {
     private func isAllowed(_ url: String, named: Set<String> = []) -> Bool {

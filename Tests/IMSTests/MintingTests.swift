@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// Tokens from the minting call, good and defective.
+/// Valid and defective tokens from the minting call.
 @Suite("IMS's minted tokens")
 struct MintingTests {
     @Test(

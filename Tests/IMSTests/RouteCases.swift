@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// How each route is called with success.
+/// A successful call of each route.
 extension RouteCase {
     private static let uat =
         #"{"name":"uat","issuer":"https://auth.example.test/uat","tenant":"demo","environment":"uat","#

@@ -21,7 +21,7 @@ struct RuleExampleTests {
         return IMSIssuer(record, keys: [try Forged.key(1).verificationKey, try Forged.key(2).verificationKey])
     }
 
-    /// A token of an issuer of these members, whose first key made the signature.
+    /// A token of an issuer with these members, signed with its first key.
     private static func facts(
         _ token: Forged = Forged(), _ members: JSONObject = [:], _ switches: [String: String] = [:],
         text: String? = nil, _ change: (inout IMSFacts) -> Void = { _ in }

@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// The shipped scenarios, each played as an app would meet it, and the actions.
+/// The shipped scenarios, each played as an app would experience it, and the actions.
 @Suite("IMS's scenarios and actions")
 struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
@@ -71,7 +71,7 @@ struct ScenarioTests {
         try await world.call(.post, "/ims/v1/trips", fields, Example.trip).expect(200, Example.tripAnswer)
     }
 
-    /// An action, what it is told, and what a token of that sub then comes to.
+    /// An action, its members, and the outcome for a token with that sub.
     private static let actions: [(String, String, String, String?)] = [
         ("enroll-user", #"{"email":"dora@example.test","enterprise_id":"EMP-5","activate":true}"#, "EMP-5", nil),
         ("enroll-user", #"{"email":"dora@example.test","enterprise_id":"EMP-5"}"#, "EMP-5", "user-not-active"),
@@ -133,7 +133,7 @@ struct ScenarioTests {
         }
     }
 
-    /// What the key URL answers, and the reason that the journal gives.
+    /// The key URL's answer and the reason in the journal.
     private static let answers: [(JSON, String)] = [
         (["respond": ["status": 302, "headers": ["Location": "https://example.com/"]]], "redirects are not followed"),
         (["respond": ["status": 404]], "status 404; expected 200"), (["respond": ["body": "<html>"]], "is no JSON"),

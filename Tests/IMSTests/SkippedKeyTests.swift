@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// Members of key sets that cannot be used, and limits that nobody gets around.
+/// Members of key sets that cannot be used, and limits that cannot be bypassed.
 @Suite("IMS's skipped keys")
 struct SkippedKeyTests {
     private static func jwk(_ number: Int, _ kid: String, _ changes: JSONObject = [:]) throws -> JSON {

@@ -164,7 +164,7 @@ struct StateTests {
         #expect(read.json["points"]?.text == "[\(point.replacing(#","extra":1"#, with: ""))]")
     }
 
-    /// A change of the sample trip that makes it wrong, and the path of what is wrong.
+    /// A change that makes the sample trip invalid, and the path of the problem.
     private static let wrongTrips: [(String, String, String)] = [
         (#""trip_id":"t-1","#, "", "trip_id"), ("t-1", "", "trip_id"),
         ("t-1", String(repeating: "t", count: 65), "trip_id"), ("07:00:00Z", "07:00:00", "started_at"),
@@ -216,7 +216,7 @@ struct StateTests {
             .expectRefusal(400, "body-invalid", field: name)
     }
 
-    /// A file and what comes of it: an answer, or a failure with its field.
+    /// A file and its result: an answer, or a failure with its field.
     private static let files: [(String, String, String?)] = [
         ("email\r\na@b.test\r\n\r\n\"c@\"\"d\"\r\n", #"{"enrolled":2,"activated":0,"errors":[]}"#, nil),
         (

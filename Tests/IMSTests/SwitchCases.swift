@@ -2,13 +2,13 @@ import JSON
 import Support
 import Testing
 
-/// What each value of each switch does (section 8 of the vendor's spec).
+/// The effect of each value of each switch (section 8 of the vendor's spec).
 extension SwitchCase {
     private static func me(_ claims: [(String, JSON?)]) -> @Sendable (World) async throws -> ReceivedAnswer {
         { try await $0.me(Forged(.uat, claims)) }
     }
 
-    /// The rotating issuer used, then rotated, and after so many seconds met by a token with the new key.
+    /// Uses and rotates the rotating issuer, then sends a token with the new key after the given seconds.
     private static func rotated(after seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
         { world in
             try await world.me(Forged(.rotating)).expect(200)
@@ -18,7 +18,7 @@ extension SwitchCase {
         }
     }
 
-    /// The dev issuer that gives no lifetime away, its key replaced after so many seconds, the old one used again.
+    /// A dev issuer that states no lifetime: its key is replaced, and after the given seconds the old one is used.
     private static func replaced(after seconds: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
         { world in
             let source: JSON = ["type": "jwks-url", "url": "{self}/ims/dev-issuers/rotating/jwks.json"]
@@ -45,7 +45,7 @@ extension SwitchCase {
         }
     }
 
-    /// The host is this machine for whoever resolves it, and none that counts as it without a switch.
+    /// Creates an issuer whose URL's host resolves to this machine but is not accepted without a switch.
     private static func create(_ url: String) -> @Sendable (World) async throws -> ReceivedAnswer {
         { world in
             let body = Example.issuer(
@@ -109,7 +109,7 @@ extension SwitchCase {
         SwitchCase("jwks-allow-http", "127.1", create("http://127.1:1/jwks.json")),
     ]
 
-    /// What the SDK would do with a token that has so many seconds left.
+    /// What the SDK would do with a token that expires in the given number of seconds.
     private static func renewal(secondsLeft: Int) -> @Sendable (World) async throws -> ReceivedAnswer {
         { world in
             let token = try Forged(.uat, [("exp", JSON(World.exampleMoment + secondsLeft))]).text()

@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// What switches do beyond the cases of `SwitchCases.swift`.
+/// Effects of switches beyond the cases of `SwitchCases.swift`.
 @Suite("IMS's switches")
 struct SwitchTests {
     @Test("a user who is adopted is enrolled and active, and stays")

@@ -6,10 +6,10 @@ import Tokens
 
 @testable import IMS
 
-/// Rules beyond the acceptance examples, and the texts that are read by hand.
+/// Rules beyond the acceptance examples, and texts that are parsed by hand.
 @Suite("IMS's token rules")
 struct TokenRuleTests {
-    /// A change of a claim and the failure that it leads to, with the field.
+    /// A changed claim and the resulting failure, with its field.
     private static let claims: [(String, JSON?, String?, String?)] = [
         ("iss", nil, "claim-missing", "iss"), ("iss", .null, "claim-missing", "iss"),
         ("iss", 7, "claim-invalid", "iss"),
@@ -56,7 +56,7 @@ struct TokenRuleTests {
         try await world.advance("600s")
         for _ in 0..<4 { try await world.me(token).expect(200) }
         #expect(try await world.fetches() == 2)
-        // A clock that is set back says nothing of how old the keys are.
+        // After the clock is set back, the age of the keys is unknown.
         try await world.freeze(at: World.exampleMoment + 500)
         try await world.me(token).expect(200)
         #expect(try await world.fetches() == 3)
@@ -96,7 +96,7 @@ struct TokenRuleTests {
         try await World().me(token).expectRefusal(401, "claim-invalid", field: "exp")
     }
 
-    /// A change of the header and the failure that it leads to.
+    /// A changed header member and the resulting failure.
     private static let headers: [(String, JSON?, String?)] = [
         ("typ", "jwt", nil), ("typ", "JWS", "typ-not-allowed"), ("typ", 7, "typ-not-allowed"),
         ("alg", nil, "alg-not-allowed"), ("alg", "rs256", "alg-not-allowed"), ("alg", "ES256", "alg-not-allowed"),

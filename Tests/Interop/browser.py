@@ -1,4 +1,4 @@
-"""A headless Chromium that opens one page of ours and has it tell what it saw."""
+"""A headless Chromium that opens one of our pages, which reports what it saw."""
 
 import json
 import os
@@ -16,16 +16,16 @@ from urllib.parse import urlencode
 PAGES = Path(__file__).parent / "pages"
 PROGRAMS = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
 APPLICATIONS = [f"/Applications/{name}.app/Contents/MacOS/{name}" for name in ("Chromium", "Google Chrome")]
-# A machine with other work to do may take its time over the start alone.
+# On a busy machine, the start alone may take a while.
 PATIENCE = 90
 
 
 class NoBrowser(Exception):
-    """There is nothing to open a page with."""
+    """No browser is installed."""
 
 
 def program() -> str:
-    """The browser that $UNDERSTUDY_BROWSER names, or the first one that is there."""
+    """The browser named by $UNDERSTUDY_BROWSER, or the first one found."""
     chosen = os.environ.get("UNDERSTUDY_BROWSER")
     for name in [chosen] if chosen else [*PROGRAMS, *APPLICATIONS]:
         if found := shutil.which(name):
@@ -38,7 +38,7 @@ def program() -> str:
 
 
 class Pages(ThreadingHTTPServer):
-    """The origin of our pages, to which they post what they saw."""
+    """The origin of our pages, to which they post their results."""
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -68,24 +68,24 @@ class Handler(SimpleHTTPRequestHandler):
 
 
 def visit(page: str, host: str = "127.0.0.1", address: str | None = None, frames: int = 0, **query: str) -> dict:
-    """Opens a page with this query; returns what it posts to its own origin as its last deed.
+    """Opens a page with this query; returns what it finally posts to its own origin.
 
-    The browser takes any host that ends in `.example` for this machine. An address is opened in the page's place, with
-    our own origin in it where {origin} stands. With `frames` that many documents must not have been shown in a frame.
+    The browser resolves any host ending in `.example` to this machine. An address replaces the page; {origin} in it
+    stands for our own origin. `frames` is the number of documents that must have been refused in a frame.
     """
     with Pages() as pages, tempfile.TemporaryDirectory(prefix="understudy-browser-") as folder:
         log = Path(folder) / "log"
         origin = pages.origin.replace("127.0.0.1", host)
-        # Encoded as a whole: the address is a part of a query of ours only where it is one.
+        # Our own query is encoded as a whole; an address is used as it is.
         url = address.replace("{origin}", pages.origin) if address else (
             f"{origin}/{page}?{urlencode({**query, 'origin': pages.origin})}")
         command = [
             program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
             "--host-resolver-rules=MAP *.example 127.0.0.1", "--enable-logging=stderr",
-            # The page is ours, and in a container there is no sandbox to be had.
+            # The page is ours, and containers do not support the sandbox.
             "--no-sandbox", f"--user-data-dir={folder}/profile", "--remote-debugging-port=0", url]
         with log.open("w") as output:
-            # A home of its own, for it leaves things there.
+            # A separate home, since the browser leaves files there.
             home = {"HOME": folder, "XDG_CONFIG_HOME": folder, "XDG_CACHE_HOME": folder}
             browser = subprocess.Popen(
                 command, stdout=output, stderr=output, start_new_session=True, env={**os.environ, **home})
@@ -98,10 +98,10 @@ def visit(page: str, host: str = "127.0.0.1", address: str | None = None, frames
 
 
 def told(pages: Pages, browser: subprocess.Popen, page: str, log: Path) -> dict:
-    """What the page posts, unless the browser ends or time does before that."""
+    """What the page posts before the browser ends or the time is up."""
     last = time.monotonic() + PATIENCE
     while time.monotonic() < last:
-        # What it told with its last breath counts.
+        # A post just before the browser ends still counts.
         state = browser.poll()
         try:
             return pages.told.get(timeout=0.2)
@@ -115,7 +115,7 @@ def told(pages: Pages, browser: subprocess.Popen, page: str, log: Path) -> dict:
 
 
 def await_refusals(count: int, log: Path) -> None:
-    """Waits until the browser has said of so many documents that they are not for a frame; script cannot know."""
+    """Waits until the browser has logged this many documents refused in a frame; scripts cannot detect that."""
     last = time.monotonic() + PATIENCE / 3
     while (refused := log.read_text().count("frame-ancestors 'none'")) < count:
         assert time.monotonic() < last, f"{refused} of {count} frames were refused:\n{log.read_text()}"
@@ -123,7 +123,7 @@ def await_refusals(count: int, log: Path) -> None:
 
 
 def end(browser: subprocess.Popen) -> None:
-    """Ends the browser with its helpers: Debian's command is a script, which would go without them."""
+    """Ends the browser with its helpers: Debian's command is a script, which would end without them."""
     for signal_number in (signal.SIGTERM, signal.SIGKILL):
         try:
             os.killpg(browser.pid, signal_number)
@@ -136,7 +136,7 @@ def end(browser: subprocess.Popen) -> None:
 
 
 def wait_for_group(group: int, seconds: float) -> None:
-    """Waits until no process of a group is left, which the system tells by having nobody to signal to."""
+    """Waits until a group has no process left, which the system reports as an error for the signal."""
     last = time.monotonic() + seconds
     while time.monotonic() < last:
         os.killpg(group, 0)

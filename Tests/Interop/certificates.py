@@ -1,4 +1,4 @@
-"""Certificates as the openssl command makes them, all invented for one test and gone behind it."""
+"""Certificates made with the openssl command, all invented for one test and removed after it."""
 
 import subprocess
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from pathlib import Path
 
 RSA = ["-newkey", "rsa:2048"]
 EC = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1"]
-# Newer Pythons check strictly, and ask for both identifiers.
+# Newer Python versions check strictly and require both identifiers.
 IDENTIFIERS = "subjectKeyIdentifier=hash\nauthorityKeyIdentifier=keyid\n"
 AUTHORITY = f"basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign\n{IDENTIFIERS}"
 SERVER = (
@@ -21,7 +21,7 @@ def openssl(*arguments, text: str | None = None) -> str:
 
 @dataclass
 class Certified:
-    """A certificate and its key, in a file each."""
+    """A certificate and its key, each in a file."""
 
     certificate: Path
     key: Path
@@ -30,7 +30,7 @@ class Certified:
 def certify(
     folder: Path, name: str, kind: list = EC, extensions: str = SERVER, issuer: Certified | None = None, *options,
 ) -> Certified:
-    """A certificate from that issuer, or from itself; the options go to the command that signs."""
+    """A certificate from this issuer, or self-signed; the options go to the signing command."""
     made = Certified(folder / f"{name}.pem", folder / f"{name}.key")
     request, rules = folder / f"{name}.csr", folder / f"{name}.extensions"
     rules.write_text(extensions)
@@ -43,6 +43,6 @@ def certify(
 
 
 def joined(path: Path, *parts: Path) -> Path:
-    """One file with the contents of several."""
+    """Concatenates files into one."""
     path.write_bytes(b"".join(part.read_bytes() for part in parts))
     return path

@@ -1,4 +1,4 @@
-"""A server of ours as a child process, and what the system knows of it."""
+"""A server of ours as a child process, and system information about it."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ needs_proc = pytest.mark.skipif(sys.platform != "linux", reason="only Linux has 
 
 
 class Child:
-    """A program that writes its ports into a file once it accepts."""
+    """A program that writes its ports into a file once it accepts connections."""
 
     def __init__(self, command: list, folder: Path, port_file: Path, environment: dict | None = None):
         self.log = folder / "log"

@@ -13,7 +13,7 @@ os.environ.setdefault("UNDERSTUDY", str(BINARY))
 
 
 def pytest_configure():
-    """Has room for a thousand sockets here and in the servers, which inherit it."""
+    """Allows a thousand sockets here and in the servers, which inherit the limit."""
     limit, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = 4096 if most == resource.RLIM_INFINITY else min(4096, most)
     if limit != resource.RLIM_INFINITY and limit < wanted:
@@ -36,12 +36,12 @@ def probe(tmp_path_factory):
 
 @pytest.fixture(params=["http", "https"])
 def door(request, probe):
-    """The probe's door in the clear, and its secured one."""
+    """The probe's endpoints, without and with TLS."""
     return probe.doors[request.param]
 
 
 @pytest.fixture
 def sandbox(server, request):
-    """A sandbox that bears the test's name."""
+    """A sandbox named after the test."""
     name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
     return Sandbox(server, name[-63:].strip("-"))

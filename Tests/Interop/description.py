@@ -1,4 +1,4 @@
-"""The server's OpenAPI document, and answers held against it by an independent validator of JSON Schema."""
+"""The server's OpenAPI document, and answers checked against it by an independent JSON Schema validator."""
 
 import copy
 import json
@@ -13,7 +13,7 @@ METHODS = {"get", "put", "post", "delete", "patch", "options", "head"}
 
 
 def closed(schema):
-    """The schema without room for members that it does not name: answers may grow, but not unnoticed."""
+    """The schema without room for undeclared members: answers may grow, but not unnoticed."""
     if isinstance(schema, list):
         return [closed(element) for element in schema]
     if not isinstance(schema, dict):
@@ -25,7 +25,7 @@ def closed(schema):
 
 
 class Description:
-    """The document, by operation."""
+    """The document by operation."""
 
     def __init__(self, url: str):
         self.document = requests.get(f"{url}/_understudy/openapi.json").json()
@@ -49,7 +49,7 @@ class Description:
         self.check(self.pointer("paths", path, method.lower(), "requestBody", "content", "application/json", "schema"), value)
 
     def check_answer(self, operation: str, answer: requests.Response) -> None:
-        """The status is one of the operation's, and the content what it promises for that status."""
+        """Checks that the status is one of the operation's, and that the content matches its schema."""
         method, path = self.operations[operation]
         responses = self.document["paths"][path][method.lower()]["responses"]
         status = str(answer.status_code)

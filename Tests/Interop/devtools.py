@@ -1,4 +1,4 @@
-"""A Chromium that a test drives as a person does, over the DevTools protocol: it finds things by role and name."""
+"""A Chromium that a test drives as a person would, over the DevTools protocol: it finds elements by role and name."""
 
 import base64
 import contextlib
@@ -14,13 +14,13 @@ import requests
 from browser import end, program
 from websockets.sync.client import connect
 
-# A machine with other work to do may take its time.
+# A busy machine may take its time.
 PATIENCE = 60
 MESSAGE_LIMIT = 1 << 30
-# How long something may take to come about in a page.
+# How long to wait for a change in a page.
 WAIT = 30
 
-# The middle of what can be seen of an element, scrolled into sight; nothing where it has no place, or another lies there.
+# The center of an element's visible part, scrolled into view; null if it has none or another element covers it.
 PLACE = """function() {
     this.scrollIntoView({block: 'center', inline: 'nearest'});
     const box = this.getClientRects()[0];
@@ -38,7 +38,7 @@ PLACE = """function() {
 
 
 class Stale(Exception):
-    """What was found, or the page that it was found in, has gone meanwhile."""
+    """The element found, or its page, no longer exists."""
 
 
 class Browser:
@@ -76,7 +76,7 @@ class Browser:
 
 
 class Tab:
-    """A page: what it complained of and asked for is kept."""
+    """A page; its complaints and requests are recorded."""
 
     def __init__(self, address: str, width: int, height: int, scheme: str):
         self.opened = contextlib.ExitStack()
@@ -88,7 +88,7 @@ class Tab:
         for domain in ("Page", "Runtime", "Network", "Log", "Accessibility", "DOM"):
             self.send(f"{domain}.enable")
         self.size(width, height)
-        # Several pages are open, and each believes that it is the one in front.
+        # Several pages are open, and each behaves as if it had the focus.
         self.send("Emulation.setFocusEmulationEnabled", enabled=True)
         self.send("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
 
@@ -113,7 +113,7 @@ class Tab:
         match message.get("method"):
             case "Log.entryAdded":
                 entry = parameters["entry"]
-                # A call that is answered 4xx is no fault of the page.
+                # A call answered with 4xx is not an error of the page.
                 if entry["level"] in ("error", "warning") and entry["source"] != "network":
                     self.complaints.append(entry["text"])
             case "Runtime.exceptionThrown":
@@ -130,7 +130,7 @@ class Tab:
 
     def visit(self, url: str):
         self.send("Page.navigate", url=url)
-        # The blank page before it is complete, too.
+        # The initial blank page is complete, too.
         self.until("location.href !== 'about:blank' && document.readyState === 'complete'")
 
     def reload(self):
@@ -138,19 +138,19 @@ class Tab:
         self.until("!window.isOld && document.readyState === 'complete'")
 
     def run(self, script: str):
-        """The value of an expression; promises are waited for."""
+        """The value of an expression; promises are awaited."""
         answer = self.send("Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True, userGesture=True)
         assert "exceptionDetails" not in answer, answer["exceptionDetails"]
         return answer["result"].get("value")
 
     def until(self, script: str, seconds: float = WAIT):
-        """Waits until an expression holds, and gives its value."""
-        # While a page is loading there is no body to look at.
+        """Waits until an expression is true, and returns its value."""
+        # A page that is still loading has no body.
         guarded = f"(() => {{ try {{ return {script.rstrip(';')} }} catch {{ return null }} }})()"
         return self.again(lambda: self.run(guarded), f"{script} did not come true", seconds)
 
     def again(self, attempt, complaint: str, seconds: float = WAIT):
-        """Tries until something comes of it: what was found may be gone a moment later, since the page lives."""
+        """Retries until an attempt succeeds: the page changes, so what was found may be gone a moment later."""
         last, stale = time.monotonic() + seconds, None
         while time.monotonic() < last:
             try:
@@ -170,7 +170,7 @@ class Tab:
             self.until(f"document.body.innerText.includes({json.dumps(word)})", seconds)
 
     def nodes(self, role: str | None = None, name: str | None = None) -> list[dict]:
-        """What a screen reader finds at this moment of that role with that name, in which a star at an end stands for anything."""
+        """The elements a screen reader finds with this role and name; a star at an end of the name matches anything."""
         root = self.send("DOM.getDocument", depth=0)["root"]["nodeId"]
         query = {"nodeId": root, **({"role": role} if role else {})}
         if name and "*" not in name[:1] + name[-1:]:
@@ -184,11 +184,11 @@ class Tab:
         return found
 
     def find(self, role: str, name: str, seconds: float = WAIT) -> dict:
-        """Waits until there is such a thing."""
+        """Waits until such an element exists."""
         return self.again(lambda: self.nodes(role, name), f"there is no {role} “{name}”", seconds)[0]
 
     def gone(self, role: str, name: str):
-        """Waits until there is no such thing any more."""
+        """Waits until no such element exists."""
         self.again(lambda: not self.nodes(role, name), f"there still is a {role} “{name}”")
 
     def call(self, node: dict, function: str, *arguments):
@@ -200,7 +200,7 @@ class Tab:
         return answer["result"].get("value")
 
     def click(self, role: str, name: str):
-        """A click at the middle of what has that role and name, once it stands still and nothing lies over it."""
+        """Clicks the center of the element with this role and name, once it stops moving and nothing covers it."""
         self.again(lambda: self.hit(role, name), f"no click arrived at the {role} “{name}”")
 
     def hit(self, role: str, name: str) -> bool:
@@ -213,14 +213,14 @@ class Tab:
         self.call(nodes[0], "function() { window.hitHere = false; this.addEventListener('click', () => { window.hitHere = true; }, {capture: true, once: true}); }")
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=first[0], y=first[1], button="left", clickCount=1)
-        # A click that leads to another page takes the mark with it. One that is only late must not be made twice.
+        # A click that leads to another page loses the mark. A click that is only late must not be repeated.
         last = time.monotonic() + 1
         while (is_hit := self.run("window.hitHere")) is False and time.monotonic() < last:
             time.sleep(0.02)
         return is_hit is not False
 
     def unfold(self, name: str):
-        """Opens what is folded under that name, or begins with it where there is a star."""
+        """Opens the fold with this name, or with a name that starts so if it ends with a star."""
         fits = f"text.startsWith({json.dumps(name[:-1])})" if name.endswith("*") else f"text === {json.dumps(name)}"
         self.until(f"""(() => {{
             const fold = [...document.querySelectorAll('summary')].find(({{textContent: text}}) => {fits})?.parentElement;
@@ -229,12 +229,12 @@ class Tab:
         }})()""")
 
     def type(self, role: str, name: str, text: str):
-        """Replaces what a field holds, as a person would: the page hears of it."""
+        """Replaces a field's content as a person would, with the events that the page expects."""
         self.again(lambda: self.replace(role, name, text), f"there is no {role} “{name}” that takes “{text[:40]}”")
 
     def replace(self, role: str, name: str, text: str) -> bool:
         nodes = self.nodes(role, name)
-        # What can be chosen may come later than the list.
+        # The options may appear later than the list.
         return bool(nodes) and self.call(nodes[0], """function(text) {
             if (this.disabled || (this.options && ![...this.options].some(({value}) => value === text))) return false;
             this.focus();
@@ -254,13 +254,13 @@ class Tab:
                       windowsVirtualKeyCode={"Enter": 13, "Escape": 27}.get(key, 0))
 
     def copied(self, role: str, name: str) -> str:
-        """Clicks what copies, and gives the copy."""
+        """Clicks a copy button and returns the copied text."""
         self.run("window.copy = null; document.addEventListener('copied', event => { window.copy = event.detail; }, {once: true}); 1")
         self.click(role, name)
         return self.until("window.copy")
 
     def settle(self):
-        """Waits until the view has what it asked for: it looks the same for a third of a second."""
+        """Waits until the view is complete: it stays the same for a third of a second."""
         looks: list[str] = []
 
         def same() -> bool:
@@ -274,6 +274,6 @@ class Tab:
         Path(path).write_bytes(base64.b64decode(self.send("Page.captureScreenshot", format="png")["data"]))
 
     def close(self):
-        # A page that stays open keeps its long poll, and a browser makes six connections to a server.
+        # An open page keeps its long poll, and a browser makes at most six connections to a server.
         self.send("Page.close")
         self.opened.close()

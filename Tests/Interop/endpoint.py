@@ -1,4 +1,4 @@
-"""A door of the running server, as clients of every kind come in by it."""
+"""An endpoint of the running server, for clients of every kind."""
 
 import http.client
 import socket
@@ -11,7 +11,7 @@ import wire
 
 @dataclass
 class Endpoint:
-    """Scheme and port, and the certificate that clients have to trust where the door is a secured one."""
+    """Scheme and port, and the certificate that clients must trust if the endpoint uses TLS."""
 
     scheme: str
     port: int
@@ -31,7 +31,7 @@ class Endpoint:
 
     @property
     def verify(self) -> str | bool:
-        """What requests has to be told with each call; the environment goes before what a session says."""
+        """The `verify` argument for each call of requests; the environment would override the session's value."""
         return str(self.authority) if self.is_secure else True
 
     @property

@@ -1,4 +1,4 @@
-"""The example world of Bloomreach, and its calls as the vendor's own clients make them."""
+"""The example world of Bloomreach, and its calls as made by the vendor's own clients."""
 
 import jwt
 import requests
@@ -7,7 +7,7 @@ from world import NOW, Sandbox
 PROJECT = "demo-project-1"
 STREAM = "demo-stream-1"
 KEY = "pubkey-demo-1"
-# Invented, as all of the example world.
+# Invented, like everything in the example world.
 KEY_ID, SECRET = "privkey-demo-1", "demo-secret-not-real-1"
 STREAM_KEY_ID, STREAM_SECRET = "signkey-demo-1", "demo-stream-secret-not-real-1"
 ANA = {"registered": "ana@example.test"}
@@ -25,7 +25,7 @@ def stream_token(ids: dict, expires: int = NOW + 900, secret: str = STREAM_SECRE
 
 
 class App:
-    """What the requests of both SDKs have in common: the base is glued to the path, and bodies are JSON."""
+    """What both SDKs' requests have in common: the base is prepended to the path as is, and bodies are JSON."""
 
     fields: dict = {}
 
@@ -53,7 +53,7 @@ class App:
 
 
 class IOS(App):
-    """One trailing slash of the base is dropped, GETs say that they are JSON, cookies are in upper case."""
+    """One trailing slash of the base is dropped, GETs declare JSON, and cookies are in upper case."""
 
     fields = {
         "User-Agent": "ExponeaSDK/4.0.1 CFNetwork/1568 Darwin/24.0.0", "Accept": "application/json",
@@ -61,7 +61,7 @@ class IOS(App):
 
 
 class Android(App):
-    """Base and path are glued blindly, so a base that ends with a slash gives two."""
+    """Base and path are concatenated, so a base that ends with a slash produces two."""
 
     fields = {
         "User-Agent": "okhttp/4.12.0", "Accept-Encoding": "gzip", "Connection": "Keep-Alive",

@@ -1,4 +1,4 @@
-"""Frames of RFC 6455 as bytes: a client that says exactly what a test has it say."""
+"""Frames of RFC 6455 as bytes: a client that sends exactly what a test specifies."""
 
 import socket
 import struct
@@ -26,7 +26,7 @@ class Frame:
 
 
 def frame(opcode: int, payload: bytes = b"", *, final: bool = True, reserved: int = 0, masked: bool = True) -> bytes:
-    """A frame of a client; the reserved bits are those of the first byte."""
+    """A client frame; the reserved bits are those of the first byte."""
     masking = bytes(byte ^ MASK[index % 4] for index, byte in enumerate(payload)) if masked else payload
     return head(opcode, len(payload), final=final, reserved=reserved, masked=masked) + masking
 
@@ -34,7 +34,7 @@ def frame(opcode: int, payload: bytes = b"", *, final: bool = True, reserved: in
 def head(
     opcode: int, length: int, *, final: bool = True, reserved: int = 0, masked: bool = True, size: int | None = None,
 ) -> bytes:
-    """What stands before the payload; `size` has the length written in so many bytes."""
+    """The bytes before the payload; `size` sets the number of bytes for the length."""
     if size is None:
         size = 1 if length < 126 else 2 if length < 65536 else 8
     first, bit = (0x80 if final else 0) | reserved | opcode, 0x80 if masked else 0
@@ -48,7 +48,7 @@ def close(code: int, reason: bytes = b"") -> bytes:
 
 
 def open_socket(door: Endpoint) -> socket.socket:
-    """A connection on which frames follow."""
+    """A connection after the opening handshake."""
     connection = door.connect()
     connection.sendall(HANDSHAKE)
     read_handshake(connection)
@@ -72,7 +72,7 @@ def read(connection: socket.socket, count: int) -> bytes:
 
 
 def read_frame(connection: socket.socket) -> Frame:
-    """A frame of the server, which is whole, has no reserved bit, no mask, and the shortest length."""
+    """A server frame, which must be complete, without reserved bits or mask, and with the shortest length."""
     first, second = read(connection, 2)
     assert first & 0xF0 == 0x80 and second & 0x80 == 0, (first, second)
     length = second

@@ -1,18 +1,18 @@
-"""Requests that two parties could read differently, made of a few sound ones and many small changes.
+"""Requests that two parties could read differently: a few valid ones with many small changes.
 
-Each tries to bring a second request past a proxy: `/hidden`, in a place where a sound reader sees content.
+Each tries to smuggle a second request past a proxy: `/hidden`, where a strict reader sees content.
 """
 
 from dataclasses import dataclass
 
 HOST = "Host: case.test"
-# Every control character but HT, LF and CR, which have cases of their own.
+# Every control character except HT, LF and CR, which have separate cases.
 CONTROLS = [chr(code) for code in (0, 1, 8, 11, 12, 14, 27, 31, 127)]
 
 
 @dataclass
 class Case:
-    """Bytes with `{at}` for the path that selects the sandbox, and what a sound reader makes of them."""
+    """Bytes with `{at}` for the path that selects the sandbox, and how a strict reader interprets them."""
 
     name: str
     text: str
@@ -35,7 +35,7 @@ def hidden() -> str:
 
 
 def length_of(text: str) -> int:
-    # The path that stands for {at} always has ten characters.
+    # The path that replaces {at} always has ten characters.
     return len(text.replace("{at}", "/~" + "x" * 8))
 
 

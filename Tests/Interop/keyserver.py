@@ -1,7 +1,7 @@
-"""Publishes key sets as providers do, well and badly, and counts who asks. A process of its own.
+"""Publishes key sets as providers do, correctly and incorrectly, and counts requests. A separate process.
 
-Run as a program it takes the file into which it writes its port, and optionally a certificate chain and a key. Tests steer it by
-`PUT /steer/PATH` with a JSON object (mode, body, headers), and read by `GET /count/PATH` how often a path was asked for.
+As a program it takes the file to write its port to, and optionally a certificate chain and a key. Tests control it with
+`PUT /steer/PATH` and a JSON object (mode, body, headers); `GET /count/PATH` returns how often a path was requested.
 """
 
 import json
@@ -17,12 +17,12 @@ import requests
 from certificates import Certified
 from child import Child
 
-# Longer than anybody who asks may wait.
+# Longer than any client may wait.
 STALL = 8
 
 
 class KeyServer(Child):
-    """The process, and what a test wants of it."""
+    """The process, and its control by tests."""
 
     def __init__(self, folder: Path, identity: Certified | None = None, authority: Path | None = None):
         port_file = folder / "port"
@@ -108,7 +108,7 @@ class Handler(BaseHTTPRequestHandler):
         self.answer(body + b" " * 300_000, headers=headers)
 
     def endless(self, body, headers):
-        """Chunks without end, for as long as somebody takes them."""
+        """Chunks without end, for as long as the client reads them."""
         self.close_connection = True
         self.send_response(200)
         self.send_header("Transfer-Encoding", "chunked")
@@ -124,7 +124,7 @@ class Handler(BaseHTTPRequestHandler):
 
 
 def main(port_file: str, certificate: str | None = None, key: str | None = None):
-    # As many as ask at once; the usual five make the others wait for seconds.
+    # Enough for all concurrent clients; with the default of five the others would wait for seconds.
     ThreadingHTTPServer.request_queue_size = 256
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True

@@ -17,7 +17,7 @@ UNAUTHORIZED, FORBIDDEN = {"message": "Unauthorized"}, {"message": "Forbidden"}
 
 @dataclass(frozen=True)
 class Space:
-    """An API space; its values are invented, as all of the example world."""
+    """An API space; its values are invented, like everything in the example world."""
 
     id: str
     account: int
@@ -28,7 +28,7 @@ class Space:
     id_claim: str = "sub"
 
     def sign(self, nonce: str, user: str, *, secret: str | None = None, algorithm: str = "HS256", **claims) -> str:
-        """The app's answer to a challenge; a claim that is None is left out."""
+        """The app's answer to a challenge; a claim that is None is omitted."""
         all_claims = {
             self.id_claim: user, "nonce": nonce, "iss": self.issuer, "aud": self.audience, "iat": NEW_YEAR,
             "exp": NEW_YEAR + 3600, **claims}
@@ -53,7 +53,7 @@ def in_path(text: str) -> str:
 
 
 class App:
-    """The app of a user on a device."""
+    """A user's app on a device."""
 
     def __init__(self, sandbox: Sandbox, user: str, space: Space = A):
         self.sandbox, self.user, self.space = sandbox, user, space
@@ -61,7 +61,7 @@ class App:
         self.session: dict = {}
 
     def call(self, method: str, path: str, body: object = None, *, token: str | None = None, **options):
-        """A call below the space, with the session's token if there is one."""
+        """A call in the space, with the session's token if there is one."""
         headers = options.pop("headers", {})
         if token := token or self.token:
             headers = {"Authorization": f"Bearer {token}", **headers}
@@ -70,13 +70,13 @@ class App:
             **options)
 
     def expect(self, status: int, method: str, path: str, body: object = None, **options):
-        """What a call answers, which must have this status."""
+        """The answer to a call, which must have this status."""
         answer = self.call(method, path, body, **options)
         assert answer.status_code == status, f"{answer.status_code} {answer.text} {self.sandbox.last_entry()['reason']}"
         return answer.json() if answer.content and "json" in answer.headers["Content-Type"] else answer
 
     def refuse(self, status: int, body: dict, failure: str, method: str, path: str, content: object = None, **options):
-        """A refusal: status and body on the wire, the reason in the journal alone; browsers can read all of them."""
+        """A refusal: status and body in the answer, the reason only in the journal; browsers can read all answers."""
         answer = self.call(method, path, content, **options)
         assert (answer.status_code, answer.json()) == (status, body)
         assert answer.headers["Access-Control-Allow-Origin"] == "*"
@@ -92,7 +92,7 @@ class App:
             {"authenticationId": challenge["authenticationId"], "authenticationToken": token, **members})
 
     def start(self, **members):
-        """Begins a session by a challenge that it answers."""
+        """Starts a session by answering a challenge."""
         self.token = None
         challenge = self.challenge()
         answer = self.answer(challenge, self.space.sign(challenge["nonce"], self.user), **members)
@@ -101,7 +101,7 @@ class App:
         return self
 
     def post(self, text: str, conversation: str = TRIP, **members) -> dict:
-        """Sends a message; returns its id and its number."""
+        """Sends a message; returns its id and number."""
         part = {"name": "body", "type": "text/plain", "data": text, "size": len(text.encode())}
         path = f"/conversations/{in_path(conversation)}/messages"
         return self.expect(200, "POST", path, {"metadata": {"k": "v"}, "parts": [part], **members})
@@ -121,7 +121,7 @@ class App:
 
 
 class Ear(SocketClient):
-    """An app's socket, greeted."""
+    """An app's socket, after the greeting."""
 
     def __init__(self, url: str, **options):
         super().__init__(url, **options)
@@ -131,7 +131,7 @@ class Ear(SocketClient):
         return json.loads(self.receive())
 
     def hear_all(self) -> list[dict]:
-        """What has been told since; the echo comes behind it, for frames leave in order."""
+        """All frames received so far; frames leave in order, so the echo comes after them."""
         self.send(json.dumps(ECHO))
         frames = []
         while (frame := self.hear()) != ECHO:

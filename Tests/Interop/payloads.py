@@ -1,4 +1,4 @@
-"""Texts that become markup, script, or another address where a page does not take them for texts: two hundred of them."""
+"""Two hundred texts that become markup, script or another address if a page does not treat them as text."""
 
 MARK = "understudy-was-here"
 

@@ -1,4 +1,4 @@
-"""The engine alone (`Tests/EngineProbe`), by its door in the clear and by its secured one."""
+"""The engine alone (`Tests/EngineProbe`), at endpoints without and with TLS."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from world import BINARY
 
 
 class Probe(Child):
-    """A probe of its own; the package's build makes it beside the emulator."""
+    """A separate probe; the package's build produces it next to the emulator."""
 
     def __init__(self, folder: Path):
         super().__init__([BINARY.with_name("EngineProbe"), folder], folder, folder / "ports")

@@ -1,4 +1,4 @@
-"""Reverse proxies that other people wrote, each in front of the running server with connections kept."""
+"""Third-party reverse proxies in front of the running server, with persistent connections."""
 
 import os
 import shutil
@@ -28,7 +28,7 @@ http {{
 }}
 """
 
-# An upstream by TLS whose certificate is checked; nginx checks a name and no address.
+# An upstream over TLS with its certificate verified; nginx verifies names, not addresses.
 NGINX_TRUST = """
             proxy_ssl_verify on; proxy_ssl_trusted_certificate {authority}; proxy_ssl_name localhost;
             proxy_ssl_server_name on; proxy_ssl_protocols TLSv1.2 TLSv1.3;
@@ -79,7 +79,7 @@ ProxyPass / http://127.0.0.1:{upstream}/ nocanon retry=0
 
 
 class Proxy:
-    """One proxy as a child process; its port was free a moment before."""
+    """One proxy as a child process; its port was free just before."""
 
     def __init__(self, name: str, folder: Path, server: Server):
         self.name = name

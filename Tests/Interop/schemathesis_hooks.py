@@ -1,4 +1,4 @@
-"""What schemathesis has to be told besides the document."""
+"""What schemathesis must know in addition to the document."""
 
 import re
 
@@ -15,9 +15,9 @@ def without_nul(value):
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # The engine refuses an encoded NUL in a target before anybody looks at the path, so the control API never sees it.
+    # The engine refuses an encoded NUL in a target before the path is examined, so the control API never sees it.
     case.path_parameters, case.query = without_nul(case.path_parameters), without_nul(case.query)
-    # A wait that the call would take: a millisecond shows as much as a minute.
+    # A wait that the call would accept: a millisecond shows as much as a minute.
     wait = (case.query or {}).get("wait")
     if isinstance(wait, str) and re.fullmatch(r"[0-9]+(\.[0-9]+)?(ms|s|m|h|d)", wait):
         case.query["wait"] = "1ms"

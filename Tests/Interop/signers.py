@@ -21,10 +21,10 @@ def jwcrypto(header: dict, claims: dict, secret: str) -> str:
 
 
 def openssl(header: dict, claims: dict, secret: str) -> str:
-    """Signs with the openssl command; the rest is done by hand."""
+    """Signs with the openssl command; everything else is done here."""
     parts = [{**header, "alg": "HS512", "typ": "JWT"}, claims]
     signed = ".".join(base64url(json.dumps(part).encode()) for part in parts)
-    # The key in hexadecimal: openssl would take a colon or a comma in the text for its own.
+    # The key in hexadecimal: openssl would interpret a colon or a comma in the text.
     command = ["openssl", "dgst", "-sha512", "-mac", "HMAC", "-macopt", f"hexkey:{secret.encode().hex()}", "-binary"]
     signature = subprocess.run(command, input=signed.encode(), check=True, capture_output=True).stdout
     return f"{signed}.{base64url(signature)}"

@@ -7,9 +7,9 @@ from websockets.exceptions import ConnectionClosed
 
 
 class SocketClient:
-    """The library's asynchronous client on a loop of its own.
+    """The library's asynchronous client on a separate event loop.
 
-    Its other client reads and writes on two threads; over TLS of Python 3.11 a request was seen to get lost that way.
+    Its synchronous client reads and writes on two threads; over TLS with Python 3.11 a request was seen to get lost.
     """
 
     def __init__(self, url: str, **options):
@@ -34,14 +34,14 @@ class SocketClient:
         return self.loop.run_until_complete(asyncio.wait_for(self.socket.recv(), 10))
 
     def ping(self, data: bytes) -> float:
-        """Waits for the pong with the same content; returns the seconds that it took."""
+        """Waits for the pong with the same content; returns how many seconds it took."""
         async def exchange():
             return await asyncio.wait_for(await self.socket.ping(data), 10)
 
         return self.loop.run_until_complete(exchange())
 
     def end(self) -> int:
-        """The code with which the server closes, whatever it sends before."""
+        """The code with which the server closes, ignoring everything it sends before."""
         try:
             while True:
                 self.receive()

@@ -1,4 +1,4 @@
-"""Bloomreach as its Python client, its SDKs and its example apps use it."""
+"""Bloomreach as used by its Python client, its SDKs and its example apps."""
 
 import gzip
 import json
@@ -118,7 +118,7 @@ def test_the_client_raises_the_text_of_a_backend_that_is_down(client, frozen):
     assert client.tracking.add_event(ANA, "a") is True
 
 
-# App inbox, with tokens that another library signed
+# App inbox, with tokens signed by another library
 
 
 @pytest.mark.parametrize("sdk", [IOS, Android])
@@ -131,7 +131,7 @@ def test_an_sdk_with_a_customer_token_fetches_marks_and_gets_a_delta(frozen, sdk
     assert app.mark_as_read(ids, "msg-push-1", first["sync_token"]).json() == {"success": True}
     delta = app.fetch_inbox(ids, sync_token=first["sync_token"]).json()
     assert [(message["id"], message["is_read"]) for message in delta["messages"]] == [("msg-push-1", True)]
-    # Another device of the customer, with the public key.
+    # Another of the customer's devices, with the public key.
     other = App(frozen).fetch_inbox({"cookie": "another", **ANA}).json()
     assert [message["is_read"] for message in other["messages"]] == [True, False]
 
@@ -173,7 +173,7 @@ def test_an_android_app_goes_on_with_its_old_token_after_an_identify(frozen):
     app = Android(frozen)
     token = app.fetch_inbox(ANA).json()["sync_token"]
     assert app.inbox(BEN, sync_token=token) == ["msg-push-2"]
-    # It has nothing for 410, which is what the switch is for.
+    # It cannot handle 410, which is what the switch is for.
     frozen.control("POST", "state/bloomreach/clear-inbox", {"customer": "ana@example.test"})
     assert app.fetch_inbox(ANA, sync_token=token).status_code == 410
     frozen.switch("bloomreach.sync-token-check", "full-resync")
@@ -283,7 +283,7 @@ def test_the_example_apps_get_a_token_that_opens_the_inbox(frozen):
 def test_minted_tokens_are_those_that_another_library_signs(frozen):
     minted = frozen.control("POST", "tokens/bloomreach/customer-token")["token"]
     assert len(IOS(frozen, f"Bearer {minted}").inbox(ANA)) == 2
-    # The order of members is that of the vendor's sample; the signature is over other bytes, and right as well.
+    # The vendor's sample has this member order; the signature covers different bytes and is valid as well.
     import jwt
 
     claims = jwt.decode(minted, SECRET, algorithms=["HS256"], options={"verify_exp": False, "verify_sub": False})

@@ -1,4 +1,4 @@
-"""The JSON Schemas of Bloomreach's content files, held against the files and against our own reader."""
+"""The JSON Schemas of Bloomreach's content files, checked against the files and against our own reader."""
 
 import copy
 import json
@@ -25,7 +25,7 @@ def validator(name: str) -> Draft202012Validator:
 
 
 def check(folder, name: str, content) -> subprocess.CompletedProcess:
-    """Has our own reader read a file; JSON is YAML, too."""
+    """Reads a file with our own reader; JSON is also YAML."""
     path = folder / f"bloomreach/content/{name}.yaml"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(content))
@@ -53,7 +53,7 @@ P1 = ("projects", "demo-project-1")
 MESSAGE, HTML = (*P1, 0, "messages", 0), (*P1, 0, "messages", 1)
 REMOVED = object()
 
-# Where, and what stands there instead.
+# The place and its replacement value.
 WRONG = {
     "app-inbox": [
         ((*MESSAGE, "type"), "sms"), ((*MESSAGE, "type"), REMOVED), ((*MESSAGE, "id"), ""), ((*MESSAGE, "id"), 7),

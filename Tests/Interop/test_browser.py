@@ -1,4 +1,4 @@
-"""Comapi from a web page on another origin, in Chromium: what script may send, and what it may read of the answers."""
+"""Comapi from a web page on another origin, in Chromium: what scripts may send and what answers they may read."""
 
 import json
 
@@ -21,7 +21,7 @@ def sandbox(server):
 
 @pytest.fixture(scope="module")
 def seen(sandbox):
-    """What the page saw, which is visited once."""
+    """The page's results; the page is visited once."""
     try:
         seen = visit(
             "messaging.html", base=sandbox.url, sandbox=NAME, space=A.id, secret=A.secret, issuer=A.issuer,
@@ -35,7 +35,7 @@ def seen(sandbox):
 
 @pytest.fixture(scope="module")
 def entries(sandbox, seen):
-    """What the journal says of it."""
+    """The journal's entries for the page."""
     return sandbox.control("GET", "journal")["entries"]
 
 
@@ -44,7 +44,7 @@ def fields(entry: dict, part: str) -> dict[str, str]:
 
 
 def wanted_fields(entry: dict) -> set[str]:
-    """The fields that a browser asks for leave to send."""
+    """The fields for which a browser requests permission."""
     return set(filter(None, fields(entry, "request").get("access-control-request-headers", "").split(",")))
 
 
@@ -53,7 +53,7 @@ def test_a_page_signs_the_answer_to_a_challenge_and_reads_its_session(seen):
         body = json.loads(answer["text"])
         assert (answer["status"], answer["type"], body["session"]["profileId"]) == (200, "cors", user)
         assert (answer["contentType"], answer["cacheControl"]) == ("application/json; charset=utf-8", "no-store")
-        # Read by atob, as the vendor's SDK does.
+        # Decoded with atob, as the vendor's SDK does.
         assert (claims["apiSpaceId"], claims["jti"]) == (A.id, body["session"]["id"])
         assert claims["exp"] - claims["iat"] == 3600
 
@@ -114,7 +114,7 @@ def test_a_page_sees_tags_and_sends_them_back(seen):
     assert [profile[name]["status"] for name in ("read", "patched", "again")] == [200, 200, 412]
     assert json.loads(profile["patched"]["text"])["firstName"] == "Mira"
     assert json.loads(profile["again"]["text"]) == {"message": "Precondition Failed"}
-    # A base that ends in a slash, and a sandbox chosen by its header.
+    # A base that ends in a slash, and a sandbox selected by header.
     for other in ("doubled", "byHeader"):
         assert (seen[other]["status"], seen[other]["text"]) == (200, profile["patched"]["text"])
 
@@ -148,6 +148,6 @@ def test_sockets_close_with_their_codes_and_a_refused_one_never_opens(seen):
     assert (seen["ended"]["status"], seen["ended"]["text"]) == (204, "")
     assert seen["closed"] == {"code": 1000, "reason": "The session was ended.", "clean": True}
     assert (seen["left"]["code"], seen["left"]["clean"]) == (1000, True)
-    # Script learns no more of a refused handshake than this.
+    # This is all that a script learns about a refused handshake.
     assert seen["refusedSocket"]["opened"] is False
     assert (seen["refusedSocket"]["closed"]["code"], seen["refusedSocket"]["closed"]["clean"]) == (1006, False)

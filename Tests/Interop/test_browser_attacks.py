@@ -1,4 +1,4 @@
-"""What web pages of strangers try on a server that their visitor runs, in Chromium. None of it may work or tell anything."""
+"""Attacks by foreign web pages on a server that their visitor runs, in Chromium. None may work or reveal anything."""
 
 import json
 from urllib.parse import quote
@@ -10,7 +10,7 @@ from messaging import A, App
 from world import ADA, Sandbox
 
 FROZEN = 1_800_000_000
-# A page of this machine on another port, which browsers call the same site; one of elsewhere; one below localhost.
+# A page of this machine on another port, which browsers treat as same-site; one from elsewhere; one under localhost.
 HOSTS = ["127.0.0.1", "evil.example", "stranger.localhost"]
 
 
@@ -37,7 +37,7 @@ class Prey:
             "attacks.html", host=host, **options, base=self.server.url, name=self.name, attacks=",".join(attacks))
 
     def names(self) -> set[str]:
-        """Those of the sandboxes that are there, without what all begin with."""
+        """The names of existing sandboxes, without the common prefix."""
         there = requests.get(f"{self.server.url}/_understudy/sandboxes", timeout=30).json()["sandboxes"]
         return {entry["name"].removeprefix(f"{self.name}-") for entry in there if entry["name"].startswith(f"{self.name}-")}
 
@@ -77,7 +77,7 @@ def test_forms_of_a_page_change_nothing(prey, host):
 def test_requests_of_a_page_change_nothing_and_tell_nothing(prey, host):
     seen = prey.attack(host, "fetches")
     assert [seen[name] for name in ("opaque", "untyped", "read", "changed")] == [{"error": "TypeError"}] * 4
-    # What is refused makes no sandbox.
+    # A refused request creates no sandbox.
     assert prey.names() == set()
     for attack in ("no-cors", "untyped", "beacon"):
         customers = json.dumps(prey[attack].control("GET", "state/rezolve"))
@@ -96,7 +96,7 @@ def test_frames_of_a_page_show_nothing(prey, host):
 
 def test_uploads_of_a_page_never_become_pages_of_the_server(prey, host):
     sandbox = prey["takeover"]
-    # Whoever reads the fixtures can sign in, and so can a page.
+    # Anyone who reads the fixtures can sign in, and so can a page.
     token = App(sandbox, "stranger").start().token
     seen = prey.attack(host, "takeover", space=A.id, token=token)
     assert "takenOver" not in seen, seen["takenOver"]
@@ -109,7 +109,7 @@ def test_uploads_of_a_page_never_become_pages_of_the_server(prey, host):
 
 
 def inside(server, name: str, base: str) -> dict:
-    """Has the server give a page under that base, as if it had been there before the name led here; tells what it could do."""
+    """Serves a page under that base, as if it had been there before the name pointed here; returns what it could do."""
     sandbox = Sandbox(server, name)
     here = quote(f"/~{name}/_understudy/", safe="")
     sandbox.control("PUT", "faults", {

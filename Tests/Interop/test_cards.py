@@ -1,4 +1,4 @@
-"""Card numbers that another library encrypted under the served public key."""
+"""Card numbers encrypted by another library with the served public key."""
 
 import base64
 
@@ -15,7 +15,7 @@ CARD = {
 
 @pytest.fixture
 def ada(sandbox):
-    """A function that calls in Ada's name, with a switch that has card numbers decrypted."""
+    """A function that calls as Ada, with the switch for decrypting card numbers on."""
     sandbox.switch("rezolve.pan-check", "decrypt")
     token = sandbox.mint()
     return lambda method, path, **options: sandbox.call(method, sandbox.customer(path), token, **options)

@@ -1,4 +1,4 @@
-"""HTTP clients as they are: connections kept, bodies in chunks, many calls at once."""
+"""Real HTTP clients: persistent connections, chunked bodies, many concurrent calls."""
 
 import asyncio
 import http.client

@@ -1,4 +1,4 @@
-"""Comapi as two users live with it: PyJWT answers the challenges, and the library `websockets` listens."""
+"""Comapi as two users experience it: PyJWT answers the challenges, and the library `websockets` listens."""
 
 import base64
 import contextlib
@@ -17,7 +17,7 @@ from socket_client import SocketClient
 from websockets.exceptions import InvalidStatus
 
 INVALID_JWT = {"message": "Invalid JWT"}
-# The spec's example secrets are as short as they are; PyJWT would rather have longer ones.
+# The spec's example secrets are shorter than PyJWT recommends.
 pytestmark = pytest.mark.filterwarnings("ignore:The HMAC key is")
 MIDNIGHT = "2027-01-01T00:00:00.000Z"
 PATH = f"/conversations/{TRIP}"
@@ -41,7 +41,7 @@ def bob(frozen):
 
 @pytest.fixture
 def eve(frozen):
-    """Somebody of the same space."""
+    """Another user of the same space."""
     return App(frozen, "eve").start()
 
 
@@ -52,7 +52,7 @@ def trip(mira, bob):
 
 @pytest.fixture
 def ears():
-    """Opens sockets, which are closed at the end."""
+    """Opens sockets and closes them at the end."""
     with contextlib.ExitStack() as stack:
         yield lambda *apps: [stack.enter_context(app.listen()) for app in apps]
 
@@ -123,7 +123,7 @@ def test_an_answer_with_a_fault_is_refused_and_only_the_journal_says_why(frozen,
     nonce = change.pop("nonce", challenge["nonce"])
     body = {"authenticationId": challenge["authenticationId"], "authenticationToken": A.sign(nonce, "mira", **change)}
     app.refuse(403, INVALID_JWT, failure, "POST", "/sessions", body)
-    # The challenge is still open.
+    # The challenge can still be answered.
     assert app.answer(challenge, A.sign(challenge["nonce"], "mira")).status_code == 200
 
 
@@ -175,7 +175,7 @@ def test_the_current_page_s_profile_wants_seconds_and_both_times(frozen):
 
 
 def refused_tokens(mira: App) -> dict[str, str | None]:
-    """Tokens of a session with one fault each."""
+    """Session tokens with one fault each."""
     claims = jwt.decode(mira.token, options={"verify_signature": False})
     return {
         "session-missing": "", "session-malformed": "broken.not-three-parts",
@@ -274,7 +274,7 @@ def test_a_socket_that_a_client_closes_hears_its_code_again(mira):
 
 
 def frame_of(name: str, actor: str, payload: dict, conversation: bool = True, **members) -> dict:
-    """A frame but for its eventId."""
+    """A frame without its eventId."""
     return {
         "apiSpaceId": A.id, "accountId": A.account, "name": name,
         "context": {"createdBy": f"session:{actor}", "createdOn": MIDNIGHT}, "publishedOn": MIDNIGHT,
@@ -287,7 +287,7 @@ def participant_frame(change: str, actor: str, profile: str, **members) -> dict:
 
 
 def heard(ear) -> list[dict]:
-    """What was told, without the eventIds, which are fresh UUIDs."""
+    """The frames received, without the eventIds, which are random UUIDs."""
     frames = ear.hear_all()
     for frame in frames:
         uuid.UUID(frame.pop("eventId"))
@@ -338,7 +338,7 @@ def test_everything_that_happens_to_a_conversation_is_told_to_those_in_it_in_ord
     bob.expect(204, "DELETE", f"{PATH}/typing")
     expect([frame_of("conversation.participantTypingOff", "bob", typing)], of_mira, of_phone, of_eve)
 
-    # As the iOS SDK sends it.
+    # As sent by the iOS SDK.
     mira.expect(204, "DELETE", f"{PATH}/participants", ["eve"])
     expect([participant_frame("Removed", "mira", "eve")], *all_ears)
     eve.refuse(403, FORBIDDEN, "not-a-participant", "GET", f"{PATH}/messages")
@@ -475,7 +475,7 @@ def test_content_is_uploaded_in_three_forms_and_can_be_read_by_anybody(mira):
     expect(mira.call("POST", "/content?folder=x", files={"file": ("a b.png", image, "image/png")}), "a b.png", "image/png", "x")
     headers = {"Content-Type": "application/x-own", "content-filename": "b.bin"}
     expect(mira.call("POST", "/content?folder=y", data=image, headers=headers), "b.bin", "application/x-own", "y")
-    # The iOS SDK streams JSON whose length it does not tell.
+    # The iOS SDK streams JSON without stating its length.
     streamed = json.dumps({"data": data, "type": "image/png"}).encode()
     headers = {"Content-Type": "application/json", "Content-Filename": "c.png"}
     parts = (streamed[start:start + 1000] for start in range(0, len(streamed), 1000))

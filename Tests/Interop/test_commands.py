@@ -1,4 +1,4 @@
-"""The commands that steer and read a running server, as people use them: in a pipe, and in a terminal."""
+"""The commands that control and read a running server, as people use them: in a pipe and in a terminal."""
 
 import json
 import os
@@ -33,7 +33,7 @@ class Shell:
         return done.stdout if status == 0 else done.stderr
 
     def terminal(self, *words: str, environment: dict | None = None) -> str:
-        """What it writes to a terminal."""
+        """The program's output to a terminal."""
         process, screen = pty.fork()
         if process == 0:
             os.environ.update({"TERM": "xterm", **(environment or {})})
@@ -44,7 +44,7 @@ class Shell:
                 try:
                     piece = terminal.read(4096)
                 except OSError:
-                    # How a terminal says that nobody writes to it any more.
+                    # The terminal reports this once nothing has it open for writing.
                     break
                 if not piece:
                     break
@@ -66,7 +66,7 @@ def shell(sandbox):
 
 @pytest.fixture
 def full(shell):
-    """A call that is answered, two that are refused, one that nobody knows, and one that a fault hits."""
+    """An accepted call, two refused ones, one with an unknown path, and one that a fault affects."""
     for defect in (None, "expired", "alg-none"):
         shell.call(defect)
     requests.get(f"{shell.sandbox.url}/api/api/v1/nothing")
@@ -162,7 +162,7 @@ def test_the_journal_is_followed_also_past_a_reset(full):
     (["scenario", "rezolve-busy-backend", "--end"], 2, "takes no name"),
 ], ids=lambda value: " ".join(value) if isinstance(value, list) else None)
 def test_what_is_wrong_is_said_with_what_would_be_right(shell, words, status, complaint):
-    # A name in the address and one as an argument must not disagree.
+    # A name in the address and one as an argument must not conflict.
     said = shell.run(*words, status=status)
     assert complaint in said, said
 

@@ -1,4 +1,4 @@
-"""Completions in the shells that people use: a line is typed, TAB is pressed, and the line says what came of it."""
+"""Completions in the shells that people use: types a line, presses TAB, and reads the completed line."""
 
 import json
 import os
@@ -12,13 +12,13 @@ import time
 import pytest
 from world import BINARY, Sandbox
 
-# What opens the shell without anybody's settings, and what makes it complete our command.
+# The command that opens the shell without user settings, and the setup for completing our command.
 SHELLS = {
     "bash": (["bash", "--norc", "--noprofile", "-i"], "source {folder}/script.bash"),
     "zsh": (["zsh", "-f", "-i"], "fpath=({folder} $fpath); autoload -Uz compinit; compinit -u -D; bindkey -e"),
     "fish": (["fish", "--no-config", "--interactive"], "source {folder}/script.fish"),
 }
-# Typed, and what it becomes. With a server its sandboxes can be named; the rest is known without one.
+# The typed text and its completion. Sandbox names need a server; everything else is known without one.
 NAMES = [
     ("journal --vendor rez", "rezolve"), ("journal --route addressbook.li", "addressbook.list"), ("routes --vendor com", "comapi"),
     ("scenario rezolve-bu", "rezolve-busy-backend"), ("serve --scenario ims-keys-u", "ims-keys-unreachable"),
@@ -43,7 +43,7 @@ def folder(tmp_path_factory):
 
 
 def complete(shell: str, folder, lines: list[str], environment: dict) -> list[str]:
-    """What the lines become when TAB is pressed at the end of each."""
+    """The lines after TAB is pressed at the end of each."""
     command, preparation = SHELLS[shell]
     assert shutil.which(shell), f"{shell} is not installed; docker/bootstrap.sh test installs it"
     process, screen = pty.fork()
@@ -68,7 +68,7 @@ def complete(shell: str, folder, lines: list[str], environment: dict) -> list[st
         press(f"{preparation.format(folder=folder)}; echo rea''dy\r", "ready")
         results = []
         for number, line in enumerate(lines):
-            # The completed line is printed in place of being run; the quotes keep what is typed from looking like the answer.
+            # The completed line is printed, not run; the quotes keep the typed text from looking like the answer.
             results.append(press(f"understudy {line}\t\x01echo NR''{number}'<' \x05'>'\r", rf"NR{number}< understudy (.*?) ?>"))
         return results
     finally:

@@ -1,4 +1,4 @@
-"""What nobody reads stops nothing, and a stop ends within its limits: the log, the banner, terminals, long polls."""
+"""Unread output blocks nothing, and a stop ends within its limits: the log, the banner, terminals, long polls."""
 
 import contextlib
 import fcntl
@@ -18,11 +18,11 @@ from child import needs_proc
 from world import BINARY
 
 LINE = re.compile(r"[0-9T:.Z-]+ 404 - - GET /(\d+)/\w*(?: (?!.* GET /).*)?|[0-9T:.Z-]+ warning (\d+) lines? of the log dropped: .*\.")
-LONG = "x" * 3000  # of a path, so that a log is soon full
+LONG = "x" * 3000  # of a path, so that a log fills quickly
 
 
 class Program:
-    """The program with standard output and standard error of one's own."""
+    """The program with separate standard output and standard error."""
 
     def __init__(self, folder, *options, **streams):
         port_file = folder / "port"
@@ -41,7 +41,7 @@ class Program:
         return http.client.HTTPConnection("127.0.0.1", self.port, timeout=20)
 
     def ask(self, count: int, path: str = LONG, start: int = 0) -> None:
-        """So many requests that nobody owns; each has a line in the log, which names its number."""
+        """Sends this many requests that no vendor owns; each is logged on a line with its number."""
         connection = self.connect()
         for number in range(start, start + count):
             connection.request("GET", f"/{number}/{path}")
@@ -83,7 +83,7 @@ def filled(pipe: int) -> None:
 
 
 def numbers(text: str) -> tuple[list[int], int]:
-    """The requests of which the lines tell, in their order, and how many lines were dropped; no line is anything else."""
+    """The requests in the log, in order, and the number of dropped lines; there must be no other lines."""
     found, dropped = [], 0
     for line in text.splitlines():
         match = LINE.fullmatch(line)
@@ -99,10 +99,10 @@ def test_a_log_that_nobody_reads_stops_nothing(tmp_path):
     reader, writer = os.pipe()
     with running(tmp_path, stderr=writer) as program:
         os.close(writer)
-        # Two megabytes and more of lines wait before the first is dropped.
+        # More than two megabytes of lines are queued before the first is dropped.
         program.ask(4000)
         assert program.dropped() > 0
-        # The reader comes back: what waited comes, then how many lines are missing, then what comes now.
+        # Reading resumes: first the queued lines, then the number of missing ones, then new lines.
         received = bytearray()
         thread = threading.Thread(target=lambda: [received.extend(part) for part in iter(lambda: os.read(reader, 65536), b"")])
         thread.start()
@@ -241,14 +241,14 @@ POLLS = {
 @pytest.mark.parametrize("late", [False, True], ids=["waiting", "arriving"])
 @pytest.mark.parametrize("call", POLLS)
 def test_long_polls_end_with_a_stop(tmp_path, call, late):
-    """Those that wait, and those of which the last byte arrives after the stop has begun."""
+    """Polls that are waiting, and polls whose last byte arrives after the stop has begun."""
     method, path, body = POLLS[call]
     request = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n".encode() + body
     with running(tmp_path) as program:
         clients = [socket.create_connection(("127.0.0.1", program.port), 20) for _ in range(8)]
         for client in clients:
             client.sendall(request[:-1] if late else request)
-        # Whoever is answered here has been read after the others.
+        # An answer here shows that the other requests have been read.
         program.ask(1, "short")
         program.process.send_signal(signal.SIGTERM)
         begin = time.monotonic()
@@ -265,5 +265,5 @@ def test_long_polls_end_with_a_stop(tmp_path, call, late):
             answer.read()
             client.close()
         assert program.process.wait(20) == 0
-        # Ten seconds is what they would have had.
+        # Otherwise they would have waited ten seconds.
         assert time.monotonic() - begin < 8

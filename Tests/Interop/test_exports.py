@@ -1,4 +1,4 @@
-"""The journal taken out: a HAR that other tools open, and contract cases that pass when they are run again; no secret in either."""
+"""Journal exports: a HAR that other tools open, and contract cases that pass when rerun; neither contains a secret."""
 
 import json
 import re
@@ -16,7 +16,7 @@ PASSWORD = "Correct-Horse-1!"
 
 
 def hostile_calls(sandbox: Sandbox) -> list[str]:
-    """Sends every payload in each place that a client can fill; returns the secrets among what was sent."""
+    """Sends every payload in each place that a client can fill; returns the secrets that were sent."""
     secrets = [PASSWORD]
     with requests.Session() as session:
         for payload in PAYLOADS:
@@ -48,7 +48,7 @@ def test_no_secret_is_in_what_is_taken_out(exported):
 
 
 def members(value: dict, /, **kinds) -> None:
-    """That the value has these members, of these kinds."""
+    """Checks that the value has these members, of these types."""
     for name, kind in kinds.items():
         assert isinstance(value[name], kind) and not (kind is int and isinstance(value[name], bool)), (name, value[name])
 
@@ -88,5 +88,5 @@ def test_the_cases_pass_when_they_are_run_again(exported, tmp_path):
     assert done.returncode == 0, done.stdout[-3000:] + done.stderr
     left_out = len(re.findall(r"^# left out: ", files["hurl"].text, re.MULTILINE))
     run = len(re.findall(r"\{\{base\}\}/(?!_understudy)", files["hurl"].text))
-    # What holds a password cannot be sent again; everything else is.
+    # A call with a password cannot be repeated; every other one is.
     assert run + left_out == 2 * len(PAYLOADS) and run >= len(PAYLOADS) - 5, (run, left_out)

@@ -1,4 +1,4 @@
-"""Faults on the wire, as each client tells its user of them."""
+"""Network faults as each client reports them to its user."""
 
 import asyncio
 import http.client
@@ -34,7 +34,7 @@ def read_all(connection: socket.socket) -> bytes:
 
 
 def under(connection: socket.socket) -> socket.socket:
-    """The same connection below its TLS."""
+    """The same connection below TLS."""
     below = socket.socket(fileno=os.dup(connection.fileno()))
     below.settimeout(5)
     return below
@@ -44,7 +44,7 @@ def under(connection: socket.socket) -> socket.socket:
 
 
 @pytest.mark.parametrize("path, codes, printed", [
-    # 35 is what curl says when the break falls into what it takes for the handshake.
+    # curl exits with 35 if the reset falls into what it considers the handshake.
     ("/reset", {35, 56}, ""), ("/empty", {52}, ""), ("/garbage", {1, 8}, ""), ("/truncate?bytes=0", {18}, ""),
     ("/truncate?bytes=3", {18}, "012"), ("/truncate?bytes=11", {0}, "0123456789\n"),
     ("/drip?bytes=7&milliseconds=1", {0}, "0123456789\n"), ("/delay?milliseconds=1", {0}, "late\n"),
@@ -68,7 +68,7 @@ def test_http_client_tells_the_faults_apart(door, path, exception):
 
 
 @pytest.mark.parametrize("path, exception, words", [
-    # Over TLS Python takes the break for an end.
+    # Over TLS Python treats the reset as an end.
     ("/reset", requests.ConnectionError, "reset by peer|without response"),
     ("/empty", requests.ConnectionError, "without response"), ("/garbage", requests.ConnectionError, "BadStatusLine"),
     ("/truncate?bytes=3", requests.exceptions.ChunkedEncodingError, "3 bytes read, 8 more expected"),
@@ -108,7 +108,7 @@ def test_a_reset_is_one_of_tcp_without_a_farewell(door):
 def test_the_other_faults_end_in_good_order(door, path, received):
     with wire.connect(door.port) as connection:
         if door.is_secure:
-            # Without this Python takes the bare end of the connection for a farewell.
+            # Otherwise Python would treat the bare end of the connection as close_notify.
             connection = door.trust.wrap_socket(
                 connection, server_hostname="127.0.0.1", suppress_ragged_eofs=False)
         send(connection, path)
@@ -119,7 +119,7 @@ def test_the_other_faults_end_in_good_order(door, path, received):
 
 def test_a_drip_comes_in_the_portions_that_were_asked_for(door):
     with door.connect() as connection:
-        # The pause outlasts the test, so the first portion stays alone.
+        # The pause is longer than the test, so only the first portion arrives.
         send(connection, "/drip?bytes=7&milliseconds=3600000")
         assert connection.recv(65536) == b"HTTP/1."
         connection.setblocking(False)
@@ -155,7 +155,7 @@ def test_two_hundred_that_wait_hold_no_thread(door, probe, path, body):
         found = [wire.read_answers(connection, 1)[0].body for connection in connections]
         assert time.monotonic() - begin >= 0.2, "the pauses were kept"
         assert found == [body] * DELAYED
-        # Threads of earlier tests may end meanwhile.
+        # Threads of earlier tests may still be ending.
         assert max(threads_amid, probe.thread_count) <= threads
     finally:
         for connection in connections:

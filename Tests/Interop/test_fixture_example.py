@@ -1,6 +1,6 @@
-"""Two examples of a suite that uses the fixture of understudy_fixture.py: a renewal, and a broken backend.
+"""Two example tests that use the fixture of understudy_fixture.py: a renewal, and a failing backend.
 
-Copy both files beside each other, and run pytest.
+Copy both files into the same folder and run pytest.
 """
 
 import pytest
@@ -8,7 +8,7 @@ import requests
 
 pytest_plugins = ["understudy_fixture"]
 
-# What `understudy serve` prints of its sample accounts.
+# Printed by `understudy serve` for its sample accounts.
 API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
 DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 
@@ -37,7 +37,7 @@ BOOK = "/api/v1/partner/317/customer/entity123/addressbook"
 
 
 def test_a_token_that_expires_in_mid_session_is_renewed_once(understudy):
-    # The third call answers 401 until a newer token comes.
+    # The third call answers 401 until a newer token is sent.
     understudy.control("PUT", "scenarios", {"scenario": "rezolve-token-expires-mid-session"})
     app = App(understudy.url, understudy.mint("rezolve/login", expires_in=900))
     assert [len(app.get(BOOK)) for _ in range(4)] == [1, 1, 1, 1]

@@ -1,4 +1,4 @@
-"""Framing as clients of every kind do it, each by the door that `endpoint` names."""
+"""Framing as clients of every kind do it, each at the endpoint that `endpoint` names."""
 
 import asyncio
 import json
@@ -56,7 +56,7 @@ def curl(endpoint, *options, check: bool = True) -> subprocess.CompletedProcess:
 
 
 def status(*options) -> list:
-    """Options that print the status, the version and the connections made behind each content."""
+    """Options that print the status, the version and the number of connections after each content."""
     return ["-o", "/dev/null", "-w", "%{http_code} %{http_version} %{num_connects}\n", *options]
 
 
@@ -72,7 +72,7 @@ def phone(name: str = "Work") -> bytes:
 # MARK: curl
 
 
-# Over TLS curl would agree on http/1.0 in the handshake and on nothing else.
+# Over TLS curl would negotiate http/1.0 in the handshake and nothing else.
 VERSION_1_0 = ["--http1.0"]
 
 
@@ -206,7 +206,7 @@ def test_aiohttp_waits_for_the_interim_answer(endpoint, headers, phones):
 
 
 def bench(endpoint, count: int, options: list) -> dict:
-    """What ab counts for so many requests."""
+    """ab's counts for this many requests."""
     command = [program("ab"), "-q", "-n", str(count), "-c", "20", *options, f"{endpoint.url}/_understudy/health"]
     printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
     counts = dict(line.split(":", 1) for line in printed.splitlines() if ":" in line)
@@ -218,7 +218,7 @@ def bench(endpoint, count: int, options: list) -> dict:
 
 @pytest.mark.parametrize("options", [[], ["-k"]], ids=["closed", "kept"])
 def test_ab_gets_every_answer_whole(endpoint, options):
-    # A handshake of its own for each request takes its time.
+    # A separate handshake for each request takes time.
     count = 500 if endpoint.is_secure and not options else 2000
     kept = bench(endpoint, count, options).get("Keep-Alive requests", "0").split()
     assert kept == ([str(count)] if options else ["0"])

@@ -1,4 +1,4 @@
-"""IMS verifies what others signed, by keys that others publish: well, badly, and not at all."""
+"""IMS verifies tokens signed by others, with keys that others publish: correctly, incorrectly, and not at all."""
 
 import asyncio
 import base64
@@ -25,7 +25,7 @@ USER = "EMP-0001"
 
 @dataclass
 class Key:
-    """A pair that exists for one run of the tests."""
+    """A key pair for one test run."""
 
     name: str
     private: rsa.RSAPrivateKey
@@ -73,7 +73,7 @@ def by_pyjwt(key: Key, payload: dict, kid: str | None = None, **header) -> str:
 
 
 def by_openssl(key: Key, payload: dict, kid: str | None = None, **header) -> str:
-    """Signs with the openssl command; the rest is done by hand."""
+    """Signs with the openssl command; everything else is done here."""
     head = {"alg": "RS256", "typ": "JWT", **({"kid": kid} if kid else {}), **header}
     signed = ".".join(base64url(json.dumps(part).encode()) for part in (head, payload))
     file = Path(f"/tmp/understudy-test-{key.name}-{id(key)}.pem")
@@ -90,7 +90,7 @@ SIGNERS = [by_pyjwt, by_openssl]
 
 
 class Issuer:
-    """An issuer that a sandbox has onboarded."""
+    """An issuer that was onboarded in a sandbox."""
 
     def __init__(self, sandbox, keys: dict, iss: str = "https://issuer.example.test/interop", **members):
         self.sandbox, self.iss = sandbox, iss
@@ -109,14 +109,14 @@ class Issuer:
         return answer.status_code == 200
 
     def refusal(self, token: str) -> tuple:
-        """Status and code of the answer, and the failure in the journal, which is the same word."""
+        """Status and code of the answer; the journal's failure must equal the code."""
         answer = self.me(token)
         code = answer.json()["error"]["code"]
         assert self.sandbox.last_entry()["failure"] == code
         return answer.status_code, code
 
     def finding(self, check: str) -> dict:
-        """A check of the last exchange."""
+        """A check's result in the last exchange."""
         return next(entry for entry in self.sandbox.last_entry()["findings"] if entry["check"] == check)
 
     @property
@@ -126,13 +126,13 @@ class Issuer:
 
 
 def certificate(folder: Path, key: Key) -> str:
-    """A certificate of the key, made by openssl."""
+    """A certificate of the key, made with openssl."""
     file = folder / f"{key.name}.key"
     file.write_bytes(key.private_pem)
     return openssl("req", "-x509", "-key", file, "-subj", f"/CN=Understudy test {key.name}", "-days", "3650")
 
 
-# Keys that are handed over
+# Keys given directly
 
 
 @pytest.mark.parametrize("sign", SIGNERS, ids=lambda sign: sign.__name__)
@@ -162,7 +162,7 @@ def test_other_algorithms_are_refused_whatever_their_signature(sandbox, keys):
         assert issuer.refusal(jwt.encode(payload, key.private_pem, algorithm=algorithm)) == (401, "alg-not-allowed")
     assert issuer.refusal(jwt.encode(payload, curve, algorithm="ES256")) == (401, "alg-not-allowed")
     assert issuer.refusal(jwt.encode(payload, None, algorithm="none")) == (401, "alg-not-allowed")
-    # PyJWT refuses a PEM text as a secret, so the attack is made by hand.
+    # PyJWT refuses a PEM text as a secret, so the attack is built by hand.
     head = base64url(json.dumps({"alg": "HS256", "typ": "JWT"}).encode())
     signed = f"{head}.{base64url(json.dumps(payload).encode())}"
     command = ["openssl", "dgst", "-sha256", "-mac", "HMAC", "-macopt", f"hexkey:{key.public_pem.encode().hex()}", "-binary"]
@@ -177,7 +177,7 @@ def test_a_type_that_is_absent_or_another_is_refused(sandbox, keys):
     assert issuer.refusal(by_pyjwt(keys[0], claims(issuer.iss), typ=None)) == (401, "typ-not-allowed")
 
 
-# Keys that are fetched
+# Fetched keys
 
 
 def publish(key_server, sandbox, keys: list, **options) -> str:
@@ -256,7 +256,7 @@ def test_each_way_of_failing_has_its_own_reason_and_the_old_keys_stay_usable(san
     assert found["outcome"] == "noted"
     assert found["found"].startswith(BAD[mode]), found
     assert key_server.count(path + "?target") == 0
-    # In the cool-down nobody asks; a day later the old keys are too old.
+    # During the cool-down nothing is fetched; a day later the old keys are too old.
     assert issuer.accepts(token)
     assert (key_server.count(path), issuer.fetches) == (2, 2)
     sandbox.set_clock(advance="86400s")
@@ -358,7 +358,7 @@ def test_many_stalling_issuers_hold_up_nobody_else_and_no_thread(sandbox, keys, 
             while await asyncio.to_thread(key_server.count, path) < 40:
                 await asyncio.sleep(0)
             status, answer = await onboard(session, "healthy", healthy)
-            # It was asked last and answered in its time, while others hang; and one thread asks all of them.
+            # The last issuer got its answer in time while others hang, and one thread fetches from all of them.
             assert (status, answer["warnings"]) == (201, [])
             assert not all(task.done() for task in slow)
             assert server.thread_count <= threads + 2
@@ -375,7 +375,7 @@ def test_a_set_over_https_is_believed_by_our_own_authority_and_no_other(sandbox,
     authority = Certified(server.authority, server.authority.with_name("understudy-ca-key.pem"))
     trusted = certify(folder, "trusted", issuer=authority)
     stranger = certify(folder, "stranger")
-    # Whoever certifies itself is its own authority.
+    # A self-signed certificate is its own authority.
     for identity, signer, is_believed in [(trusted, authority, True), (stranger, stranger, False)]:
         place = folder / f"served-{is_believed}"
         place.mkdir()
@@ -406,7 +406,7 @@ def test_places_that_a_token_names_are_never_asked(sandbox, keys, key_server):
     assert key_server.count(url.removeprefix(key_server.url)) == 0
 
 
-# Issuers of others
+# Third-party issuers
 
 
 def test_an_issuer_of_firebases_shape(sandbox, keys, key_server, tmp_path):

@@ -1,4 +1,4 @@
-"""The manual: a page a command, made by the argument parser's own tool, and clean to those who show it."""
+"""The manual: one page per command, made by the argument parser's own tool, and without warnings from viewers."""
 
 import json
 import shutil

@@ -11,7 +11,7 @@ from world import API_KEY, Server
 
 @pytest.fixture
 def counted(tmp_path):
-    """A server that nobody else asks, and a function that reads its metrics by family."""
+    """A server without other clients, and a function that reads its metrics by family."""
     server = Server(tmp_path)
 
     def read() -> dict:

@@ -1,7 +1,7 @@
-"""What PyJWT says of minted tokens beside what Understudy answers to them.
+"""PyJWT's verdict on minted tokens, compared with Understudy's.
 
-The two agree wherever RFC 7515 and 7519 decide. They differ where PyJWT is lenient, and where the vendor has rules of
-its own that a token library cannot know; each difference stands in the table with its reason.
+The two agree wherever RFC 7515 and 7519 decide. They differ where PyJWT is lenient, and where the vendor has
+rules that a token library cannot know; the table gives the reason for each difference.
 """
 
 import json
@@ -14,7 +14,7 @@ from world import AUTH_KEY, API_KEY
 REQUIRED = ["rezolve_entity_id", "partner_entity_id", "exp", "device_id"]
 ACCEPTED = None
 
-# defect: what PyJWT raises, the failure in the journal, and why the two differ if they do
+# defect: what PyJWT raises, the failure in the journal, and why the two differ, if they do
 DEFECTS = {
     "expired": (jwt.ExpiredSignatureError, "token-expired", ""),
     "not-yet-valid": (jwt.ImmatureSignatureError, "masked-not-yet-valid", ""),
@@ -42,7 +42,7 @@ DEFECTS = {
     "wrong-device": (ACCEPTED, "masked-device-mismatch", "the device is the vendor's rule"),
     "v2-header-bug": (ACCEPTED, "masked-missing-fields", "header member auth is the vendor's own"),
 }
-# Defects that a token signed with a plain secret cannot have.
+# Defects that are impossible in a token signed with a plain secret.
 NOT_APPLICABLE = {"public-key-as-secret", "secret-hex-decoded"}
 
 

@@ -1,4 +1,4 @@
-"""The control API held against its own description: by a validator of OpenAPI, and call by call by one of JSON Schema."""
+"""The control API checked against its own description: by an OpenAPI validator, and call by call with JSON Schema."""
 
 import jsonschema
 import pytest
@@ -7,7 +7,7 @@ from description import Description
 from openapi_spec_validator import OpenAPIV31SpecValidator
 from world import API_KEY, Server
 
-# operation: (parameters of the path, query, content, status), one that goes well and one that does not
+# operation: (path parameters, query, content, status), one success and one failure
 CALLS = {
     "health": [({}, "", None, 200), ({}, "?x=1", None, 400)],
     "openapi": [({}, "", None, 200), ({}, "?x=1", None, 400)],
@@ -83,7 +83,7 @@ CALLS = {
         ({"vendor": "rezolve"}, "", "STATE", 200), ({"vendor": "rezolve"}, "", {"no": 1}, 400),
         ({"vendor": "nobody"}, "", {}, 404)],
     "keys.list": [({}, "", None, 200), ({}, "?x=1", None, 400)],
-    # No vendor here publishes keys; the drills themselves are tried in Swift, on a vendor of the tests' own.
+    # No vendor here publishes keys; the drills themselves are tested in Swift, with a test vendor.
     "keys.drill": [
         ({"vendor": "rezolve", "issuer": "any", "drill": "overlap"}, "", None, 404),
         ({"vendor": "nobody", "issuer": "any", "drill": "overlap"}, "", None, 404)],
@@ -104,7 +104,7 @@ def description(server):
 def call(sandbox, description, operation, parameters, query, content):
     method, path = description.operations[operation]
     if content == "SCENARIO":
-        # Whichever there is; without any the empty list has to do.
+        # Any scenario will do; without one, an empty list is sent.
         names = [scenario["scenario"] for scenario in sandbox.control("GET", "scenarios")["available"]]
         content = {"scenario": names[0]} if names else {"scenarios": []}
     if content == "STATE":

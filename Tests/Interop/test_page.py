@@ -32,7 +32,7 @@ def browser():
 
 
 class Visit:
-    """A sandbox, and the page opened on it."""
+    """A sandbox and the page opened for it."""
 
     def __init__(self, browser, server, name: str, **options):
         self.browser, self.options = browser, options
@@ -71,7 +71,7 @@ def call(sandbox, defect=None, **headers):
         "x-rezolve-partner-apikey": API_KEY, "x-rezolve-device-id": DEVICE, "authorization": f"Bearer {token}", **headers})
 
 
-# --- What is served
+# --- Served content
 
 def files(server):
     page = requests.get(f"{server.url}/_understudy/", headers={"accept": "text/html"})
@@ -187,7 +187,7 @@ def test_keys_lead_through_the_journal(visit):
 
 
 REFUSALS = [
-    # what is wrong with the token, other fields, and a word of the cause
+    # the token's defect, other fields, and a word from the cause
     ("expired", {}, "token expired"), ("not-yet-valid", {}, "not valid until"), ("alg-none", {}, "none"), ("wrong-secret", {}, "signature"),
     ("wrong-alg", {}, "algorithm"), ("tampered-payload", {}, "signature"), ("bad-signature", {}, "signature"), ("truncated-signature", {}, "signature"),
     ("padded-base64", {}, "base64"), ("two-parts", {}, "parts"), ("four-parts", {}, "parts"), ("string-exp", {}, "exp"),
@@ -205,7 +205,7 @@ def test_from_a_refused_call_to_its_cause_in_two_clicks(browser, server, defect,
     tab = visit.open()
     name = tab.until("document.querySelector('[role=row] a')?.textContent")
     assert cause in name, "the cause stands in the list already"
-    # What the failure means may join the reason meanwhile.
+    # By now the failure's meaning may have been added to the reason.
     tab.click("link", f"{name.split(' — ')[0]}*")
     tab.find("article", "Entry 1")
     tab.see("Why:", "The app sees", "It is not told")
@@ -213,7 +213,7 @@ def test_from_a_refused_call_to_its_cause_in_two_clicks(browser, server, defect,
     assert cause in why
     entry = visit.sandbox.last_entry()
     failed = next(each for each in entry["findings"] if each["outcome"] == "failed")
-    # The check that failed stands in the table without another click.
+    # The failed check is visible in the table without another click.
     tab.find("rowheader", failed["check"].replace("-", " "))
     assert str(entry["status"]) in tab.run("document.querySelector('.contrast').innerText")
     visit.close()
@@ -266,7 +266,7 @@ def test_an_entry_says_with_how_many_others_its_answer_is_shared(visit):
 
 
 def test_what_an_empty_view_offers_makes_it_full(visit):
-    """Each line runs as it stands, and then the view is no longer empty."""
+    """Each suggested line runs unchanged, and then the view is no longer empty."""
     def run_line(tab):
         done = subprocess.run(["sh", "-c", tab.copied("button", "Copy the line")], capture_output=True, text=True, timeout=60)
         assert done.returncode == 0 and " 20" in done.stdout.splitlines()[0], (done.stdout, done.stderr)
@@ -547,7 +547,7 @@ def test_a_sample_call_of_a_route_leads_to_its_entry(visit):
 
 # --- What must not happen
 
-# Notes every element that no view makes, and every attribute that acts.
+# Records every added element that no view creates, and every active attribute.
 WATCH = """window.found = []; new MutationObserver(all => all.forEach(each => each.addedNodes.forEach(node => {
     if (!node.querySelectorAll) return;
     for (const bad of [node, ...node.querySelectorAll('*')]) {
@@ -556,7 +556,7 @@ WATCH = """window.found = []; new MutationObserver(all => all.forEach(each => ea
         if (isElement || [...bad.attributes].some(isActing)) window.found.push(bad.outerHTML);
     }
 }))).observe(document, {subtree: true, childList: true}); 1"""
-# Opens what is folded in a part of the page, and in what that opens.
+# Opens all folds in a part of the page, including nested ones.
 UNFOLD = """(async part => {
     for (let turn = 0; turn < 6; turn++) {
         for (const each of document.querySelectorAll(`${part} details:not([open]) > summary`)) each.click();
@@ -580,7 +580,7 @@ def test_no_text_becomes_markup(visit):
     tab = visit.open()
     tab.until("document.querySelectorAll('[role=row] a').length > 5")
     tab.run(WATCH)
-    # Waited for in the page itself, which takes a tenth of the time.
+    # Waiting in the page itself takes a tenth of the time.
     tab.run("""window.come = async found => {
         for (const end = performance.now() + 30000; performance.now() < end; await new Promise(done => setTimeout(done, 5))) if (found()) return;
         throw new Error(`${found} did not come true`);
@@ -616,7 +616,7 @@ def test_no_text_becomes_markup(visit):
 
 
 def test_no_name_of_a_sandbox_is_mistaken(browser, server):
-    """The most hostile names that the server admits: words of the language, and what looks like an option or a number."""
+    """The most hostile names that the server accepts: JavaScript words, and names that look like options or numbers."""
     names = ["constructor", "prototype", "-" * 63, "--------script--------", "0", "null", "undefined", "a" * 63]
     visit = Visit(browser, server, names[0])
     for name in names:
@@ -675,7 +675,7 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
     done, sent = threading.Event(), []
 
     def flood():
-        """500 calls a second, ten at once: a client that waits for each answer is too slow on a busy machine."""
+        """500 calls a second, ten at once: waiting for each answer would be too slow on a busy machine."""
         path = f"/{sandbox.url.split('/', 3)[3]}{BOOK}"
         calls = f"GET {path} HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n".encode() * 10
         with socket.create_connection(("127.0.0.1", sandbox.server.port)) as stream:
@@ -696,7 +696,7 @@ def test_an_entry_stays_open_under_500_new_ones_a_second(visit):
                 assert tab.run("window.kept === document.querySelector('.entry')"), "the entry was drawn anew"
                 assert tab.run("document.querySelector('.detail').scrollTop") == scrolled
                 assert tab.run("document.querySelector('.row.chosen').getBoundingClientRect().top") == row
-                # A page that cannot keep up would answer late.
+                # A page that cannot keep up would respond late.
                 late = tab.run("new Promise(done => { const began = performance.now(); setTimeout(() => done(performance.now() - began), 0); })")
                 assert late < 1000
                 time.sleep(0.2)
@@ -731,7 +731,7 @@ def test_ten_thousand_entries_stay_smooth(visit):
 def test_the_first_paint_comes_within_100_ms_of_the_answer(visit):
     tab = visit.open()
     gaps = []
-    # The best of some, since the machine may have other work to do.
+    # The best of several, since the machine may be busy.
     while min(gaps, default=100) >= 100 and len(gaps) < 20:
         tab.reload()
         gaps.append(tab.until("""(() => { const paint = performance.getEntriesByName('first-paint')[0], [navigation] = performance.getEntriesByType('navigation');
@@ -800,7 +800,7 @@ def test_a_control_port_has_the_page_and_the_control_api_alone(browser, tmp_path
         assert server.stop() == 0
 
 
-# --- Who reads it otherwise
+# --- Other readers
 
 AUDIT = """(() => {
     const problems = [];

@@ -1,4 +1,4 @@
-"""What other people's proxies let through is read here as they read it."""
+"""The server reads requests exactly as the third-party proxies in front of it do."""
 
 import asyncio
 import json
@@ -12,13 +12,13 @@ from hostile import CASES
 from proxies import Proxy
 from world import API_KEY, DEVICE
 
-# Apache's modules have a place of their own on every other system.
+# On every other system Apache's modules are in a different place.
 PROXIES = ["nginx", "nginx-buffering", "nginx-secure", "haproxy", *(["apache"] if sys.platform == "linux" else [])]
 
 
 @pytest.fixture(scope="module", params=["direct", *PROXIES])
 def way(request, server, tmp_path_factory):
-    """A port by which the server can be reached, and the name of who stands between."""
+    """A port through which the server can be reached, and the name of the proxy in between."""
     if request.param == "direct":
         yield request.param, server.port
         return
@@ -28,7 +28,7 @@ def way(request, server, tmp_path_factory):
 
 
 def marker(at: str) -> bytes:
-    """Asks for the sandbox's journal, which tells this answer from every other and leaves no trace itself."""
+    """Requests the sandbox's journal: a distinctive answer that leaves no trace itself."""
     return f"GET {at}/_understudy/journal HTTP/1.1\r\nHost: marker\r\nConnection: close\r\n\r\n".encode()
 
 
@@ -40,17 +40,17 @@ def entries_in(answer: wire.Answer) -> list[dict] | None:
 
 
 def is_ours(answer: wire.Answer) -> bool:
-    """Whether the emulator gave the answer, and neither its engine nor the proxy."""
+    """Whether the answer came from the emulator, not from its engine or the proxy."""
     return answer.fields.get("content-type", "").startswith("application/json")
 
 
 def may_fail_so(answer: wire.Answer) -> bool:
-    """Apache says 500 with a page of its own to codings that it does not know, and asks nobody behind it."""
+    """Apache answers unknown codings with a 500 page of its own and does not forward them."""
     return answer.status in (501, 505) or (answer.status == 500 and "Apache" in answer.fields.get("server", ""))
 
 
 def play(name: str, port: int, number: int, case) -> list[str]:
-    """Sends one case and a marker behind it, then a marker of its own; the result says what went wrong."""
+    """Sends one case followed by a marker, then a separate marker; returns what went wrong."""
     at = f"/~{PROXIES.index(name) if name in PROXIES else 'd'}-{number:06}"
     assert len(at) == 10
     found = wire.answers(wire.exchange(port, case.bytes(at) + marker(at)))
@@ -71,7 +71,7 @@ def play(name: str, port: int, number: int, case) -> list[str]:
     targets = [entry["request"]["target"] for entry in entries]
     if "/hidden" in targets:
         faults.append("the hidden request was read")
-    # The journal names the size of a content that it cannot mask; no other reading of a case has the same.
+    # The journal gives the size of content that it cannot mask; any other reading of a case has a different size.
     bodies = [entry["request"]["body"] or "" for entry in entries]
     body = case.expected_body(at)
     expected = (case.target, f"({len(body)} bytes)" if body else "")
@@ -94,7 +94,7 @@ def test_nobody_reads_another_request_than_the_proxy_did(way):
 
 @pytest.fixture
 def at(sandbox) -> str:
-    """The path that selects a sandbox of this test's own, whichever way leads there."""
+    """The path that selects this test's own sandbox, for every way to the server."""
     return sandbox.url.removeprefix(sandbox.server.url)
 
 
@@ -121,7 +121,7 @@ def test_uploads_arrive_whole_on_one_connection(way, at, sandbox, parts, in_chun
 def test_requests_behind_one_another_are_answered_in_order(way, at, sandbox):
     count = 40
     requests = [f"POST {at}/{n} HTTP/1.1\r\nHost: a.test\r\nContent-Length: {n}\r\n\r\n{'x' * n}" for n in range(count)]
-    # HAProxy answers the first of them alone when it sees early enough that the client has ended its side.
+    # HAProxy answers only the first request if it sees early enough that the client has closed its side.
     received = wire.exchange(way[1], "".join(requests).encode() + marker(at), ends_its_side=False)
     answers = wire.answers(received)
     assert [answer.status for answer in answers] == [404] * count + [200]

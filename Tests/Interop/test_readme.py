@@ -1,4 +1,4 @@
-"""The README's shell blocks, run as they are printed, against the running server."""
+"""Runs the README's shell blocks as printed against the running server."""
 
 import json
 import os
@@ -14,14 +14,14 @@ README = (ROOT / "README.md").read_text()
 BLOCKS = [
     block
     for block in re.findall(r"```sh\n(.*?)```", README, re.S)
-    # The two first commands build and serve; CI runs them by themselves.
+    # The first two commands build and serve; CI runs them separately.
     if "bootstrap.sh" not in block
 ]
 
 
 def run(server, block: str) -> str:
     block = block.replace("http://127.0.0.1:8080", server.url).replace("swift run understudy", str(BINARY))
-    # Nobody answers the README's example of waiting, so it need not wait.
+    # Nothing happens during the README's example of waiting, so it need not wait.
     block = block.replace("wait=5s", "wait=0s")
     return subprocess.run(["bash", "-euo", "pipefail", "-c", block], check=True, capture_output=True, text=True).stdout
 

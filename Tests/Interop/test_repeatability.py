@@ -1,4 +1,4 @@
-"""With a seed, two processes leave the same journals behind the same calls."""
+"""With a seed, the same calls produce the same journals in two processes."""
 
 import json
 import re
@@ -19,14 +19,14 @@ def seeded(tmp_path_factory):
 
 
 def without_keys(value):
-    """Key pairs are made anew by each process."""
+    """Removes key pairs, which each process generates anew."""
     if isinstance(value, dict):
         return {name: "a key" if name == "public_key" else without_keys(member) for name, member in value.items()}
     return [without_keys(element) for element in value] if isinstance(value, list) else value
 
 
 def journal(server: Server, cases, name: str) -> str:
-    """The journal behind a file of cases, the server's own port aside."""
+    """The journal after a file of cases, without the server's own port."""
     url = f"{server.url}/~{name}"
     run = subprocess.run([BINARY, "contract", "run", cases, "--against", url], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stdout + run.stderr

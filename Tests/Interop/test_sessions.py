@@ -1,4 +1,4 @@
-"""A session from registration to renewal, with tokens that others signed."""
+"""A session from registration to renewal, with tokens signed by others."""
 
 import pytest
 import signers
@@ -8,7 +8,7 @@ ADDRESS = {"short_name": "Work", "line_1": "2 Test Street", "city": "Brno", "zip
 
 
 class Partner:
-    """The partner's sign-in server: it signs tokens with one of the libraries."""
+    """The partner's sign-in server, which signs tokens with one of the libraries."""
 
     def __init__(self, sign):
         self.sign = sign

@@ -1,4 +1,4 @@
-"""The emulator's secured door, as the openssl command and other people's clients see it."""
+"""The emulator's TLS endpoint, as seen by the openssl command and third-party clients."""
 
 import asyncio
 import contextlib
@@ -26,7 +26,7 @@ def secure(server):
 
 
 def s_client(endpoint: Endpoint, *options, request: str = REQUEST) -> subprocess.CompletedProcess:
-    """What openssl says of a connection on which it sends a request and listens until the server ends it."""
+    """openssl's output for a connection on which it sends a request and reads until the server closes."""
     command = [
         "openssl", "s_client", "-connect", f"127.0.0.1:{endpoint.port}", "-CAfile", endpoint.authority,
         "-verify_return_error", "-ign_eof", *options]
@@ -54,13 +54,13 @@ def test_both_versions_are_spoken_and_end_with_a_farewell(secure, option, versio
     assert re.search(rf"New, {version}, Cipher is \S+", spoken.stdout)
     assert "Verify return code: 0 (ok)" in spoken.stdout
     assert "HTTP/1.1 200 " in spoken.stdout
-    # What openssl prints for close_notify, and for nothing else.
+    # openssl prints this only for close_notify.
     assert spoken.stdout.endswith("closed\n") and "unexpected eof" not in spoken.stderr
 
 
 @pytest.mark.parametrize("option", ["-tls1", "-tls1_1"])
 def test_older_versions_are_refused(secure, option):
-    # Below this level openssl itself would not offer them.
+    # At higher security levels openssl itself would not offer them.
     refused = s_client(secure, option, "-cipher", "DEFAULT@SECLEVEL=0")
     assert refused.returncode != 0
     assert "alert protocol version" in refused.stderr
@@ -119,7 +119,7 @@ def test_tls_at_the_port_in_the_clear_ends_at_once(server):
 
 
 def first_flight() -> bytes:
-    """What a client begins a handshake with."""
+    """The first bytes of a client's handshake."""
     outgoing = ssl.MemoryBIO()
     client = ssl.create_default_context().wrap_bio(ssl.MemoryBIO(), outgoing, server_hostname="localhost")
     with contextlib.suppress(ssl.SSLWantReadError):
@@ -152,7 +152,7 @@ def test_clients_refuse_a_name_that_is_not_in_the_certificate(secure):
 
 
 def refuse(endpoint: Endpoint, words: str) -> None:
-    """Has every client refuse the certificate for that reason."""
+    """Checks that every client refuses the certificate for this reason."""
     url = endpoint.url + HEALTH
     refused = curl(*endpoint.curl_options, url)
     assert refused.returncode == 60 and words in refused.stderr
@@ -164,7 +164,7 @@ def refuse(endpoint: Endpoint, words: str) -> None:
 
 
 def accept(endpoint: Endpoint) -> None:
-    """Has every client accept the certificate."""
+    """Checks that every client accepts the certificate."""
     url = endpoint.url + HEALTH
     assert curl(*endpoint.curl_options, url).returncode == 0
     assert requests.get(url, verify=endpoint.verify).status_code == 200
@@ -173,7 +173,7 @@ def accept(endpoint: Endpoint) -> None:
 
 @contextlib.contextmanager
 def serving(folder, chain, key, authority):
-    """The secured door of a server with a certificate of one's own."""
+    """The TLS endpoint of a server with a user-supplied certificate."""
     server = Server(folder, "--tls-cert", chain, "--tls-key", key)
     try:
         yield Endpoint("https", server.secure_port, authority)
@@ -208,7 +208,7 @@ def test_clients_refuse_a_certificate_that_has_expired(tmp_path):
 
 
 class Files:
-    """The files of a start, and what may be wrong with them."""
+    """The files for a start, and possible faults in them."""
 
     def __init__(self, folder):
         self.folder = folder

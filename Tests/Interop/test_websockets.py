@@ -1,4 +1,4 @@
-"""WebSockets as other people's client opens them, and frames that no client sends."""
+"""WebSockets opened by a third-party client, and frames that no client sends."""
 
 import asyncio
 import contextlib
@@ -41,7 +41,7 @@ def raw(door):
 
 
 def is_at_end(connection: socket.socket) -> bool:
-    """Whether the server has ended its side in good order, by TLS with a farewell."""
+    """Whether the server has ended its side properly; over TLS with close_notify."""
     return connection.recv(1) == b""
 
 
@@ -249,7 +249,7 @@ def test_a_thousand_sockets_get_one_broadcast(door, probe, capsys):
     with capsys.disabled():
         print(f"\n{CROWD} sockets by {door.scheme}: the last had its broadcast after {seconds * 1000:.0f} ms")
     assert received == ["broadcast to all"] * CROWD
-    # Threads of earlier tests may end meanwhile.
+    # Threads of earlier tests may still be ending.
     assert threads_amid <= threads
 
 

@@ -1,7 +1,7 @@
-"""A pytest fixture for suites in Python: copy it, it needs nothing but pytest and requests.
+"""A pytest fixture for Python test suites: copy it; it needs only pytest and requests.
 
-`pytest_plugins = ["understudy_fixture"]` in a conftest.py or a test file makes it known; the environment variable
-UNDERSTUDY names the program, if it is not on the path. All tests share one server, and each has a sandbox of its own.
+`pytest_plugins = ["understudy_fixture"]` in a conftest.py or a test file activates it; the environment variable
+UNDERSTUDY names the program if it is not on the path. All tests share one server, and each has its own sandbox.
 """
 
 import os
@@ -15,10 +15,10 @@ import requests
 
 
 class Understudy:
-    """The server as one test sees it."""
+    """The server from one test's point of view."""
 
     def __init__(self, base: str, name: str):
-        self.url = f"{base}/~{name}"  # what the client under test is pointed at
+        self.url = f"{base}/~{name}"  # the base URL for the client under test
 
     def control(self, method: str, call: str, content=None):
         answer = requests.request(method, f"{self.url}/_understudy/{call}", json=content, timeout=30)
@@ -51,6 +51,6 @@ def understudy_base(tmp_path_factory):
 @pytest.fixture
 def understudy(understudy_base, request):
     words = re.sub(r"[^a-z0-9]+", "-", request.node.nodeid.lower())[-54:].strip("-")
-    name = f"{words}-{uuid.uuid4().hex[:8]}"  # two tests may differ in signs alone
+    name = f"{words}-{uuid.uuid4().hex[:8]}"  # two tests may differ in punctuation only
     yield Understudy(understudy_base, name)
     requests.delete(f"{understudy_base}/_understudy/sandboxes/{name}", timeout=30)

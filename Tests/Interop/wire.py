@@ -1,4 +1,4 @@
-"""HTTP/1.1 as bytes: sends exactly what a test says, and reads answers without repairing them."""
+"""HTTP/1.1 as bytes: sends exactly what a test specifies, and reads answers without repairing them."""
 
 import socket
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ def connect(port: int, timeout: float = 5) -> socket.socket:
 
 
 def exchange(port: int, data: bytes, ends_its_side: bool = True) -> bytes:
-    """Everything that comes back for these bytes until the other side ends the connection."""
+    """Everything received for these bytes until the other side ends the connection."""
     with connect(port) as connection:
         received = bytearray()
         try:
@@ -26,13 +26,13 @@ def exchange(port: int, data: bytes, ends_its_side: bool = True) -> bytes:
             while part := connection.recv(65536):
                 received += part
         except (ConnectionResetError, BrokenPipeError):
-            # A proxy that refuses may close while the rest is under way; what came before counts.
+            # A proxy that refuses may close while the rest is being sent; what was received before counts.
             pass
         return bytes(received)
 
 
 def read_answers(connection: socket.socket, count: int) -> list[Answer]:
-    """So many final answers from a connection that stays open; they have to have a length."""
+    """This many final answers from a connection that stays open; each must have a length."""
     data = bytearray()
     while True:
         data += connection.recv(65536)
@@ -45,7 +45,7 @@ def read_answers(connection: socket.socket, count: int) -> list[Answer]:
 
 
 def answers(data: bytes) -> list[Answer]:
-    """The final answers in these bytes; whatever is not framed strictly fails."""
+    """The final answers in these bytes; anything not strictly framed fails."""
     found = []
     while data:
         head, end, data = data.partition(b"\r\n\r\n")

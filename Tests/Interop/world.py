@@ -1,4 +1,4 @@
-"""A running Understudy and what a test needs to know of its example world."""
+"""A running Understudy and what a test needs to know about its example world."""
 
 import os
 from pathlib import Path
@@ -12,14 +12,14 @@ BINARY = Path(os.environ.get("UNDERSTUDY_BINARY", ROOT / ".build/debug/understud
 NOW = 1_800_000_000
 PARTNER = "317"
 API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
-# Invented, as all of the example world.
+# Invented, like everything in the example world.
 AUTH_KEY = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
 DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 ADA = "entity123"
 
 
 class Server(Child):
-    """The built program on two free ports; unless told otherwise it has a local CA of its own."""
+    """The built program on two free ports; by default it has a separate local CA."""
 
     def __init__(self, folder: Path, *options):
         port_file, authorities = folder / "port", folder / "ca"
@@ -32,7 +32,7 @@ class Server(Child):
 
 
 class Sandbox:
-    """A world of its own in the server, selected by path prefix or by header."""
+    """A separate sandbox in the server, selected by path prefix or by header."""
 
     def __init__(self, server: Server, name: str, by_header: bool = False):
         self.server = server

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Bytes within bytes")
 struct ByteSearchTests {
-    /// All texts of so many letters of a small alphabet.
+    /// All texts of the given length over a small alphabet.
     private static func texts(_ count: Int) -> [[UInt8]] {
         count == 0 ? [[]] : texts(count - 1).flatMap { text in [1, 2].map { text + [$0] } }
     }

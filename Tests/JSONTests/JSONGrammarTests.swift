@@ -63,7 +63,7 @@ struct JSONGrammarTests {
         #expect(throws: JSONError.self) { try JSON.parse("[]".utf8, maximumDepth: 0) }
         #expect(try JSON.parse("1".utf8, maximumDepth: 0) == 1)
         #expect(throws: JSONError.self) { try JSON.parse([UInt8](repeating: 0x5B, count: 1_000_000)) }
-        // Values side by side are not deep.
+        // Sibling values do not add depth.
         #expect(try JSON.parse("[\(String(repeating: "[],", count: 1_000))1]".utf8).depth == 2)
     }
 }

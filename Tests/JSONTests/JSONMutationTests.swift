@@ -3,7 +3,7 @@ import JSON
 import Mutations
 import Testing
 
-/// Throws mutated texts at the parser.
+/// Parses mutated texts.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
 @Suite("Mutated JSON")
@@ -28,17 +28,17 @@ struct JSONMutationTests {
             parsed += 1
             let written = value.bytes
             let again = try JSON.parse(written)
-            // Not `#expect`, which costs more than the parser, and this is the inner loop.
+            // Not `#expect`: it costs more than the parser, and this is the inner loop.
             if again.bytes != written || again != value { Issue.record("\(bytes) is not read back equal") }
             let pretty = try JSON.parse(value.prettyText.utf8)
             if pretty.bytes != written { Issue.record("\(bytes) is not read back equal when written for people") }
         }
-        // Otherwise the properties above would hold for a parser that refuses everything.
+        // Otherwise a parser that rejects everything would satisfy the properties above.
         #expect(parsed > Self.inputs / 5)
         #expect(parsed < Self.inputs)
     }
 
-    /// The value, or `nil` after looking at where the error points.
+    /// The parsed value; `nil` after checking the error's position.
     private static func parse(_ bytes: [UInt8]) throws -> JSON? {
         do throws(JSONError) {
             return try JSON.parse(bytes)

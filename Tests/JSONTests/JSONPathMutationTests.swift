@@ -3,7 +3,7 @@ import JSON
 import Mutations
 import Testing
 
-/// Throws mutated texts at the reader of JSONPath queries, since control calls bring queries over the network.
+/// Parses mutated JSONPath queries, since control calls bring queries over the network.
 @Suite("Mutated JSONPath")
 struct JSONPathMutationTests {
     static let seeds = [

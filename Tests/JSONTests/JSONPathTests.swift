@@ -3,7 +3,7 @@ import Testing
 
 @Suite("JSONPath, as RFC 9535 defines it")
 struct JSONPathTests {
-    /// The example of RFC 9535 section 1.5, shortened to what the rows ask about.
+    /// The example of RFC 9535 section 1.5, reduced to what the rows query.
     static let store: JSON = [
         "store": [
             "book": [
@@ -43,7 +43,7 @@ struct JSONPathTests {
         #expect(try JSONPath("$").values(in: 1) == [1])
     }
 
-    /// RFC 9535 table 9, and the edges of section 2.3.4.2.2.
+    /// RFC 9535 table 9 and the edge cases of section 2.3.4.2.2.
     static let slices: [(String, [JSON])] = [
         ("$[1:3]", ["b", "c"]), ("$[5:]", ["f", "g"]), ("$[1:5:2]", ["b", "d"]), ("$[5:1:-2]", ["f", "d"]),
         ("$[::-1]", ["g", "f", "e", "d", "c", "b", "a"]), ("$[::0]", []),
@@ -69,7 +69,7 @@ struct JSONPathTests {
         #expect(try JSONPath(path).values(in: object) == [value])
     }
 
-    /// RFC 9535 table 11 and what follows from it: `obj` is `{"x": "y"}`, `arr` is `[2, 3]`.
+    /// RFC 9535 table 11 and its consequences: `obj` is `{"x": "y"}`, `arr` is `[2, 3]`.
     static let comparisons: [(String, Bool)] = [
         ("$.absent1 == $.absent2", true), ("$.absent1 <= $.absent2", true), ("$.absent == 'g'", false),
         ("$.absent != 'g'", true), ("1 <= 2", true), ("1 > 2", false), ("13 == '13'", false), ("'a' <= 'b'", true),
@@ -119,7 +119,7 @@ struct JSONPathTests {
         #expect(try JSONPath(nested(31)).values(in: [["a": 1]]) == [["a": 1]])
         #expect(throws: JSONPathError.self) { try JSONPath(nested(32)) }
         #expect(throws: JSONPathError.self) { try JSONPath(nested(100_000)) }
-        // Filters inside filters nest as well.
+        // Nested filters count as well.
         #expect(throws: JSONPathError.self) { try JSONPath("$" + String(repeating: "[?@", count: 100_000)) }
     }
 

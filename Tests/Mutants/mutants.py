@@ -1,4 +1,4 @@
-"""Tells which small changes of the sources no test notices."""
+"""Reports which small source changes no test notices."""
 
 import argparse
 import collections
@@ -16,7 +16,7 @@ from mutation import apply, candidates, switch_file
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / ".build/mutants"
-# Where nothing can be noticed by a test that is not about timing, or what people read alone.
+# Changes here affect only timing or text for people, so no test can notice them.
 LEFT_OUT = ["Sources/*.docc/*", "Sources/CEpoll/*", "Sources/COpenSSL/*"]
 
 
@@ -38,11 +38,11 @@ def sources(pattern: str) -> list[str]:
 
 
 def choose(options):
-    """As many changes as wanted, no two in one line, and some to spare for those that do not compile."""
+    """The requested number of changes, at most one per line, plus spares for those that do not compile."""
     everything = [one for path in sources(options.only) for one in candidates(path, (ROOT / path).read_text())]
     generator = random.Random(options.seed)
     chosen, lines = [], set()
-    # Each kind alike: there are ten constants for each condition.
+    # Balances the kinds: there are ten constants for each condition.
     pools = collections.defaultdict(list)
     for one in everything:
         pools[one.kind].append(one)
@@ -60,13 +60,13 @@ def choose(options):
 
 
 def target(path: str) -> str:
-    """The folder of a file's module."""
+    """The module folder of a file."""
     parts = path.split("/")
     return "/".join(parts[:3] if parts[1] == "Vendors" else parts[:2])
 
 
 def write(mutants) -> None:
-    """Puts the changes into the copy, beside everything else of the tree as it is."""
+    """Writes the changes into the copy, next to the rest of the unchanged tree."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
         check=True)
@@ -88,7 +88,7 @@ def write(mutants) -> None:
             old.unlink()
     for path, content in wanted.items():
         place = COPY / path
-        # What is the same keeps its time, so that it is not compiled again.
+        # An unchanged file keeps its time, so that it is not recompiled.
         if not place.is_file() or place.read_bytes() != content:
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
@@ -96,7 +96,7 @@ def write(mutants) -> None:
 
 
 def build(mutants):
-    """Builds the copy, and takes out what does not compile."""
+    """Builds the copy and removes changes that do not compile."""
     while True:
         write(mutants)
         run = subprocess.run(["swift", "build", "--build-tests"], cwd=COPY, capture_output=True, text=True)
@@ -116,7 +116,7 @@ def build(mutants):
 
 
 def stages(one) -> list[tuple[str, list[str]]]:
-    """What may notice a change, the quickest first."""
+    """The tests that may notice a change, quickest first."""
     module = target(one.path).split("/")[-1]
     binary = str(COPY / ".build/debug/understudy")
     all_tests = ["Tests/run", "--skip-build"]
@@ -129,7 +129,7 @@ def stages(one) -> list[tuple[str, list[str]]]:
 
 
 def notices(number: int, one, patience: int):
-    """The stage that notices a change; `None` when none does."""
+    """The stage that notices a change; `None` if none does."""
     environment = dict(os.environ, UNDERSTUDY_MUTANT=str(number))
     for name, command in stages(one):
         process = subprocess.Popen(

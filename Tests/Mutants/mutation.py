@@ -1,12 +1,12 @@
 """Finds places in Swift sources where one operator, constant or condition can be changed, and writes the change.
 
-A changed place decides at run time, by its number, whether it is as before. So one build holds them all.
+Each changed place decides at run time, by its number, whether to apply the change. So one build contains them all.
 """
 
 import re
 from dataclasses import dataclass
 
-# Comments and texts; what stands in them is no code. Interpolations are left alone with their texts.
+# Comments and string literals, which are not code. Interpolations are skipped with their strings.
 OPAQUE = re.compile(
     r'//[^\n]*|/\*.*?\*/|(#*)"""(?:\\.|[^\\])*?"""\1|#"(?:[^"]|"(?!#))*"#|"(?:\\\([^\n]*?\)|\\.|[^"\\\n])*"', re.S)
 COMPARISON = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
@@ -16,7 +16,7 @@ OPERATOR = re.compile(r"(?<=[\w)\]?!\"}]) (<=|>=|==|!=|<|>|&&|\|\||\+|-) (?=[\w(
 INTEGER = re.compile(r"(?<![\w.$#\"])(?:0x[0-9A-Fa-f_]+|\d[\d_]*)(?![\w.\"])")
 TRUTH = re.compile(r"(?<![\w.])(true|false)\b")
 CONDITION = re.compile(r"^(\s*(?:\} else )?(?:if|guard) )(?!let\b|var\b|case\b|#|!?await)([^{},\n\"]+?)( else)? \{", re.M)
-# Where no expression stands: declarations of cases and operators, patterns, attributes, types.
+# Places without expressions: declarations of cases and operators, patterns, attributes, types.
 NO_EXPRESSION = re.compile(
     r"^\s*(?:@|case\b|#|import\b|(?:public |package |private |fileprivate |internal )*(?:import|typealias|associatedtype|infix|"
     r"precedencegroup|protocol|extension|enum|struct|class|actor)\b)|\bwhere\b|operator\b|@available|\[_\]")
@@ -24,7 +24,7 @@ NO_EXPRESSION = re.compile(
 
 @dataclass(frozen=True)
 class Mutant:
-    """One change of one place."""
+    """One change at one place."""
 
     path: str
     line: int
@@ -39,7 +39,7 @@ class Mutant:
 
 
 def candidates(path: str, text: str) -> list[Mutant]:
-    """Every change that can be made to a file, in the order of their places."""
+    """Every possible change to a file, in source order."""
     code = OPAQUE.sub(lambda match: re.sub(r"[^\n]", "\x01", match[0]), text)
     lines = code.split("\n")
     found = []
@@ -52,7 +52,7 @@ def candidates(path: str, text: str) -> list[Mutant]:
 
     for match in OPERATOR.finditer(code):
         operator = match[1]
-        # A blank-separated pair of generic brackets there is none; joined texts are no sums.
+        # Generic brackets are never surrounded by blanks; concatenated strings are not sums.
         if operator in ARITHMETIC and "\x01" in lines[code.count("\n", 0, match.start()) ]:
             continue
         after = COMPARISON.get(operator) or LOGIC.get(operator) or ARITHMETIC[operator]
@@ -69,12 +69,12 @@ def candidates(path: str, text: str) -> list[Mutant]:
 
 
 def operator_name(number: int) -> str:
-    """An operator that stands for this change alone: digits cannot be in one, so its number is written in two signs."""
+    """An operator for this change alone: operators cannot contain digits, so its number is written with two signs."""
     return "~^" + format(number, "b").replace("0", "^").replace("1", "~")
 
 
 def written(mutant: Mutant, number: int) -> str:
-    """What stands in the changed place."""
+    """The replacement text for the changed place."""
     match mutant.kind:
         case "operator": return operator_name(number)
         case "constant": return f"mutantConstant({number}, {mutant.before}, {mutant.after})"
@@ -83,14 +83,14 @@ def written(mutant: Mutant, number: int) -> str:
 
 
 def apply(text: str, mutants: dict[int, Mutant]) -> str:
-    """The text with these changes in it; of those that overlap the first one counts."""
+    """The text with these changes; if several overlap, the first one wins."""
     for number, mutant in sorted(mutants.items(), key=lambda item: -item[1].start):
         text = text[: mutant.start] + written(mutant, number) + text[mutant.end :]
     return text
 
 
 def switch_file(operators: dict[int, Mutant]) -> str:
-    """What a module needs to choose the change that is in force."""
+    """The code with which a module selects the active change."""
     lines = [
         "#if canImport(Glibc)", "    @_implementationOnly import Glibc", "#elseif canImport(Darwin)",
         "    @_implementationOnly import Darwin", "#endif", "",

@@ -1,4 +1,4 @@
-/// One change to some bytes.
+/// One change to a byte array.
 public enum Mutation {
     private static let telling: [UInt8] =
         Array("{}[]\",:.=+/-_ \n\r\t0123456789eEaAzZ\\u".utf8) + [0, 0x7F, 0x80, 0xC0, 0xED, 0xFF]

@@ -1,8 +1,8 @@
-/// A small generator with a good spread (SplitMix64), so that a run can be repeated.
+/// A small generator with good distribution (SplitMix64), for repeatable runs.
 public struct SeededGenerator: RandomNumberGenerator {
     private var state: UInt64
 
-    /// A generator whose numbers the seed decides.
+    /// Creates a generator whose numbers depend on the seed only.
     public init(seed: UInt64) { state = seed }
 
     /// The next 64 bits.

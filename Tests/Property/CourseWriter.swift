@@ -8,7 +8,7 @@ import Understudy
 
 /// Generates and performs a sequence of calls, since later calls need the tokens and ids of earlier ones.
 ///
-/// The material is the vendors' contract cases: each is a valid call, sent as it is and mutated. In between come
+/// The material is the vendors' contract cases: each is a valid call, sent as it is and mutated. Between them come
 /// vendors' actions, clocks, settings and imports, as the product itself lists them.
 struct CourseWriter {
     private static let origin = "http://understudy"
@@ -47,7 +47,7 @@ struct CourseWriter {
         var variables = ContractVariables(["base": .string(Self.origin)])
         for entry in file.entries {
             for option in entry.request.options { Self.set(option, &variables) }
-            // A variable that nothing captured: after what happened, the case cannot run.
+            // A variable was never captured: after the earlier mutations, the case cannot run.
             guard let request = try? ContractRequest(entry.request, variables) else { continue }
             if happens(25, &random) { try await performMutated(request) }
             let answer = try await perform(request)

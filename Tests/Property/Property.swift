@@ -26,7 +26,7 @@ struct Property {
     private let there: Stage
     private let files: [HurlFile]
 
-    /// Two servers of its own, so that other tests need not wait for exports of their sandboxes.
+    /// Separate servers, so that other tests need not wait for exports of their sandboxes.
     init() throws {
         here = try Stage(Emulator(fixtures: Repository.fixtures))
         there = try Stage(Emulator(fixtures: Repository.fixtures))

@@ -8,7 +8,7 @@ struct Restart {
     private let before: World
     private let after: World
 
-    /// A restart on another server, where nobody has used a sandbox with that name.
+    /// A restart on another server that has no sandbox with that name yet.
     init(of world: World, on stage: Stage) {
         before = world
         after = world.moved(to: stage)
@@ -74,14 +74,14 @@ struct Restart {
         (try? JSON.parse(Array(text.utf8), maximumDepth: Emulator.stateDepth)) ?? .string(text)
     }
 
-    /// Failures that depend on when published keys were last fetched: they may have been rotated or broken since.
+    /// Failures that depend on when published keys were last fetched: the keys may have been rotated or broken since.
     private static let ofFetchedKeys = ["keys-unavailable", "kid-unknown", "signature-invalid"]
 
     private func readDifference(_ step: Step) async throws -> String? {
         guard let old = try await step.perform(in: before), let new = try await step.perform(in: after) else {
             return nil
         }
-        // Key pairs that nobody has read are generated anew.
+        // Key pairs that were never read are generated anew.
         guard (old.status, old.text) != (new.status, new.text), !old.text.contains("MII") else { return nil }
         // Fetched keys are not in the file; they are fetched again when needed.
         guard !old.text.contains("\"fetched_at\""),

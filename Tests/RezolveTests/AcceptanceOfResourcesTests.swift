@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// The acceptance examples of the vendor's spec that are about a customer's things; the numbers are the spec's.
+/// The spec's acceptance examples for a customer's resources, with the spec's numbers.
 @Suite("Rezolve's acceptance examples: books, wallet, profile")
 struct AcceptanceOfResourcesTests {
     @Test("15: Ada's address book", arguments: Depth.allCases)

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// The acceptance examples of the vendor's spec that are about RUA and guests; the numbers are the spec's.
+/// The spec's acceptance examples for RUA and guests, with the spec's numbers.
 @Suite("Rezolve's acceptance examples: sign-in")
 struct AcceptanceOfSignInTests {
     private let ping = "/v2/credentials/ping"

@@ -7,7 +7,7 @@ import Understudy
 
 @testable import Rezolve
 
-/// What `accounts.yaml` may hold, and what follows from it.
+/// The allowed content of `accounts.yaml` and its effects.
 @Suite("Rezolve's accounts")
 struct AccountsTests {
     private static let partners = """
@@ -24,7 +24,7 @@ struct AccountsTests {
             created: 1800000000
         """
 
-    /// Rezolve's fixtures with other accounts over them.
+    /// Rezolve's fixtures with other accounts layered on top.
     private func emulator(_ accounts: String) throws -> Emulator {
         let folder = try TemporaryFolder(["rezolve/accounts.yaml": accounts])
         return try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
@@ -47,7 +47,7 @@ struct AccountsTests {
             .expectDenied("masked-api-key")
     }
 
-    /// Wrong accounts and the complaint about them.
+    /// Invalid accounts and the message for each.
     private static let wrong: [(String, String)] = [
         ("partners: []", "1:1: member “device_id” is missing"),
         ("device_id: 7", "1:12: the number 7 stands where a string is expected; write it in quotes"),

@@ -1,4 +1,4 @@
-/// Base64 as RFC 4648 section 4 has it, written apart from the product's own.
+/// Base64 of RFC 4648 section 4, implemented independently of the product's.
 enum Base64Text {
     static func encode(_ bytes: [UInt8]) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/")

@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// What keeps a client in a loop, and a refused request, from changing more than they should.
+/// Limits on what a looping client, or a refused request, can change.
 @Suite("Rezolve's bounds")
 struct BoundsTests {
     @Test("a card that is refused draws no id: with a seed, the next one is the same as without the refusal")

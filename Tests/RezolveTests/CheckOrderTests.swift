@@ -2,10 +2,10 @@ import JSON
 import Support
 import Testing
 
-/// Which of two faults is answered (section 2.3 of the vendor's spec): the one in the earlier row.
+/// Of two faults, the one checked first is answered (section 2.3 of the vendor's spec).
 @Suite("Rezolve's order of checks")
 struct CheckOrderTests {
-    /// What can be wrong with one request, in the order of the rows; each is a change to a perfect call.
+    /// Possible faults of one request, in the order of the checks; each is a change to a valid call.
     enum Fault: Int, CaseIterable, Sendable {
         case apiKey
         case token
@@ -36,7 +36,7 @@ struct CheckOrderTests {
         }
     }
 
-    /// Pairs that one request can have; a token cannot be absent and forged at once.
+    /// Pairs that can occur in one request; a token cannot be both absent and forged.
     private static let pairs: [(Fault, Fault)] = Fault.allCases.flatMap { first in
         Fault.allCases.filter { $0.rawValue > first.rawValue }.map { (first, $0) }
     }.filter { first, second in
@@ -60,7 +60,7 @@ struct CheckOrderTests {
         try await request(try await World(), []).expect(201)
     }
 
-    /// Creates an address with everything required; `shop` makes members required at all.
+    /// Creates an address with all members; `shop` is what makes any of them required.
     private func request(_ world: World, _ faults: [Fault]) async throws -> ReceivedAnswer {
         try await world.set("rezolve.address-required-fields", "shop")
         let exp = faults.contains(.expiry) ? "1800000000" : faults.contains(.lifetime) ? "1800001701" : "1800001700"

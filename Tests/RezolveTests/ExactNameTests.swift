@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// Names that look alike are names of different people.
+/// Names that look alike belong to different people.
 @Suite("Rezolve compares names by code points")
 struct ExactNameTests {
     private static let composed = "zo\u{E9}"

@@ -1,8 +1,8 @@
 import Support
 
-/// The names of the example world: partners, customers and tokens, as the fixtures and the vendor's spec have them.
+/// The names of the example world: partners, customers and tokens, as in the fixtures and the vendor's spec.
 ///
-/// Every key is invented; the tokens are given as text, so that a fault in minting cannot hide one in reading.
+/// Every key is invented; tokens are literal texts, so that a minting fault cannot hide a reading fault.
 enum Example {
     static let apiKeyN = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
     static let apiKeyS = "00000000-0000-4000-8000-000000000003"
@@ -19,7 +19,7 @@ enum Example {
         "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjo"
         + "idXNlci0yMDAxIiwiZXhwIjoxODAwMDAxODAwfQ.lK0wcDetu824iUXszQ3hfUsvgFYvaMH_PTePhNIruzhm8RSPHSmXxoozevLvGq06"
         + "yAZ-aGaCm6q8_gaKwhDeEQ"
-    /// A login JWT of Ada.
+    /// A login JWT for Ada.
     static let jwtAda =
         "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
         + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxODAwMDAxODAwLCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJ"
@@ -31,18 +31,18 @@ enum Example {
         + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxNzk5OTk5OTk5LCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJ"
         + "BUi8wc0FpdVJJVW01ak9nMGEifQ.qtpIFr9gRBadbxpFd5A6bX7JJcpyrYlbPbfurkJ3s7OfTYYLfxh0IS5_E5Opn3BvGD_grohJBtiB"
         + "fZctv5Udqw"
-    /// As the vendor's sample app makes it: `v2` instead of `auth`, the partner's id instead of the user's.
+    /// As the vendor's sample app builds it: `v2` instead of `auth`, the partner's id instead of the user's.
     static let jwtV2Bug =
         "eyJ2MiI6InYyIiwiYWxnIjoiSFM1MTIiLCJ0eXAiOiJKV1QifQ.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnRuZ"
         + "XJfZW50aXR5X2lkIjoiMzE3IiwiZXhwIjoxODAwMDAxODAwLCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJBUi8wc0Fpd"
         + "VJJVW01ak9nMGEifQ.TP0xJyOoMMzEidoIsXZZUkZK6rvijzvTjegVw09Uw8UiVGqF6qsVmoMgVAVQYRxA28vI5rSzuxPMsfvUehFy0A"
-    /// As JWT-ADA, `exp` with a fraction.
+    /// As JWT-ADA, with a fractional `exp`.
     static let jwtFloat =
         "eyJhdXRoIjoidjIiLCJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6ImVudGl0eTEyMyIsInBhcnR"
         + "uZXJfZW50aXR5X2lkIjoidXNlci0xMDAxIiwiZXhwIjoxODAwMDAxNzk5LjI1LCJkZXZpY2VfaWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2h"
         + "zbEJBUi8wc0FpdVJJVW01ak9nMGEifQ.jXdreSiEasB6w3A9hgncPV72bzqQa7qAE-y1qCy-YTrc86MpP9pVmbOEeJBWD-7-oUpf7aPb"
         + "yJPDX2kAKH-oIg"
-    /// The sample of the vendor's page, signed with `secret`.
+    /// The sample from the vendor's page, signed with `secret`.
     static let seedJWT =
         "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjo"
         + "iMTIzIiwiZXhwIjoxNTIwODY5NDcwfQ.5y2e6QpUKcqTNLTv75nO6a6iFPVxrF8YeAH5NTg2ZO9dkub31GEs0N46Hu2IJf1bQ_vC2IOO"
@@ -66,7 +66,7 @@ enum Example {
         #"{"short_name":"Test","pan":"x","pan6":"420000","pan4":"0000","brand":"visa","type":"credit","#
         + #""name_on_card":"Ada L","expires_on":"1030","address_id":"address-1","valid_from":null}"#
 
-    /// Ada's RUA user as answered.
+    /// Ada's RUA user as it appears in an answer.
     static func ruaAda(timesLoggedIn: String) -> String {
         #"{"id":1001,"username":"ada@example.test","title":null,"firstName":"Ada","lastName":"L","#
             + #""email":"ada@example.test","phone":"+15550100","language":"en","sdkEntity":"entity123","#
@@ -82,13 +82,13 @@ extension World.Fields {
     static let keyN: Self = [("x-rezolve-partner-apikey", Example.apiKeyN)]
     static let keyS: Self = [("x-rezolve-partner-apikey", Example.apiKeyS)]
     static let keyX: Self = [("x-rezolve-partner-apikey", Example.apiKeyX)]
-    /// Everything that Ada's app sends.
+    /// All fields that Ada's app sends.
     static let ada = keyN.bearer(Example.jwtAda).device(Example.device)
 
     /// With `authorization: Bearer TOKEN`.
     func bearer(_ token: String) -> Self { authorization("Bearer " + token) }
 
-    /// With `authorization` of any value.
+    /// With any value of `authorization`.
     func authorization(_ value: String) -> Self { self + [("authorization", value)] }
 
     /// With the device header.

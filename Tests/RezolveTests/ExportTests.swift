@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// State that leaves a sandbox as JSON and comes back.
+/// State exported from a sandbox as JSON and imported again.
 @Suite("Rezolve's state, exported and imported")
 struct ExportTests {
     @Test("put into another sandbox, the records are there, and who has no password there cannot sign in")
@@ -17,17 +17,17 @@ struct ExportTests {
         let exported = state.text
         #expect(try await other.control(.put, "state/rezolve", exported).text == exported)
         #expect(try await RezolveLife.seen(other) == RezolveLife.seen(world))
-        // Ada has the password that the fixtures give her everywhere.
+        // Ada's password comes from the fixtures, so it works in every sandbox.
         try await other.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
         let login = Example.login.replacing("ada@", with: "new@").replacing("not-a-secret-1", with: "pass-of-new")
         let refused = try await other.call(.post, "/v2/credentials/login", .keyN, login)
         #expect(refused.failure == "rua-wrong-credentials")
-        // A password may be given.
+        // An import may include a password.
         let withPassword = exported.replacing(
             #""username":"new@example.test""#, with: #""username":"new@example.test","password":"pass-of-new""#)
         #expect(try await other.control(.put, "state/rezolve", withPassword).text == exported)
         try await other.call(.post, "/v2/credentials/login", .keyN, login).expect(200)
-        // Ids count on behind those that were given out.
+        // Ids continue after those already assigned.
         #expect(try await other.call(.post, "/v2/credentials/register/guest", .keyN).json["id"] == 1004)
     }
 
@@ -56,7 +56,7 @@ struct ExportTests {
         try await world.call(.get, Example.ada + "/profile", .ada).expect(200)
     }
 
-    // MARK: - Over a restart
+    // MARK: - After a restart
 
     @Test("what nobody touched follows the fixtures of the new start")
     func otherFixtures() async throws {

@@ -1,12 +1,12 @@
 import Support
 
 extension FailureCase {
-    /// A failure of core that answers DENIED.
+    /// A failure of core that is answered with DENIED.
     static func denied(
         _ name: String, by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) -> FailureCase { FailureCase(name, status: 403, body: Example.denied, by: provoke) }
 
-    /// The six reasons that the vendor masks, and the device's.
+    /// The six reasons that the vendor masks, and the device check.
     static let masked: [FailureCase] = [
         .denied("masked-api-key") { try await $0.call(.get, Example.addresses, World.Fields().bearer(Example.jwtAda)) },
         .denied("masked-no-auth-key") { try await $0.call(.get, Example.addresses, .keyX.bearer(Example.jwtAda)) },

@@ -46,7 +46,7 @@ struct FailureTests {
         try await example.provoke(world).expect(example.status, body, name)
     }
 
-    /// A body that is refused, by route, and the staging servers' code and message for it.
+    /// An invalid body by route, with the code and message that the staging servers answer.
     struct Validation: Sendable, CustomStringConvertible {
         let method: String
         let path: String

@@ -1,35 +1,35 @@
 import JSON
 import Tokens
 
-/// Tokens whose text is chosen freely, for what no minting call would make.
+/// Tokens with freely chosen text, for what no minting call would make.
 enum Forged {
     /// The header of a login JWT.
     static let loginHeader = #"{"auth":"v2","alg":"HS512","typ":"JWT"}"#
     /// The header of a registration JWT.
     static let registrationHeader = #"{"alg":"HS512","typ":"JWT"}"#
 
-    /// A token of these two JSON texts, well signed by that secret.
+    /// A token with these two JSON texts, correctly signed with that secret.
     static func token(
         secret: String = Example.secret, header: String = loginHeader, claims: String
     ) throws -> String {
         try token(secret: secret, header: Array(header.utf8), claims: Array(claims.utf8))
     }
 
-    /// A login JWT with these claims, signed by that secret.
+    /// A login JWT with these claims, signed with that secret.
     static func token(claims: String, by secret: String) throws -> String { try token(secret: secret, claims: claims) }
 
-    /// A token of these bytes, well signed by that secret.
+    /// A token with these bytes, correctly signed with that secret.
     static func token(secret: String = Example.secret, header: [UInt8], claims: [UInt8]) throws -> String {
         try signed(Base64URL.encode(header) + "." + Base64URL.encode(claims), secret: secret)
     }
 
-    /// A signature behind any text.
+    /// Any text followed by its signature.
     static func signed(_ input: String, secret: String = Example.secret) throws -> String {
         let key = try SigningKey.secret(secret)
         return input + "." + Base64URL.encode(try key.sign(Array(input.utf8), algorithm: .hs512))
     }
 
-    /// Ada's claims; each parameter is JSON text, `nil` leaves the member out.
+    /// Ada's claims; each parameter is JSON text, and `nil` omits the member.
     static func adaClaims(
         entity: String? = #""entity123""#, user: String? = #""user-1001""#, exp: String? = "1800001800",
         device: String? = #""wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a""#

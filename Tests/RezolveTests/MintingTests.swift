@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// Tokens on demand (section 2.5 of the vendor's spec), and what Rezolve answers to each of their defects.
+/// Tokens on demand (section 2.5 of the vendor's spec), and Rezolve's answer to each of their defects.
 @Suite("Rezolve's minted tokens")
 struct MintingTests {
     @Test("what the example world holds is minted byte for byte")

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// The one line that people read names the cause.
+/// The one-line reason names the cause.
 @Suite("Rezolve's reasons")
 struct ReasonTests {
     private static func list(_ token: @escaping @Sendable () throws -> String)

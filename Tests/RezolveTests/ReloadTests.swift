@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Understudy
 
-/// Fixtures that are replaced while requests arrive.
+/// Fixtures replaced while requests arrive.
 @Suite("Fixtures replaced while the server runs")
 struct ReloadTests {
     private static let accounts = "rezolve/accounts.yaml"
@@ -14,7 +14,7 @@ struct ReloadTests {
 
     // MARK: - Under load
 
-    /// Fixtures of which api key, profile and refusal all say which version they are of.
+    /// Fixtures whose api key, profile and refusal all show their version.
     private static func version(_ name: String) throws -> OwnFixtures {
         let fixtures = try OwnFixtures()
         try fixtures.put(accounts, [(Example.apiKeyN, "key-" + name), ("Ada L", "Ada " + name)])
@@ -27,7 +27,7 @@ struct ReloadTests {
         [("x-rezolve-partner-apikey", "key-" + version)].bearer(Example.jwtAda).device(Example.device)
     }
 
-    /// Reads a profile again and again; every answer must be wholly of one version.
+    /// Reads a profile repeatedly; every answer must come entirely from one version.
     private func read(_ world: World, until isDone: borrowing Atomic<Bool>) async throws -> Int {
         var count = 0
         while !isDone.load(ordering: .relaxed) {
@@ -43,7 +43,7 @@ struct ReloadTests {
         return count
     }
 
-    /// Adds phones; what was answered 201 must be there at the end.
+    /// Adds phones; every one answered with 201 must exist at the end.
     private func write(_ world: World, until isDone: borrowing Atomic<Bool>) async throws -> (sent: Int, created: Int) {
         var (sent, created) = (0, 0)
         while !isDone.load(ordering: .relaxed), created < 900 {
@@ -77,7 +77,7 @@ struct ReloadTests {
         async let writes = write(writer, until: done.isSet)
         for number in 1...50 {
             try emulator.reload(fixtures[number % 2].store)
-            // Requests come between the changes as well as during them.
+            // Requests arrive between the changes as well as during them.
             let enough = reader.sandbox.exchanges + 10
             while reader.sandbox.exchanges < enough {
                 try Task.checkCancellation()
@@ -96,7 +96,7 @@ struct ReloadTests {
         #expect(try await reader.control(.get, "health").json["reload"]?["count"] == 50)
     }
 
-    // MARK: - What becomes of state
+    // MARK: - State after a reload
 
     @Test("changed accounts: what requests made or changed stays, the rest follows the file")
     func accountsChange() async throws {
@@ -220,7 +220,7 @@ struct ReloadTests {
         let entity = try #require(registered.json["entity_id"]?.string)
         let token = try await world.mint("rezolve/login", ["customer": .string(entity)])
         let fields = World.Fields.keyN.bearer(token).device(Example.device)
-        // The pair takes a while to be made, and is asked for before the key of the partner changes.
+        // Generating the pair takes a while; the request is sent before the partner's key changes.
         async let waiting = world.call(.get, "/api/v1/partner/317/customer/\(entity)/publickey", fields)
         while world.sandbox.exchanges < 2 { await Task.yield() }
         try fixtures.put(Self.accounts, [(Example.apiKeyN, "another")])

@@ -3,7 +3,7 @@ package import Support
 import Testing
 
 extension VendorConformance {
-    /// Rezolve, as the kit has to know it.
+    /// Rezolve's description for the conformance kit.
     package static let rezolve = {
         var vendor = VendorConformance(
             id: "rezolve",
@@ -89,7 +89,7 @@ extension TokenCase {
         try await list($0, kind: "login", $1)
     }
 
-    /// Of a logout, which is over already unless the order says how long it lives.
+    /// A logout token, which has expired already unless the order sets its lifetime.
     fileprivate static let logout = TokenCase(
         "logout", defects: signatures + claims + loginClaims, refused: refused, words: words
     ) {
@@ -104,13 +104,13 @@ extension TokenCase {
     }
 }
 
-/// Something of every kind that happens to Rezolve's customers, and what states of them cannot be.
+/// Every kind of event for Rezolve's customers, and states that are invalid.
 enum RezolveLife {
     static let register = "/v2/credentials/register"
     static let newUser =
         #"{"username":"new@example.test","password":"pass-of-new","email":"new@example.test","firstName":"N"}"#
 
-    /// Something of every kind happens: new users, changed records, books, a logout, a guest.
+    /// Performs every kind of change: new users, changed records, books, a logout, a guest.
     static func live(_ world: World) async throws {
         try await world.call(.post, register, .keyN, newUser).expect(201)
         try await world.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)
@@ -128,7 +128,7 @@ enum RezolveLife {
         try await world.call(.post, "/v2/credentials/register/guest", .keyN).expect(200)
     }
 
-    /// Everything that a client can see of it.
+    /// Everything that a client can see of the result.
     static func seen(_ world: World) async throws -> [String] {
         var texts: [String] = []
         for name in ["profile", "phonebook", "addressbook", "wallet", "publickey"] {
@@ -143,7 +143,7 @@ enum RezolveLife {
         return texts
     }
 
-    /// The key of the new user, who signs in with the password, and whether the logout counts.
+    /// The new user's key after a password sign-in, and whether the logout takes effect.
     static func kept(_ world: World) async throws -> [String] {
         let key = try await publicKey(ofUser: "new@example.test", password: "pass-of-new", in: world)
         try await world.call(.post, "/v2/credentials/login", .keyN, Example.login).expect(200)

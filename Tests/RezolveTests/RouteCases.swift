@@ -1,6 +1,6 @@
 import Support
 
-/// How each route is called with success.
+/// A successful call of each route.
 extension RouteCase {
     private static let profile =
         #"{"id":"entity123","entity_id":"entity123","title":"","name":"Ada L","first_name":"Ada","last_name":"L","#

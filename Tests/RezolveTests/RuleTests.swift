@@ -7,7 +7,7 @@ import Wire
 
 @testable import Rezolve
 
-/// What is changed about an example to break a rule.
+/// A change to an example that breaks a rule.
 private typealias Change = (inout RezolveFacts) -> Void
 
 @Suite("Rezolve's rules")
@@ -22,7 +22,7 @@ struct RuleTests {
             at: Moment(unixSeconds: Double(World.exampleMoment)))
     }
 
-    /// Ada with a login JWT, as she calls the core.
+    /// Ada calling the core with a login JWT.
     private static func ada(
         _ token: String? = Example.jwtAda, _ switches: [String: String] = [:], _ change: Change = { _ in }
     ) throws -> RezolveFacts {
@@ -47,7 +47,7 @@ struct RuleTests {
         try ada(Forged.token(header: header, claims: claims), switches, change)
     }
 
-    /// Tokens that cannot be verified, by the rule that says why.
+    /// Tokens that cannot be verified, by the rule that explains it.
     private static func unverified() throws -> [String: RezolveFacts] {
         try brokenForms(of: Example.jwtAda).mapValues { try ada($0) }.merging([
             "algorithm": try forged(header: #"{"alg":"HS256"}"#),
@@ -154,7 +154,7 @@ struct RuleTests {
             ]) { $1 })
     }
 
-    // MARK: Whatever a token is
+    // MARK: All tokens
 
     private static let ids = [nil, #""""#, #"":NONE:""#, #""e""#, "1", "null", "[]"]
     private static let users = [
@@ -203,14 +203,14 @@ struct RuleTests {
         }
     }
 
-    /// Every kind of id with every value of each other member, which are sound while another one varies.
+    /// Every kind of id with every value of each other member; the remaining members are valid.
     private static let tokens: [RezolveToken] =
         ids.flatMap { id in
             users.map { token(id: id, user: $0) } + expiries.map { token(id: id, expiry: $0) }
                 + headers.flatMap { header in devices.map { token(header, id: id, device: $0) } }
         } + [RezolveToken(""), RezolveToken("a.b.c")]
 
-    /// Unsigned, since the other rules do not look at the signature.
+    /// Unsigned, since the other rules ignore the signature.
     private static func token(
         _ header: String = Forged.loginHeader, id: String?, user: String? = #""u""#, expiry: String? = "1800001800",
         device: String? = #""d""#

@@ -4,7 +4,7 @@ import Support
 import Testing
 import Tokens
 
-/// The shipped scenarios, each played as an app would meet it.
+/// The shipped scenarios, each played as an app would experience it.
 @Suite("Rezolve's scenarios and actions")
 struct ScenarioTests {
     private func world(_ scenario: String, _ depth: Depth = .pipeline) async throws -> World {
@@ -16,8 +16,8 @@ struct ScenarioTests {
 
     private func fields(_ token: String) -> World.Fields { .keyN.bearer(token).device(Example.device) }
 
-    /// The app of the vendor's page on JWT authentication: on 401 it renews once and repeats the call once; after a second
-    /// 401 its user is logged out, and it stops.
+    /// The app from the vendor's page on JWT authentication: on 401 it renews once and repeats the call once; after a
+    /// second 401 it logs its user out and stops.
     private struct App {
         let world: World
         var token: String
@@ -33,7 +33,7 @@ struct ScenarioTests {
             token = answer["authorization"] ?? ""
         }
 
-        /// A read of the address book as the app does it; a second passes before each.
+        /// Reads the address book as the app does; one second passes before each read.
         mutating func readAddresses() async throws -> Int {
             try await world.advance("1s")
             let first = try await send()

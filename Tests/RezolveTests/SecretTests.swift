@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// What the journal must not show of Rezolve's bodies.
+/// What the journal must not show from Rezolve's bodies.
 @Suite("Rezolve's secrets")
 struct SecretTests {
     @Test(

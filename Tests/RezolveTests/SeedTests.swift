@@ -2,7 +2,7 @@ import JSON
 import Support
 import Testing
 
-/// What a seed does not reach.
+/// What a seed does not affect.
 @Suite("Rezolve under a seed")
 struct SeedTests {
     @Test("what OpenSSL draws by itself is excepted: a key pair that is made has no seed")

@@ -3,7 +3,7 @@ import Support
 import Testing
 import Tokens
 
-/// What requests change (section 6 of the vendor's spec), and what they do not.
+/// What requests change (section 6 of the vendor's spec), and what they do not change.
 @Suite("Rezolve's state")
 struct StateTests {
     private let register = "/api/v1/authentication/register"

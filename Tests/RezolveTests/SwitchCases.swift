@@ -1,7 +1,7 @@
 import Support
 import Testing
 
-/// What each value of each switch does (section 8 of the vendor's spec).
+/// The effect of each value of each switch (section 8 of the vendor's spec).
 extension SwitchCase {
     private static func list(_ token: String, device: String? = Example.device)
         -> @Sendable (World) async throws -> ReceivedAnswer

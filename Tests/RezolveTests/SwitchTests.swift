@@ -4,7 +4,7 @@ import Support
 import Testing
 import Tokens
 
-/// What switches do beyond the cases of `SwitchCases.swift`.
+/// Effects of switches beyond the cases of `SwitchCases.swift`.
 @Suite("Rezolve's switches")
 struct SwitchTests {
     @Test("answers of RUA hold what was sent, or null where the schemas of the vendor's tests have it")
@@ -102,7 +102,7 @@ struct SwitchTests {
         try await world.call(.get, path, fields).expect(200, first.text)
     }
 
-    /// A card number and what the check of `pan` says to it.
+    /// A card number and the result of the `pan` check.
     @Test(
         "an encrypted card number must agree with what the card says of it",
         arguments: [

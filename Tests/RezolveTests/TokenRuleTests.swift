@@ -3,10 +3,10 @@ import Support
 import Testing
 import Tokens
 
-/// What a token must look like (section 2.2 of the vendor's spec).
+/// The required form of a token (section 2.2 of the vendor's spec).
 @Suite("Rezolve's rules for tokens")
 struct TokenRuleTests {
-    /// A token and what Ada's address book answers to it; no failure means 200.
+    /// A token and the address book's answer for Ada; no failure means 200.
     struct Case: Sendable, CustomStringConvertible {
         let description: String
         var header = Forged.loginHeader
@@ -95,7 +95,7 @@ struct TokenRuleTests {
         Case(description: "claims that are no JSON", claims: "{", failure: signature),
     ]
 
-    /// The number of characters decides; an id may be a JSON integer, which counts as its decimal digits.
+    /// The number of characters decides; an id may be a JSON integer, which counts by its decimal digits.
     @Test(
         "partner_entity_id has 1 to 255 characters or is an integer",
         arguments: [
@@ -171,7 +171,7 @@ struct TokenRuleTests {
             try Forged.token(
                 claims: #"{"filler":"\#(String(repeating: "x", count: count))","# + Forged.adaClaims().dropFirst())
         }
-        // Base64url makes four characters of three bytes; the last step is searched for.
+        // Base64url turns three bytes into four characters; the last step is found by search.
         let start = (length - plain.utf8.count) * 3 / 4 - 16
         let fitting = try (start...start + 16).map(token).last { $0.utf8.count <= length }
         let token = try #require(fitting)
@@ -180,7 +180,7 @@ struct TokenRuleTests {
         if isAccepted { answer.expect(200) } else { answer.expectDenied("masked-signature") }
     }
 
-    /// Not every length can be reached through the payload alone; a header member takes up the rest.
+    /// The payload alone cannot reach every length; a header member makes up the difference.
     private static func token(ofLength length: Int, from start: Int, by near: String) throws -> String {
         for filler in start - 8...start + 16 {
             for pad in 0..<6 {

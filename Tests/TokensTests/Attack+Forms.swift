@@ -53,7 +53,7 @@ extension Attack {
         },
     ]
 
-    /// The character behind the last one: the same bytes for a reader that ignores unused bits.
+    /// The next character after the last one: decodes to the same bytes if unused bits are ignored.
     private static func next(_ text: String) -> String {
         let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_")
         guard let last = text.last, let index = alphabet.firstIndex(of: last) else { return "" }

@@ -1,6 +1,6 @@
 import Tokens
 
-/// Signatures over one honest token by the test key, with salts of lengths that RFC 7518 section 3.5 does not allow;
+/// Signatures of one valid token with the test key, with salt lengths that RFC 7518 section 3.5 does not allow;
 /// made with another library, since ours makes none.
 extension Attack {
     static let saltAttacks: [Attack] = [
@@ -10,7 +10,7 @@ extension Attack {
         Attack("PS256 with another hash in the mask", "signature", .ps256) { _ in "\(salted).\(otherMask)" },
     ]
 
-    /// The same with the salt that is right, so that the others fail for their salt alone.
+    /// The same with the correct salt, so that the others fail only for their salt.
     static let rightlySalted = "\(salted).\(rightSalt)"
 
     private static let salted = "eyJhbGciOiJQUzI1NiJ9.eyJzdWIiOiJtaXJhIiwiZXhwIjoxODAwMDAxODAwfQ"

@@ -141,7 +141,7 @@ extension Attack {
         [0xED, 0xD3, 0xF5, 0x5C, 0x1A, 0x63, 0x12, 0x58, 0xD6, 0x9C, 0xF7, 0xA2, 0xDE, 0xF9, 0xDE, 0x14]
         + [UInt8](repeating: 0, count: 15) + [0x10]
 
-    /// The same signature for a verifier that does not check the range of s (RFC 8032 section 5.1.7 asks for it).
+    /// An equivalent signature if a verifier does not check the range of s (RFC 8032 section 5.1.7 requires the check).
     private static func addEdwardsOrder(_ signature: [UInt8]) -> [UInt8] {
         var result = Array(signature.prefix(32))
         var carry = 0

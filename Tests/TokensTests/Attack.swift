@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Tokens
 
-/// One way to fool a verifier: how the token is made, and the check that must fail.
+/// One way to deceive a verifier: how to make the token, and the check that must fail.
 struct Attack: Sendable, CustomTestStringConvertible {
     let name: String
     let check: String
@@ -21,7 +21,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
     static let moment = 1_800_000_000.0
     static let claims: JSONObject = ["sub": "mira", "exp": 1_800_001_800]
 
-    /// What a server that expects this algorithm and its own key finds.
+    /// The findings of a server that expects this algorithm and its own key.
     func judge() throws -> [Finding] {
         let token = CompactToken(try token(algorithm))
         return token.structure + [
@@ -32,7 +32,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
         ]
     }
 
-    /// The server's key for an algorithm; invented test keys.
+    /// The server's key for an algorithm; all are invented test keys.
     static func key(for algorithm: Algorithm) throws -> SigningKey {
         switch algorithm.family {
         case .hmac: try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
@@ -50,7 +50,7 @@ struct Attack: Sendable, CustomTestStringConvertible {
     private static let p384 = Result { () throws(KeyError) in try SigningKey.generateEC(.p384) }
     private static let p521 = Result { () throws(KeyError) in try SigningKey.generateEC(.p521) }
 
-    /// A token of this header and payload text, honestly signed.
+    /// A valid token with this header and payload text.
     static func sign(header: [UInt8], payload: [UInt8], _ algorithm: Algorithm) throws -> String {
         let input = "\(Base64URL.encode(header)).\(Base64URL.encode(payload))"
         return "\(input).\(Base64URL.encode(try key(for: algorithm).sign(Array(input.utf8), algorithm: algorithm)))"
@@ -61,13 +61,13 @@ struct Attack: Sendable, CustomTestStringConvertible {
         return try sign(header: JSON.object(JSONObject(header)).bytes, payload: payload, algorithm)
     }
 
-    /// An honest token whose parts are changed afterwards.
+    /// A valid token whose parts are changed afterwards.
     static func change(_ algorithm: Algorithm, _ change: ([String]) -> [String]) throws -> String {
         let token = try sign([("alg", .string(algorithm.rawValue))], algorithm)
         return change(token.split(separator: ".").map(String.init)).joined(separator: ".")
     }
 
-    /// An honest token with another signature.
+    /// A valid token with another signature.
     static func signature(_ algorithm: Algorithm, _ change: ([UInt8]) -> [UInt8]) throws -> String {
         try Self.change(algorithm) { parts in
             let bytes = Base64URL.decodeLeniently(parts[2].utf8) ?? []

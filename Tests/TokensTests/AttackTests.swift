@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Tokens
 
-/// The catalogue: what has fooled verifiers of tokens, each with the check that must refuse it.
+/// A catalogue of attacks that have deceived token verifiers, each with the check that must refuse it.
 @Suite("Attacks on verifiers of tokens")
 struct AttackTests {
     @Test("are refused by the check that names them", arguments: Attack.all)

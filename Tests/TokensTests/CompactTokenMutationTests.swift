@@ -4,12 +4,12 @@ import Mutations
 import Testing
 import Tokens
 
-/// Throws mutated tokens at the reader and the verifiers.
+/// Feeds mutated tokens to the reader and the verifiers.
 ///
 /// Deterministic: the same number of inputs gives the same inputs. `UNDERSTUDY_FUZZ_INPUTS` sets the number.
 @Suite("Mutated tokens")
 struct CompactTokenMutationTests {
-    /// An honest token with the key that verifies it.
+    /// A valid token with the key that verifies it.
     struct Honest {
         let bytes: [UInt8]
         let key: SigningKey
@@ -24,14 +24,14 @@ struct CompactTokenMutationTests {
         let honest = try Self.honestTokens()
         var unchanged = 0
         for index in 0..<Self.inputs {
-            // Public keys are slow, so most inputs go to HMAC.
+            // Public-key algorithms are slow, so most inputs use HMAC.
             let original = index.isMultiple(of: 100) ? honest[3 + index / 100 % (honest.count - 3)] : honest[index % 3]
             var bytes = original.bytes
             for _ in 0..<Int.random(in: 0...3, using: &random) { Mutation.apply(to: &bytes, using: &random) }
             if bytes == original.bytes { unchanged += 1 }
             check(CompactToken(bytes: bytes), original, isUnchanged: bytes == original.bytes)
             checkLenient(CompactToken(bytes: bytes, encoding: .lenient), original)
-            // Verifies everything once more, so only now and then.
+            // Verifies everything a second time, so only occasionally.
             if index.isMultiple(of: 4) {
                 for encoding in [CompactToken.Encoding.strict, .lenient] {
                     let token = CompactToken(bytes: bytes, encoding: encoding)
@@ -39,7 +39,7 @@ struct CompactTokenMutationTests {
                 }
             }
         }
-        // Otherwise the property above would hold for a verifier that refuses everything.
+        // Otherwise a verifier that rejects everything would satisfy the property above.
         #expect(unchanged > Self.inputs / 10)
     }
 
@@ -57,7 +57,7 @@ struct CompactTokenMutationTests {
             let input = "\(Base64URL.encode(header)).\(Base64URL.encode(payload))"
             let signature = try key.sign(Array(input.utf8), algorithm: .hs256)
             let token = CompactToken("\(input).\(Base64URL.encode(signature))")
-            // Not `#expect`, which costs more than the reader, and this is the inner loop.
+            // Not `#expect`: it costs more than the reader, and this is the inner loop.
             if token.payload != payload { Issue.record("\(payload) came out as \(token.payload ?? [])") }
             for object in [token.header, token.claims].compactMap({ $0 }) {
                 readable += 1
@@ -89,7 +89,7 @@ struct CompactTokenMutationTests {
         }
     }
 
-    /// Whether the outcome that is told without findings is that of the findings.
+    /// Checks that the outcome without findings matches the findings.
     private static func compareOutcome(of token: CompactToken, _ key: SigningKey, _ algorithm: Algorithm) {
         let checks =
             TokenCheck.structure + [
@@ -109,7 +109,7 @@ struct CompactTokenMutationTests {
         }
     }
 
-    /// Every check, and every text of its findings.
+    /// All checks, including the texts of their findings.
     private static func judge(_ token: CompactToken) -> [Finding] {
         let findings =
             token.structure + [

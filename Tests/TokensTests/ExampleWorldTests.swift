@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Tokens
 
-/// Tokens whose every byte is given, with the keys they were made with; all invented test data.
+/// Tokens given byte by byte, with the keys they were made with; all invented test data.
 @Suite("Tokens of an example world")
 struct ExampleWorldTests {
     struct Example: Sendable, CustomTestStringConvertible {

@@ -76,7 +76,7 @@ struct KeySourceTests {
             for broken in [bytes + [0], Array(bytes.dropLast()), Array(bytes.prefix(40)), [0x30, 0x00], []] {
                 #expect(throws: KeyError.self) { try SigningKey.pem(PEM.text(label: label, broken)) }
             }
-            // A length or a tag in the head is never what it says once a bit of it is turned.
+            // Flipping a bit of a length or tag at the start always makes it wrong.
             for index in [0, 1, 2, 3, 4, 5] {
                 var turned = bytes
                 turned[index] ^= 0x40

@@ -18,7 +18,7 @@ struct MintingTests {
             try draft.mint(key: key ?? .secret(secretText), algorithm: algorithm, defect: defect, at: moment))
     }
 
-    /// The checks that fail when a strict server judges the token.
+    /// The checks that fail when a strict server verifies the token.
     static func failures(_ token: CompactToken, _ key: VerificationKey, _ algorithm: Algorithm) -> [String] {
         let findings =
             token.structure + [
@@ -57,7 +57,7 @@ struct MintingTests {
     func defects(_ defect: Defect, _ failures: [String]) throws {
         let token = try Self.token(defect)
         let found = Self.failures(token, try .secret(Self.secretText), .hs256)
-        // How much padding a part needs depends on its length alone.
+        // The padding of a part depends only on its length.
         #expect(found == failures.filter { found.contains($0) || !$0.hasSuffix("base64url") })
         #expect(!found.isEmpty)
     }

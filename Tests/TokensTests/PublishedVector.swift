@@ -2,7 +2,7 @@ import JSON
 import Testing
 import Tokens
 
-/// Test vectors that RFCs publish: key (JWK), algorithm and token. The private parts are as public as the RFCs.
+/// Test vectors published in RFCs: key (JWK), algorithm and token. The private parts are as public as the RFCs.
 enum PublishedVector: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case a1 = "RFC 7515 A.1"
     case a2 = "RFC 7515 A.2"

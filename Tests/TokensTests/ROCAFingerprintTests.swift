@@ -4,7 +4,7 @@ import Tokens
 
 @Suite("RSA keys of a broken generator")
 struct ROCAFingerprintTests {
-    /// A test modulus of 2048 bits that was put together from random powers, and whose primes nobody uses.
+    /// A 2048-bit test modulus composed of random powers; no one uses its primes.
     private static let marked =
         "6J8UwMkFyxVFGsKNQze3zy6s58gBITKJqkz2-Scx7oUiLCnsIuaZcm7aHP1WKzPjjgSz9FEQbgqYUNWx7JnKtMOfLWwam-6kqPJQ"
         + "A-UuRO1OkgamBqkQZUDnNULGwpVGQcrGZXWQUnUofsVhRKZcLn04Ol3MXkiZdwyfVngB1S7vA2FUAnN-kYHwbdzbrYjReiBCM4fB"

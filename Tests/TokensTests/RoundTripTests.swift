@@ -21,7 +21,7 @@ struct RoundTripTests {
     func manySignatures(_ curve: KeyKind.Curve) throws {
         let key = try SigningKey.generateEC(curve)
         let algorithm = key.algorithms[0]
-        // One in 128 has an r or s with a leading zero byte.
+        // One in 128 signatures has an r or s with a leading zero byte.
         for index in 0..<300 {
             let message = [UInt8(index & 0xFF), UInt8(index >> 8)]
             let signature = try key.sign(message, algorithm: algorithm)

@@ -1,7 +1,7 @@
 import Testing
 import Tokens
 
-/// One secret, one signing input, and what the known mistakes make of them; all invented test data.
+/// One secret, one signing input, and the result of each known mistake; all invented test data.
 @Suite("Signatures made with a mistaken secret")
 struct SignatureDiagnosisTests {
     static let secret = "5e8f02c17ab94d365e8f02c17ab94d36"

@@ -112,7 +112,7 @@ enum TestKey {
         -----END RSA PRIVATE KEY-----
         """
 
-    /// Valid in 2020 and until 2021-01-01T12:30:15Z.
+    /// Valid from 2020 until 2021-01-01T12:30:15Z.
     static let ecCertificate = """
         -----BEGIN CERTIFICATE-----
         MIIBPDCB46ADAgECAgFNMAoGCCqGSM49BAMCMCgxJjAkBgNVBAMMHXVuZGVyc3R1
@@ -125,7 +125,7 @@ enum TestKey {
         -----END CERTIFICATE-----
         """
 
-    /// Its private key, with the block of parameters that OpenSSL writes.
+    /// Its private key, with the parameters block that OpenSSL writes.
     static let ecPrivate = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEIPNh0OayAwTXxe8hK7YgdMRWkkAVIlPTqHEzhFC3OTZyoAoGCCqGSM49
@@ -148,7 +148,7 @@ enum TestKey {
         -----END PRIVATE KEY-----
         """
 
-    /// RSA with the exponent 3.
+    /// RSA with exponent 3.
     static let exponentThree = """
         -----BEGIN PUBLIC KEY-----
         MIIBIDANBgkqhkiG9w0BAQEFAAOCAQ0AMIIBCAKCAQEAv3h2SHsLh0XiS07s00pE
@@ -171,7 +171,7 @@ enum TestKey {
         -----END PUBLIC KEY-----
         """
 
-    /// A curve of no algorithm here.
+    /// A curve that no supported algorithm uses.
     static let secp256k1 = """
         -----BEGIN PUBLIC KEY-----
         MFYwEAYHKoZIzj0CAQYFK4EEAAoDQgAExo/Ktq1jZwuW34MFiZYUvn2DDPqkaJrt
@@ -179,7 +179,7 @@ enum TestKey {
         -----END PUBLIC KEY-----
         """
 
-    /// P-256 by its parameters instead of its name.
+    /// P-256 given by its parameters instead of its name.
     static let explicitCurve = """
         -----BEGIN PUBLIC KEY-----
         MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYHKoZIzj0BAQIhAP////8AAAABAAAA
@@ -205,14 +205,14 @@ enum TestKey {
         -----END PUBLIC KEY-----
         """
 
-    /// A key that signs nothing.
+    /// A key that cannot sign.
     static let x25519 = """
         -----BEGIN PUBLIC KEY-----
         MCowBQYDK2VuAyEAeOYGKhKdAAG+tJMks/GnNvsjaysutVQ7eNnIF+5yFTk=
         -----END PUBLIC KEY-----
         """
 
-    /// PKCS#8 with a password.
+    /// Password-protected PKCS#8.
     static let encrypted = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhQm701UCEw+QICCAAw
@@ -223,7 +223,7 @@ enum TestKey {
         -----END ENCRYPTED PRIVATE KEY-----
         """
 
-    /// With a password in the old form.
+    /// Password-protected in the older format.
     static let encryptedOld = """
         -----BEGIN EC PRIVATE KEY-----
         Proc-Type: 4,ENCRYPTED

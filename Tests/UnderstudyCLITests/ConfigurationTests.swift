@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What stops a start, and how it says so.
+/// Problems that stop a start, and their messages.
 @Suite("Wrong options and files")
 struct ConfigurationTests {
     @Test(
@@ -155,7 +155,7 @@ struct ConfigurationTests {
     }
 }
 
-/// Fixture files of one's own that are wrong.
+/// Invalid fixture files in the user's own folder.
 @Suite("understudy fixtures check")
 struct FixturesCheckTests {
     @Test("good fixtures are called good")
@@ -233,5 +233,5 @@ struct FixturesCheckTests {
     }
 }
 
-/// The text in UTF-16, the low byte first.
+/// The text in UTF-16, low byte first.
 private func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] } }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Wire
 
-/// A server that is no emulator: it answers what it was asked and by whom.
+/// A server that is not an emulator: it answers with the path and key it was asked with.
 private struct EchoServer: RequestHandler {
     func answer(_ request: Request) -> Answer {
         if request.path.contains("_understudy") { return .ready(.text("no such page", status: .notFound)) }
@@ -17,7 +17,7 @@ private struct EchoServer: RequestHandler {
     func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
-/// Answers as an emulator does that is called by a name which it was not given.
+/// Answers like an emulator that is addressed by a name it does not know.
 private struct ForeignlyNamed: RequestHandler {
     func answer(_ request: Request) -> Answer {
         .ready(.json(["error": ["code": "foreign-host", "message": "Host is x.example."]], status: .forbidden))
@@ -26,11 +26,11 @@ private struct ForeignlyNamed: RequestHandler {
     func admit(_ head: Request) -> Admission { Admission(bodyLimit: 1000, answer: answer) }
 }
 
-/// A server that is no emulator, and notes who shows it a token.
+/// A server that is not an emulator and records who sends it a token.
 private final class Listener: RequestHandler {
     private let notes = Mutex<[String]>([])
 
-    /// The path of each request, with the token that came along.
+    /// The path of each request, with the token it carried.
     var seen: [String] { notes.withLock { $0 } }
 
     func answer(_ request: Request) -> Answer {

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// Under which names control calls are answered, and what is said to whoever lets others in.
+/// The names under which control calls are answered, and the warning for servers open to others.
 @Suite("understudy serve: who may make control calls")
 struct ControlOptionsTests {
     @Test(
@@ -24,14 +24,14 @@ struct ControlOptionsTests {
 
     @Test("the name that it listens at is its own")
     func ownName() async throws {
-        // Taken for an address by the resolver, and for a name by whoever reads it as one.
+        // The resolver reads it as an address, other readers as a name.
         let server = try await RunningServer("--host", "localhost")
         defer { server.process.terminate() }
         #expect(try health(of: server, as: "localhost") == 200)
         #expect(try health(of: server, as: "localhost.example") == 403)
     }
 
-    /// Asked by curl, since our own client names the host that it goes to.
+    /// Uses curl, since our own client sends the name of the host it connects to.
     private func health(of server: RunningServer, as host: String) throws -> Int? {
         let (curl, output) = (Process(), Pipe())
         curl.executableURL = URL(filePath: "/usr/bin/env")
@@ -85,7 +85,7 @@ struct ControlOptionsTests {
         #expect(line["message"]?.string?.hasSuffix(Self.warning) == true, "\(end.log)")
     }
 
-    /// The warning comes behind the banner, so that it is the last that a person sees.
+    /// The warning follows the banner, so it is the last thing a person sees.
     private func stopAfterBanner(_ server: RunningServer) async throws -> (status: Int32, log: String) {
         var printed = ""
         while !printed.contains("Stop with Control-C.") {

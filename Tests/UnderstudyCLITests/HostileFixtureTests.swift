@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Folders of fixtures that hold what is no file: a check ends with a sentence and never waits.
+/// Fixture folders with entries that are not files: a check ends with a message and never waits.
 @Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(2)))
 struct HostileFixtureTests {
     private func complaint(_ folder: TemporaryFolder) throws -> String {

@@ -1,15 +1,15 @@
 import Foundation
 
-/// The built program, run as a person runs it.
+/// The built program, run as a user runs it.
 struct Program {
-    /// What a run printed and how it ended.
+    /// The output of a run and how it ended.
     struct Run {
         let status: Int32
         let output: String
         let complaint: String
     }
 
-    /// The program lies beside the tests in the build folder.
+    /// The program is next to the tests in the build folder.
     static var path: String {
         #if canImport(Darwin)
             Bundle.allBundles.first { $0.bundlePath.hasSuffix(".xctest") }.map {
@@ -24,8 +24,8 @@ struct Program {
     /// Runs a command to its end.
     ///
     /// - Parameters:
-    ///   - arguments: the words behind the program's name.
-    ///   - input: what it reads on standard input.
+    ///   - arguments: the words after the program's name.
+    ///   - input: the content of standard input.
     ///   - environment: variables besides `PATH`.
     ///   - folder: the working directory; an empty one, so that nothing of this repository is picked up by chance.
     static func run(
@@ -48,7 +48,7 @@ struct Program {
         try process.run()
         try stdin.fileHandleForWriting.write(contentsOf: Data(input.utf8))
         try stdin.fileHandleForWriting.close()
-        // What these commands print fits into a pipe, so one is read after the other.
+        // The output of these commands fits into a pipe, so one is read after the other.
         let texts = [output, complaint].map {
             String(decoding: $0.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         }
@@ -68,7 +68,7 @@ struct Program {
     }
 }
 
-/// A folder that goes when nobody holds it any more.
+/// A folder that is removed with its last reference.
 final class TemporaryFolder: Sendable {
     let url: URL
 
@@ -83,7 +83,7 @@ final class TemporaryFolder: Sendable {
 
     var path: String { url.path }
 
-    /// Writes a file, with the folders above it.
+    /// Writes a file and creates its parent folders.
     func write(_ text: String, to path: String) throws {
         let file = url.appending(path: path)
         try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)

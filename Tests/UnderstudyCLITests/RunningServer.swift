@@ -1,15 +1,15 @@
 import Foundation
 import Testing
 
-/// A running `serve` that is told to stop when the test is through with it.
+/// A running `serve` that the test stops when it is done.
 struct RunningServer {
     let process: Process
     let folder: TemporaryFolder
     let output: Pipe
     let log: Pipe
-    /// Where it answers in the clear.
+    /// Its base URL without TLS.
     let base: String
-    /// Where it answers over TLS, if it does.
+    /// Its base URL with TLS, if enabled.
     let secureBase: String?
 
     init(
@@ -30,7 +30,7 @@ struct RunningServer {
         try process.run()
         let ports = folder.url.appending(path: "ports").path
         let deadline = ContinuousClock.now + .seconds(30)
-        // The file appears, complete, once the server accepts.
+        // The file appears, complete, once the server accepts connections.
         while !FileManager.default.fileExists(atPath: ports), process.isRunning, ContinuousClock.now < deadline {
             await Task.yield()
         }

@@ -23,7 +23,7 @@ struct ServeTests {
                 #/403 rezolve register POST /api/v1/authentication/register \#1 [0-9.e-]+ms masked-api-key: api-key: found/#
             ),
             "\(end.log)")
-        // Neither of the auth keys of the sample partners is shown.
+        // Neither auth key of the sample partners is shown.
         #expect(!end.output.contains("understudy-test-key"))
     }
 
@@ -95,7 +95,7 @@ struct ServeTests {
     func interventions() async throws {
         let server = try await RunningServer()
         func send(_ method: HTTPRequest.Method, _ path: String, _ body: String = "") async throws {
-            // An answer that is cut off is what one of the faults is for.
+            // One of the faults truncates the answer.
             _ = try? await HTTPClient.send(
                 method: method, url: server.base + path, body: Array(body.utf8), within: .seconds(10))
         }

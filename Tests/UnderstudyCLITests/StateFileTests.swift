@@ -4,7 +4,7 @@ import HTTPTypes
 import JSON
 import Testing
 
-/// `serve --import FILE --export-on-exit FILE`, over real ends of real processes.
+/// `serve --import FILE --export-on-exit FILE` with real processes that end in different ways.
 @Suite("State over a restart")
 struct StateFileTests {
     private static let options = ["--log", "off", "--import", "state.json", "--export-on-exit", "state.json"]
@@ -23,7 +23,7 @@ struct StateFileTests {
             method: method, url: server.base + path, fields: lines, body: Array(body.utf8), within: .seconds(30))
     }
 
-    /// Signs in and asks for the public key.
+    /// Signs in and reads the public key.
     private func publicKey(_ server: RunningServer, sandbox: String = "") async throws -> String {
         let answer = try await send(.post, server, sandbox + "/v2/credentials/login", [:], Self.login)
         #expect(answer.status == .ok)
@@ -98,9 +98,9 @@ struct StateFileTests {
         let text = try folder.read("state.json")
         let isNew = try JSON.parse(text.utf8)["sandboxes"]?[0]?["state"]?["rezolve"]?["customers"]?.array?.count == 2001
         #expect(text == old || isNew)
-        // The port file of a server that was killed in time is still there.
+        // If the server was killed in time, its port file is still there.
         try? FileManager.default.removeItem(atPath: folder.path + "/ports")
-        // And whatever lies beside it now, the next start has the users.
+        // Whatever other files are left, the next start has the users.
         let next = try await RunningServer(Self.options, in: folder)
         let exported = try await send(.get, next, "/_understudy/state/rezolve")
         #expect(try JSON.parse(exported.body)["customers"]?.array?.count == (isNew ? 2003 : 2002))
@@ -135,7 +135,7 @@ struct StateFileTests {
     func full() async throws {
         let folder = TemporaryFolder()
         try folder.write("the old content\n", to: "state.json")
-        // A limit of the length of files, its signal ignored: writing fails in the middle, as on a full disk.
+        // A file size limit with its signal ignored: writing fails midway, as on a full disk.
         let process = Process()
         process.executableURL = URL(filePath: "/bin/sh")
         process.arguments = [
@@ -262,7 +262,7 @@ struct StateFileTests {
         let manager = FileManager.default
         let first = target.replacing("ABSOLUTE", with: folder.path)
         try manager.createSymbolicLink(atPath: folder.path + "/link.json", withDestinationPath: first)
-        // A link that leads to a link, of which the second counts from where it lies.
+        // A link to a link; the second is relative to its own location.
         try manager.createSymbolicLink(atPath: folder.path + "/further.json", withDestinationPath: "data/new.json")
         let server = try await RunningServer(["--log", "off", "--export-on-exit", "link.json"], in: folder)
         #expect(end(server, by: SIGTERM).status == 0)
@@ -304,7 +304,7 @@ struct StateFileTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/data")
         #expect(Set(names) == ["other", "state.json"], "the lock is gone")
 
-        // One that was killed leaves the lock's file, which keeps nobody away; and who only reads needs no lock.
+        // A killed server leaves its lock file, which blocks no one; a server that only reads needs no lock.
         let third = try await RunningServer(["--log", "off", "--export-on-exit", "data/state.json"], in: folder)
         let reader = try await RunningServer(["--log", "off", "--import", folder.path + "/data/state.json"])
         #expect(end(reader, by: SIGTERM).status == 0)

@@ -2,7 +2,7 @@ import Foundation
 import JSON
 import Testing
 
-/// The vendor's own sample token, whose key is printed beside it; it ended in March 2018.
+/// The vendor's own sample token, published with its key; it expired in March 2018.
 private let sampleToken =
     "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJfZW50aXR5X2lkIjoiMTIz"
     + "IiwiZXhwIjoxNTIwODY5NDcwfQ.5y2e6QpUKcqTNLTv75nO6a6iFPVxrF8YeAH5NTg2ZO9dkub31GEs0N46Hu2IJf1bQ_vC2IOO9Z2N7drm"
@@ -160,7 +160,7 @@ struct TokenCommandTests {
         arguments: [(#""one""#, []), (#""two""#, ["key-id"]), ("7", ["key-id"]), (#""other""#, ["signature"])])
     func keyID(_ kid: String, _ broken: [String]) throws {
         let folder = TemporaryFolder()
-        // The auth key of the sample partner, and another invented secret.
+        // The auth key of the sample partner and another invented secret.
         let key = Data(
             "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO==".utf8)
         let encoded = key.base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(

@@ -10,7 +10,7 @@ struct WatchTests {
         return try JSON.parse(answer.body)["reload"]
     }
 
-    /// Asks until the server says so.
+    /// Polls until the condition holds.
     private func wait(_ server: RunningServer, until holds: (JSON?) -> Bool) async throws {
         let deadline = ContinuousClock.now + .seconds(30)
         while ContinuousClock.now < deadline {
@@ -61,7 +61,7 @@ struct WatchTests {
         let answer = try await HTTPClient.send(
             url: server.base + "/api/v1/partner/317/customer/entity123/wallet", within: .seconds(10))
         #expect(try JSON.parse(answer.body)["message"] == "No.")
-        // Gone again, it is missed: what lies below would show through as if that were wanted.
+        // A folder that has gone is reported: otherwise the layer below would silently show through.
         try FileManager.default.removeItem(atPath: folder.path + "/Fixtures")
         try await wait(server) { $0?["problem"]?.string?.contains("the folder of fixtures is gone") == true }
         _ = server.stop()

@@ -2,10 +2,10 @@ import HTTPTypes
 import Support
 import Testing
 
-/// What a 405 says of its path, over the routes of all vendors.
+/// The methods that a 405 lists for its path, for the routes of all vendors.
 @Suite("The methods of a path")
 struct AllowTests {
-    /// A path of a vendor, its parameters filled in.
+    /// A vendor's path with its parameters filled in.
     struct Place: Sendable, CustomStringConvertible {
         let path: String
         let route: String
@@ -29,7 +29,7 @@ struct AllowTests {
 
     private static let methods: [HTTPRequest.Method] = [.get, .post, .put, .patch, .delete, .options]
 
-    /// The methods that lead to a route at a path.
+    /// The methods that match a route at a path.
     private func methods(at path: String, _ world: World) -> Set<String> {
         Set(
             Self.methods.filter {

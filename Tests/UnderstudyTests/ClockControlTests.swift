@@ -79,7 +79,7 @@ struct ClockControlTests {
             #expect(clock.json["frozen"] == false)
             #expect(clock.json["note"]?.string?.hasPrefix("The clock stands at 9999-12-31T23:59:59Z") == true)
         }
-        // Two vendors' routes, with times in their answers and tokens.
+        // Routes of two vendors, with times in their answers and tokens.
         for path in ["/v2/credentials/ping", "/ims/v1/me"] {
             let answer = try await world.call(.get, path)
             #expect(answer.status < 500)

@@ -6,33 +6,33 @@ import Support
 import Synchronization
 import Testing
 
-/// A refusal that a run of cases brought.
+/// A refusal that occurred in a run of cases.
 struct ObservedRefusal: Hashable, CustomStringConvertible {
     let vendor: String
     let failure: String
     let reason: String?
     let isArmed: Bool
 
-    /// Whose failure it is.
+    /// The vendor and the failure.
     var name: String { "\(vendor) \(failure)" }
 
-    /// What is wrong with its reason.
+    /// The problems with its reason.
     var faults: [String] { reason.map { ReasonForm.faults(in: $0, isArmed: isArmed) } ?? ["none"] }
 
     var description: String { "\(vendor) \(failure): \(reason ?? "no reason")" }
 }
 
-/// What the journal says of the exchanges of a run.
+/// The routes and failures in the journal of a run.
 struct Occurrences: Sendable {
     var routes: Set<String> = []
     var failures: Set<String> = []
     var refusals: Set<ObservedRefusal> = []
 }
 
-/// A run of contract cases in a sandbox of its own.
+/// A run of contract cases in its own sandbox.
 struct ContractRun {
     let result: ContractResult
-    /// The routes and failures that occurred, asked for after every exchange, since a file may clear the journal.
+    /// The routes and failures that occurred, read after every exchange, since a file may clear the journal.
     let occurrences: Occurrences
 
     init(_ file: ContractFile, _ depth: Depth, on stage: Stage? = nil) async throws {
@@ -94,7 +94,7 @@ struct ContractCaseTests {
         #expect(run.result.cases.contains { !$0.isPreparation }, "\(file) has no case")
     }
 
-    /// What none of these files of a vendor shows, by what the journals of their runs say.
+    /// What none of these files of a vendor covers, according to the journals of their runs.
     private func missing(_ vendor: String, _ files: [ContractFile]) async throws -> (
         routes: [String], failures: [String]
     ) {

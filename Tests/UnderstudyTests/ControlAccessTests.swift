@@ -5,12 +5,12 @@ import Testing
 import Understudy
 import Wire
 
-/// What a web page on another origin can send, and what clients that are no browsers do.
+/// Requests that a web page on another origin can send, and requests of clients that are not browsers.
 @Suite("Control: who may call")
 struct ControlAccessTests {
     private typealias Fields = World.Fields
 
-    /// The exact content of a refusal.
+    /// The exact body of a refusal.
     private static func problem(_ code: String, _ message: String) -> String {
         #"{"error":{"code":"\#(code)","message":"\#(message)"}}"#
     }
@@ -43,7 +43,7 @@ struct ControlAccessTests {
                 + "application/json, or of no type at all.")
     }
 
-    /// A call that the server of `--host` and `--allow-host` names refuses or not.
+    /// Calls a server that was started with `--host` and `--allow-host` names.
     private func clock(
         _ fields: Fields, by method: HTTPRequest.Method = .get, hostNames: Set<String> = []
     ) async throws -> ReceivedAnswer {
@@ -283,7 +283,7 @@ struct ControlAccessTests {
         #expect(stage.emulator.sandboxes.all.map(\.name) == ["default", "fresh"])
     }
 
-    // MARK: What answers say to browsers
+    // MARK: Answer headers for browsers
 
     private static let closed = [
         "x-content-type-options": "nosniff", "content-security-policy": "default-src 'none'; frame-ancestors 'none'",

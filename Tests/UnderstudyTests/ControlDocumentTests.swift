@@ -5,7 +5,7 @@ import Testing
 
 @testable import Understudy
 
-/// The description of the control API, held against the calls that there are.
+/// Compares the description of the control API with the existing calls.
 @Suite("Control: the OpenAPI document")
 struct ControlDocumentTests {
     private static let methods = ["get", "put", "post", "delete", "patch", "options", "head"]
@@ -14,7 +14,7 @@ struct ControlDocumentTests {
         try await World(at: nil).control(.get, "openapi.json").json
     }
 
-    /// Every operation as `METHOD /path`, with what describes it.
+    /// Every operation as `METHOD /path`, with its description.
     private func described(_ document: JSON) -> [(call: String, operation: JSONObject)] {
         (document["paths"]?.object ?? [:]).flatMap { path in
             (path.value.object ?? [:]).compactMap { member in

@@ -2,7 +2,7 @@ import Support
 import Testing
 
 extension ReceivedAnswer {
-    /// The answer is a refusal of the control API with that code, and its message says that.
+    /// Expects a refusal of the control API with this code and this text in its message.
     func expectProblem(
         _ status: Int, _ code: String, _ message: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {

@@ -19,7 +19,7 @@ struct ControlTests {
         #expect(answer["content-type"] == "application/json; charset=utf-8")
     }
 
-    /// Each call with the methods it knows.
+    /// Each call with the methods it supports.
     private static let calls: [(path: String, methods: String)] = [
         ("health", "GET"), ("openapi.json", "GET"), ("metrics", "GET"), ("journal", "GET, DELETE"),
         ("journal/1", "GET"), ("journal/verify", "POST"), ("clock", "GET, PUT, DELETE"),

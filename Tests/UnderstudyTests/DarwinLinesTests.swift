@@ -2,7 +2,7 @@ import Foundation
 import Support
 import Testing
 
-/// macOS compiles lines that no run on Linux has seen; the page about macOS says what was read about each.
+/// macOS compiles lines that no Linux run covers; the page about macOS records what was read about each.
 struct DarwinLinesTests {
     /// A line of a file.
     private struct Line: Hashable, CustomStringConvertible {
@@ -12,7 +12,7 @@ struct DarwinLinesTests {
         var description: String { "\(file): \(text)" }
     }
 
-    /// A condition of which this test does not know whether it holds on macOS alone.
+    /// A condition that this test cannot classify as macOS-only or not.
     private struct UnknownCondition: Error {
         let text: String
     }
@@ -36,10 +36,10 @@ struct DarwinLinesTests {
         }
     }
 
-    /// The lines of the branches that hold on macOS and nowhere else; what imports a module is no line.
+    /// The lines of branches that hold only on macOS, without imports and comments.
     private static func darwinLines(_ file: String) throws -> [Line] {
         let text = try String(contentsOfFile: Repository.root + "/" + file, encoding: .utf8)
-        // For each open condition, whether its branch is for macOS alone, and whether the other one is.
+        // For each open condition, whether its branch is macOS-only, and whether its `#else` is.
         var branches: [(isDarwin: Bool, elseIsDarwin: Bool)] = []
         var lines: [Line] = []
         for line in text.split(separator: "\n").map({ $0.drop { $0 == " " } }) {
@@ -56,7 +56,7 @@ struct DarwinLinesTests {
         return lines
     }
 
-    /// A condition that also holds where `KQUEUE` is set is compiled, and tested, on Linux.
+    /// Classifies a condition; one that also holds with `KQUEUE` is compiled and tested on Linux.
     private static func branch(_ condition: Substring) throws -> (isDarwin: Bool, elseIsDarwin: Bool) {
         switch condition {
         case "canImport(Darwin)", "os(macOS)": (true, false)

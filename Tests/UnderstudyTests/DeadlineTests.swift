@@ -5,12 +5,12 @@ import Testing
 import Understudy
 import Wire
 
-/// What happens by itself, by the sandbox's clock.
+/// Deadlines that expire without a request, by the sandbox's clock.
 @Suite("Deadlines of vendors", .timeLimit(.minutes(5)))
 struct DeadlineTests {
     private let expired = LiveSocket.Event.closed(WebSocketClosure(.policyViolation, reason: "expired"))
 
-    /// Has a session that is there end so many seconds from now.
+    /// Makes an existing session end in the given number of seconds.
     private func end(_ session: String, in seconds: Double, _ world: World) async throws {
         #expect(try await world.call(.post, "/switchboard/sessions/\(session)?life=\(seconds)").status == 204)
     }
@@ -62,7 +62,7 @@ struct DeadlineTests {
         let board = try await SwitchboardWorld(depth)
         let frozen = try await board.open("frozen", life: 0.2)
         let other = try await SwitchboardWorld(depth, at: nil)
-        // Somebody else's second is over, and with it the fifth of a second that this one had.
+        // Another session's full second has passed, and with it the fifth of a second that this one had.
         let running = try await other.open("running")
         try await end("running", in: 1, other.world)
         #expect(await running.next() == expired)

@@ -4,12 +4,12 @@ import Support
 import Testing
 import Understudy
 
-/// Numbers of an import at the end of what may stand there.
+/// Imported numbers at the limits of the allowed range.
 @Suite("Extreme numbers of a state")
 struct ExtremeStateTests {
     private static let space = "b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
 
-    /// What the calls have made can be exported and read again.
+    /// Expects that the state the calls produced can be exported and read again.
     private func expectRestart(of world: World, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let exported = world.emulator.exportState()
         let other = try Emulator(fixtures: Repository.fixtures)

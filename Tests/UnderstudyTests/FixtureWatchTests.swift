@@ -5,7 +5,7 @@ import Support
 import Testing
 import Understudy
 
-/// The watch over fixture files, looked through by hand, so that no test has to wait.
+/// The watch over fixture files, checked by explicit calls so that no test has to wait.
 @Suite("Fixtures that are watched")
 struct FixtureWatchTests {
     private static let failures = "rezolve/failures.yaml"
@@ -22,7 +22,7 @@ struct FixtureWatchTests {
             watch = FixtureWatch(emulator, over: fixtures.store)
         }
 
-        /// A change is taken over at the second look.
+        /// A change takes effect at the second look.
         func lookTwice() {
             watch.look()
             watch.look()
@@ -89,12 +89,12 @@ struct FixtureWatchTests {
             "\(problem)")
         watched.lookTwice()
         #expect(try await watched.reload()?["problem"]?.string == problem)
-        // Taken back: nothing is to be replaced, and nothing is wrong any more.
+        // Reverted: there is nothing to replace and no problem left.
         try watched.fixtures.put(Self.failures, [("Access is denied.", "No.")])
         watched.lookTwice()
         #expect(try await watched.reload()?["problem"] == .null)
         #expect(try await watched.reload()?["count"] == 1)
-        // Broken again, and repaired by another version.
+        // Broken again, then fixed by a different version.
         try watched.fixtures.write("[", to: Self.failures)
         watched.lookTwice()
         #expect(try await watched.reload()?["problem"] != .null)

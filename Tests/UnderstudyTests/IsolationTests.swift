@@ -18,7 +18,7 @@ struct IsolationTests {
         #expect(problems == [])
     }
 
-    /// Lives through one sandbox; returns what went wrong.
+    /// Runs through one sandbox; returns what went wrong.
     private static func life(_ depth: Depth, _ number: Int) async throws -> String? {
         let clock = 1_700_000_000 + number * 10_000
         let world = try await World(depth, at: clock)

@@ -6,7 +6,7 @@ import Testing
 struct JournalControlTests {
     private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
-    /// A guest's registration, a refusal at the same route, a miss, and a path of nobody; ten seconds apart.
+    /// A guest's registration, a refusal at the same route, a miss, and a path no vendor owns; ten seconds apart.
     private func filled(_ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         _ = try await world.call(.post, "/v2/credentials/register/guest", key)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import Understudy
 
-/// The journal in the forms of other tools.
+/// The journal in formats of other tools.
 @Suite("Control: the journal as HAR and as contract cases")
 struct JournalExportTests {
     private static let key = ("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")
@@ -99,7 +99,7 @@ struct JournalExportTests {
         #expect(!text.contains("not this"))
     }
 
-    /// Files whose cases change nothing but what calls change.
+    /// Files whose cases change only what vendor calls change.
     private static let files = ContractFile.all.filter { file in
         guard let bytes = try? Repository.fixtures.file(file.description).bytes else { return false }
         let source = String(decoding: bytes, as: UTF8.self)

@@ -73,7 +73,7 @@ struct KeyFetchTests {
         let findings = reads.flatMap(\.record.findings)
         #expect(findings.filter { $0.check == "keys-fetched" }.map(\.outcome) == [.passed])
         let waiting = findings.filter { $0.check == "keys-awaited" }
-        // One that came late on a busy machine found the keys there, and has nothing to tell.
+        // A request delayed on a busy machine finds the keys present and records nothing.
         #expect((1...9).contains(waiting.count))
         #expect(waiting.first?.found == .text("200, 1 key: first"))
         #expect(waiting.first?.note == "Another request asked for the keys, and this one waited for them.")
@@ -234,7 +234,7 @@ struct KeyFetchTests {
         #expect(try await fetches(world) == 0)
     }
 
-    /// Returns once so many exchanges have begun, those for keys included.
+    /// Returns once this many exchanges have begun, including those for keys.
     private func begun(_ count: Int, _ world: World) async {
         while world.sandbox.exchanges < count { await Task.yield() }
     }
@@ -251,7 +251,7 @@ struct KeyFetchTests {
         await begun(3, world)
         let subscriber = try #require(world.emulator.vendors.firstIndex { $0.identity.id == "subscriber" })
         let cell = world.sandbox.vendor(subscriber)
-        // A reset of the sandbox would take the notary's delay along.
+        // Resetting the sandbox would also remove the notary's delay.
         cell.reset()
         if what == "reset" { try await world.control(.put, "faults", #"{"faults":[]}"#) }
         #expect(try await good.status == 200)
@@ -280,7 +280,7 @@ struct KeyFetchTests {
             return try await group.reduce(into: [Int: Int]()) { $0[$1, default: 0] += 1 }
         }
         #expect(statuses == [200: 10])
-        // One that came late on a busy machine may have asked anew.
+        // A request delayed on a busy machine may fetch again.
         #expect(try await fetches(world) ?? 0 <= 2)
     }
 

@@ -6,14 +6,14 @@ import Testing
 import Understudy
 import Wire
 
-/// What is gone is not in memory any more, whatever happened in it.
+/// Deleted sandboxes are freed from memory, whatever happened in them.
 @Suite("Memory comes back", .timeLimit(.minutes(5)))
 struct MemoryTests {
-    /// How a sandbox goes.
+    /// The ways in which a sandbox is removed.
     enum Departure: CaseIterable, Sendable {
         case deletion, timeToLive, newcomers
 
-        /// Has the sandbox go.
+        /// Removes the sandbox.
         func happen(to world: World, _ machine: Machine) async throws {
             switch self {
             case .deletion: try await world.control(.delete, "sandboxes/\(world.name)")
@@ -21,9 +21,9 @@ struct MemoryTests {
                 try await world.control(.put, "sandboxes/\(world.name)", #"{"ttl":"60s"}"#)
                 let deadline = ContinuousClock.now + .seconds(20)
                 repeat {
-                    // Again, while somebody whose end is on its way still keeps it.
+                    // Repeat while a client that is just finishing still keeps it.
                     machine.advance(.seconds(3600))
-                    // Whoever lists them has those go whose time is over.
+                    // Listing removes expired sandboxes.
                     _ = world.emulator.sandboxes.all
                     await Task.yield()
                 } while world.emulator.sandboxes.existing(world.name) != nil && ContinuousClock.now < deadline
@@ -35,11 +35,11 @@ struct MemoryTests {
             }
         }
 
-        /// How many sandboxes there are when all others are gone.
+        /// The number of sandboxes left when all others are gone.
         func rest(_ emulator: Emulator) -> Int { self == .newcomers ? emulator.sandboxes.count : 1 }
     }
 
-    /// A machine's clock that a test moves.
+    /// A machine clock that a test advances.
     final class Machine: Sendable {
         private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
 
@@ -47,7 +47,7 @@ struct MemoryTests {
         func advance(_ duration: Duration) { moment.withLock { $0 = $0 + duration } }
     }
 
-    /// What is in memory.
+    /// The amount of data in memory.
     struct Holdings: Equatable {
         var sandboxes: Int
         var journalBytes = 0
@@ -62,11 +62,11 @@ struct MemoryTests {
         }
     }
 
-    /// What is in memory once that is so many sandboxes and nothing else, or, for want of that, in the end.
+    /// What is in memory, once only this many sandboxes are left or when the deadline has passed.
     private func holdings(_ emulator: Emulator, expecting sandboxes: Int) async -> Holdings {
         let deadline = ContinuousClock.now + .seconds(20)
         while Holdings(emulator) != Holdings(sandboxes: sandboxes), ContinuousClock.now < deadline {
-            // Whoever still works with one needs the threads.
+            // Tasks that still use a sandbox need the threads.
             await Task.yield()
         }
         return Holdings(emulator)
@@ -90,10 +90,10 @@ struct MemoryTests {
 
     // MARK: - Every feature
 
-    /// What happens in a sandbox before it goes, and what has to be kept until then.
+    /// An activity in a sandbox before its removal, and what must be kept until then.
     struct Feature: Sendable, CustomStringConvertible {
         let description: String
-        /// - Returns: what stays open while the sandbox goes.
+        /// - Returns: what stays open while the sandbox is removed.
         let happen: @Sendable (SwitchboardWorld) async throws -> [any Sendable]
     }
 
@@ -121,7 +121,7 @@ struct MemoryTests {
                 ("Upgrade", "websocket"), ("Connection", "Upgrade"), ("Sec-WebSocket-Version", "13"),
                 ("Sec-WebSocket-Key", "dGhlIHNhbXBsZSBub25jZQ=="),
             ]
-            // Over a socket there is no answer at all.
+            // Over a socket the client gets no answer.
             _ = try? await board.world.call(.get, "/switchboard/sessions/ada/socket", handshake)
             return []
         },
@@ -131,11 +131,11 @@ struct MemoryTests {
                 Task { _ = try await world.control(.get, "journal?wait=\(patience)&count=1000") },
                 Task { _ = try await world.control(.post, "journal/verify?wait=\(patience)", #"{"at_least":1000}"#) },
             ]
-            // One that came only after the sandbox had gone would make another of its name.
+            // A poll that starts after the removal would create the sandbox again.
             let deadline = ContinuousClock.now + .seconds(20)
             while world.sandbox.journal.waiterCount < polls.count, ContinuousClock.now < deadline { await Task.yield() }
             #expect(world.sandbox.journal.waiterCount == polls.count)
-            // What they wait for is one change more than there will be.
+            // The polls wait for one change more than will happen.
             try await board.tell("x", to: "ada")
             return polls
         },
@@ -170,8 +170,8 @@ struct MemoryTests {
         },
     ]
 
-    /// How long a poll waits. Only a deletion ends one early: whether a client has gone or still listens, its connection
-    /// does not tell.
+    /// How long a poll waits. Only a deletion ends one early: the connection does not show whether a client
+    /// has gone or is still listening.
     @TaskLocal private static var patience = "60s"
 
     @Test("after every feature, however the sandbox goes", arguments: Departure.allCases, features)
@@ -184,7 +184,7 @@ struct MemoryTests {
                 try await feature.happen(board)
             }
             if departure != .deletion {
-                // An open socket keeps its sandbox, and so does whoever waits.
+                // An open socket keeps its sandbox, and so does a waiting request.
                 for case let socket as LiveSocket in kept { socket.close() }
                 #expect(await board.sockets(0))
                 for case let poll as Task<Void, any Error> in kept {
@@ -193,7 +193,7 @@ struct MemoryTests {
                 }
             }
             try await departure.happen(to: board.world, machine)
-            // In memory the client's end holds the server's, as the engine does until the connection ends.
+            // In memory the client's end retains the server's, as the engine does until the connection ends.
             if depth == .pipeline { kept = [] }
             let rest = departure.rest(board.emulator)
             let found = await holdings(board.emulator, expecting: rest)
@@ -208,11 +208,11 @@ struct MemoryTests {
         for feature in Self.features {
             let kept = try await feature.happen(board)
             try await board.world.control(.post, "reset")
-            // The clients' ends are still there.
+            // The clients' ends still exist.
             withExtendedLifetime(kept) {}
             #expect(await board.sockets(0))
         }
-        // A socket's end may still be noted in its log; entries it has none any more.
+        // The log may still note a socket's end, but has no entries any more.
         #expect(await holdings(board.emulator, expecting: 2) == Holdings(sandboxes: 2))
     }
 
@@ -229,11 +229,11 @@ struct MemoryTests {
         let readers = (0..<3).map { _ in
             Task { try await world.call(.get, "/subscriber/own", [("authorization", "Bearer " + token)]).status }
         }
-        // The first entry is that of the request for keys, whose answer is on its way then.
+        // The first entry is the request for keys, whose answer is then on its way.
         _ = await world.sandbox.journal.entries(JournalFilter(), atLeast: 1, within: .seconds(60))
         try await world.control(.delete, "sandboxes/\(world.name)")
         for reader in readers { #expect(try await reader.value == 200) }
-        // Asking who made the entry has named the sandbox once more.
+        // Looking up the entry's origin has named the sandbox again.
         try await world.control(.delete, "sandboxes/\(world.name)")
         #expect(await holdings(emulator, expecting: 1) == Holdings(sandboxes: 1))
     }
@@ -248,7 +248,7 @@ struct MemoryTests {
         for number in 1...6 {
             let later = try Switchboard.fixtures("\(mark) \(number)")
             try board.emulator.reload(FixtureStore(layers: [later.path]))
-            // A sandbox that nobody uses again, one with a socket in it.
+            // An idle sandbox with an open socket.
             let idle = board.world.named("idle-\(number)")
             _ = try await idle.call(.post, "/switchboard/sessions/ada")
             sockets.append(try await idle.openSocket("/switchboard/sessions/ada/socket"))

@@ -6,17 +6,17 @@ import Testing
 
 @testable import Understudy
 
-/// What the server counts, asked as Prometheus asks.
+/// The server's metrics, read as Prometheus reads them.
 @Suite("Control: metrics")
 struct MetricsTests {
     private static let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
 
-    /// A world of its own emulator, so that nobody else counts there.
+    /// A world with its own emulator, so that no other test affects the counts.
     private func world(_ depth: Depth, token: String? = nil) async throws -> World {
         try await World(depth, on: Stage(Emulator(fixtures: Repository.fixtures, controlToken: token)), at: nil)
     }
 
-    /// The samples by their name with labels, as they are written.
+    /// The samples as written, by name with labels.
     private func samples(_ world: World) async throws -> [String: String] {
         let answer = try await world.control(.get, "metrics")
         #expect(answer.status == 200)

@@ -15,7 +15,7 @@ extension Notary: PublishesKeys {
         return .json(keys)
     }
 
-    /// The keys that its issuers begin with.
+    /// The initial keys of its issuers.
     static func keys() throws(FixtureProblem) -> [IssuerKeys] {
         do throws(KeyError) {
             return [
@@ -59,7 +59,7 @@ extension Notary: MintsTokens {
 }
 
 extension Notary {
-    /// The fixtures of a notary with that motto, which its refusals say as well.
+    /// The fixtures of a notary with this motto, which its refusals repeat.
     static func fixtures(_ motto: String) throws -> TemporaryFolder {
         let failures = [("nothing-here", 404), ("token-wrong", 401), ("keys-broken", 500)].map { name, status in
             """

@@ -5,7 +5,7 @@ import Synchronization
 import Tokens
 import Wire
 
-/// A vendor of the tests' own, whose answers show its fixtures: all that a vendor needs. Capabilities: `Notary+Keys.swift`.
+/// A test vendor whose answers show its fixtures: all that a vendor needs. Capabilities: `Notary+Keys.swift`.
 final class Notary: Vendor {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
@@ -30,7 +30,7 @@ final class Notary: Vendor {
 
     struct Credentials: Sendable {
         var token: CompactToken?
-        /// The motto of the vendor that judged them.
+        /// The motto of the vendor that judged the credentials.
         var motto: String
     }
 
@@ -53,7 +53,7 @@ final class Notary: Vendor {
         },
     ]
 
-    /// What is to happen while a request with that value of `x-hold` is being judged, once.
+    /// Work to run once while a request with this value of `x-hold` is being judged.
     static let holds = Mutex<[String: @Sendable () -> Void]>([:])
 
     let motto: String

@@ -6,7 +6,7 @@ import Testing
 
 @testable import Understudy
 
-/// The page that people open in a browser; what it shows there is tested with one, in `Tests/Interop`.
+/// The page for people; its behavior in a browser is tested in `Tests/Interop`.
 @Suite("The page")
 struct PageTests {
     private static let browser = [("accept", "text/html,application/xhtml+xml;q=0.9,*/*;q=0.8")]

@@ -14,7 +14,7 @@ struct PipelineTests {
             ("/v2/credential/ping", "rezolve rua.ping: GET /v2/credentials/ping"),
         ] as [(String, String?)])
     func unowned(_ depth: Depth, _ example: (path: String, nearest: String?)) async throws {
-        // A client of HTTP sends no bare asterisk.
+        // An HTTP client does not send a bare asterisk.
         if depth == .socket, example.path == "*" { return }
         let world = try await World(depth)
         let answer = try await world.call(.get, example.path)
@@ -46,7 +46,7 @@ struct PipelineTests {
         for vendor in Catalog.vendors {
             let routes = try #require(world.emulator.vendors.first { $0.identity.id == vendor.identity.id }).routes
             for endpoint in routes.flatMap(\.endpoints) where endpoint.method == .get {
-                // In place of a parameter, behind one, and where the rest of the path would be cut off.
+                // In place of a parameter, after one, and where the rest of the path would be cut off.
                 let real = endpoint.pattern.replacing(/\{[^}]*\}/, with: "x")
                 for path in [real + "%00", real + "%00/a", endpoint.pattern.replacing(/\{[^}]*\}/, with: "x%00y")]
                 where path.contains("%00") {

@@ -3,7 +3,7 @@ import JSON
 import Support
 import Testing
 
-/// Masks must leave what the journal is for.
+/// Masks must not hide what the journal is for.
 @Suite("What stays readable beside what is hidden")
 struct ReadableTests {
     @Test("header and claims of a token, ids, public keys and the reason stay", arguments: Depth.allCases)

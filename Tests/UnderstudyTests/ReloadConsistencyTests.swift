@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// A change of the fixtures that falls exactly between the judging of a call and its handler.
+/// A fixture change exactly between judging a call and running its handler.
 @Suite("A call that meets a change of the fixtures")
 struct ReloadConsistencyTests {
     @Test("is answered wholly by the later fixtures, once, and its change is not lost", arguments: Depth.allCases)
@@ -19,7 +19,7 @@ struct ReloadConsistencyTests {
         Notary.holds.withLock { holds in
             holds[world.name] = {
                 #expect(throws: Never.self) { try emulator.reload(FixtureStore(layers: [second.path])) }
-                // Somebody else moves the state of the sandbox on before the held call comes to it.
+                // Something else moves the sandbox's state on before the held call uses it.
                 _ = sandbox.vendor(0).export(.whole)
             }
         }

@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 import Understudy
 
-/// With a seed, the same calls leave the same journal, whatever process they were made in.
+/// With a seed, the same calls produce the same journal in every process.
 @Suite("A seed")
 struct RepeatabilityTests {
     private final class Lines: Sendable {
@@ -23,7 +23,7 @@ struct RepeatabilityTests {
         return try Stage(Emulator(fixtures: Repository.fixtures, settings: settings))
     }
 
-    /// The entries of all exchanges of a file's cases, in a sandbox of that name.
+    /// The entries of all exchanges of a file's cases, in a sandbox with that name.
     private func journal(_ file: ContractFile, in world: World) async throws -> [String] {
         let lines = Lines()
         let runner = ContractRunner(isPreparation: ContractRun.steers) { (request) throws(ContractSendingProblem) in
@@ -39,7 +39,7 @@ struct RepeatabilityTests {
         return lines.all
     }
 
-    /// Key pairs are made anew by each process: nobody wants private keys that can be guessed.
+    /// Removes key pairs: each process generates its own, since private keys must not be predictable.
     private static func withoutKeys(_ value: JSON) -> JSON {
         switch value {
         case .object(let object):

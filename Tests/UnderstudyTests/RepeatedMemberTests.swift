@@ -4,7 +4,7 @@ import Support
 import Testing
 import Understudy
 
-/// Clients send names twice, and nobody refuses it; the file that a restart reads must not either.
+/// Clients may send a name twice without being refused; the file that a restart reads must accept it too.
 @Suite("Repeated members survive a restart")
 struct RepeatedMemberTests {
     private static let track = "/track/v2/projects/demo-project-1"

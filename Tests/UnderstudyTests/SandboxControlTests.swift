@@ -55,7 +55,7 @@ struct SandboxControlTests {
         #expect(first.entry?.id == 1)
     }
 
-    /// A server whose sandboxes grow old by a clock that the test moves.
+    /// A server whose sandboxes age by a clock that the test advances.
     private func agingStage(_ seconds: Ticker, capacity: Int = 9) throws -> Stage {
         try Stage(
             Emulator(
@@ -82,7 +82,7 @@ struct SandboxControlTests {
         #expect(idle["idle_seconds"] == 599)
         #expect(idle["expires_in_seconds"] == 1)
         #expect(idle["exchanges"] == 1)
-        // A control call is a use as well.
+        // A control call counts as use.
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
         seconds.value += 599
         #expect(try await world.control(.get, "clock").json["frozen"] == true)
@@ -139,7 +139,7 @@ struct SandboxControlTests {
     }
 }
 
-/// A machine's clock that a test moves.
+/// A machine clock that a test advances.
 private final class Ticker: Sendable {
     private let number: Mutex<Double>
 

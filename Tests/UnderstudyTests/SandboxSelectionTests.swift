@@ -4,7 +4,7 @@ import Understudy
 
 @Suite("Selecting a sandbox")
 struct SandboxSelectionTests {
-    /// Which sandbox a control call lands in.
+    /// The sandbox that a control call selects.
     private func selected(
         _ target: String, _ fields: World.Fields, _ depth: Depth = .pipeline
     ) async throws -> ReceivedAnswer {

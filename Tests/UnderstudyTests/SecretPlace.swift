@@ -2,9 +2,9 @@ import Foundation
 import HTTPTypes
 import JSON
 
-/// A place of a request in which somebody may put a secret by mistake.
+/// A place in a request where a client may put a secret by mistake.
 struct SecretPlace: Sendable {
-    /// What is sent to a path.
+    /// The content sent to a path.
     struct Content {
         var suffix = ""
         var fields: [(String, String)] = []
@@ -12,7 +12,7 @@ struct SecretPlace: Sendable {
     }
 
     let name: String
-    /// What stands in the path where a parameter is.
+    /// The path segment in place of a parameter.
     var parameter: @Sendable (Secret) -> String = { _ in "x" }
     let content: @Sendable (Secret) -> Content
 

@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 import Understudy
 
-/// Whatever is sent to a wrong place, nobody who reads what the server shows can act as somebody else.
+/// Secrets sent to wrong places must not let readers of the server's output impersonate anyone.
 @Suite("Secrets in wrong places")
 struct SecretPlaceTests {
     private let world: World
@@ -35,7 +35,7 @@ struct SecretPlaceTests {
     @Test("more than 400 secrets in wrong places appear in nothing that can be read")
     func places() async throws {
         let secrets = try await secrets()
-        // Every tenth call or so goes where nobody answers.
+        // Roughly every tenth call goes to a path no vendor owns.
         let targets = routes + (0..<12).map { _ in Target(method: .post, pattern: "/nobody/owns/{x}/this") }
         var sent = 0
         for secret in secrets {
@@ -68,7 +68,7 @@ struct SecretPlaceTests {
         }
     }
 
-    /// Everything that is secret in the fixtures, and what clients and the server make while it runs.
+    /// All secrets in the fixtures, and those that clients and the server create at run time.
     private func secrets() async throws -> [Secret] {
         let texts = world.emulator.vendors.flatMap { vendor in
             Set(vendor.secretTexts).map { Secret("a secret of \(vendor.identity.id)", $0) }
@@ -77,7 +77,7 @@ struct SecretPlaceTests {
         let keys = try folders.flatMap { folder in
             try FileManager.default.contentsOfDirectory(atPath: folder).sorted().prefix(2).map { "\(folder)/\($0)" }
         }.map(Secret.key)
-        // A word stands in half of all texts; another test has those.
+        // A short word occurs in half of all texts; another test covers those.
         return texts.filter { $0.text.utf8.count >= 8 } + keys + (try await made())
             + [Secret("the control token", Self.controlToken)]
     }
@@ -111,7 +111,7 @@ struct SecretPlaceTests {
 // MARK: - Reading
 
 extension SecretPlaceTests {
-    /// All that can be read of the sandbox and the server, each behind the name of its call.
+    /// All readable output of the sandbox and the server, each part after the name of its call.
     private func shown(_ secrets: [Secret]) async throws -> [UInt8] {
         var shown = lines.bytes
         var calls: [(HTTPRequest.Method, String, String)] = [
@@ -129,7 +129,7 @@ extension SecretPlaceTests {
         return shown
     }
 
-    /// Calls whose answers repeat what was sent.
+    /// Calls whose answers repeat the input.
     private static func echoes(of secret: Secret) -> [(HTTPRequest.Method, String, String)] {
         let (text, segment) = (JSON.string(secret.text).text, Secret.percentEncoded(secret.text))
         return [
@@ -161,7 +161,7 @@ extension SecretPlaceTests {
     }
 }
 
-/// What was logged, as the lines for programs have it.
+/// The log in its machine-readable form.
 private final class LogLines: LogHandler, Sendable {
     private let text = Mutex<[UInt8]>([])
 

@@ -6,7 +6,7 @@ import Testing
 import Understudy
 import Wire
 
-/// Sockets and what happens to the sandbox in which they are.
+/// Sockets, and changes to the sandbox they belong to.
 @Suite("WebSockets and their sandbox", .timeLimit(.minutes(5)))
 struct SocketLifeTests {
     private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
@@ -66,7 +66,7 @@ struct SocketLifeTests {
         #expect(state["gone"] == [])
     }
 
-    /// A channel that remembers.
+    /// A channel that records what it receives.
     private final class Recorder: WebSocket.Channel {
         let messages = Mutex<[WebSocketMessage]>([])
         let closures = Mutex<[WebSocketClosure]>([])
@@ -108,7 +108,7 @@ struct SocketLifeTests {
         #expect(directory.existing(board.world.name) == nil)
     }
 
-    /// A machine's clock that a test moves.
+    /// A machine clock that a test advances.
     private final class Machine: Sendable {
         private let moment = Mutex(Moment(unixSeconds: 1_800_000_000))
 

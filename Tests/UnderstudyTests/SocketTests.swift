@@ -4,7 +4,7 @@ import Support
 import Testing
 import Wire
 
-/// What vendors tell to open sockets.
+/// Messages that vendors send to open sockets.
 @Suite("WebSockets of vendors", .timeLimit(.minutes(5)))
 struct SocketTests {
     @Test("a socket is greeted, answered, and remarked on in the entry of its handshake", arguments: Depth.allCases)
@@ -23,7 +23,7 @@ struct SocketTests {
         let entry = try #require(await board.handshakes { $0.first?.record.socket?.closure != nil }.first)
         #expect(entry.response.status.code == 101)
         let json = MaskedExchange(entry, by: board.world.sandbox.redactor).json(routes: board.emulator.routes)
-        // A text that is no JSON is shown as it is, unless it speaks of what the route hides.
+        // Text that is not JSON is shown as it is, unless it mentions what the route hides.
         let expected: [JSON] = [
             ["server", "hello ada, at your service", 0], ["client", "echo", 0], ["server", "echo", 0],
             ["client", ["who": "me", "secret": "***"], 1], ["client", "motto", 0], ["server", "at your service", 0],
@@ -161,7 +161,7 @@ struct SocketTests {
         try await board.world.control(
             .put, "faults", #"{"route":"count","do":{"drop":{"session":"bob"}}}"#)
         _ = try await board.world.call(.post, "/switchboard/count")
-        // The rule comes before the call's own doing.
+        // The rule takes effect before the call itself.
         #expect(await bob.next(2) == [.text("good bye"), .closed(dropped)])
         let cy = try await board.again("cy")
         try await board.world.control(.post, "state/switchboard/forget")

@@ -5,17 +5,17 @@ import Support
 import Testing
 import Understudy
 
-/// State files of a release, and what damage to them costs.
+/// State files of a release, and the consequences of damage to them.
 @Suite("State files")
 struct StateFileFormatTests {
-    /// The file that a release of the first format wrote, with something of every vendor. Its keys are invented.
+    /// A file written by a release of the first format, with data of every vendor. Its keys are invented.
     private static let formatOne =
         (try? String(contentsOfFile: Repository.root + "/Tests/UnderstudyTests/States/format-1.json", encoding: .utf8))
         ?? ""
 
     private static func emulator() throws -> Emulator {
         var settings = Settings()
-        // As the file's server was started; the clock stands then, so that no session ends meanwhile.
+        // As the file's server was started; the clock is frozen then, so that no session ends in between.
         settings.seed = 7
         return try Emulator(fixtures: Repository.fixtures, settings: settings)
     }
@@ -24,7 +24,7 @@ struct StateFileFormatTests {
         try JSON.parse(Array(text.utf8), maximumDepth: Emulator.documentDepth)
     }
 
-    /// The export without what every export says anew.
+    /// The export without the members that differ in every export.
     private static func export(_ emulator: Emulator) -> JSON {
         var document = emulator.exportState().object ?? [:]
         document["saved_at"] = nil
@@ -53,7 +53,7 @@ struct StateFileFormatTests {
         ) { try emulator.restoreState(later, from: "state.json") }
     }
 
-    /// A change to the file, and how what it breaks is named.
+    /// A change to the file, and the location and problem it causes.
     struct Damage: Sendable, CustomStringConvertible {
         let old: String
         let new: String
@@ -104,13 +104,13 @@ struct StateFileFormatTests {
         let emulator = try Self.emulator()
         let parts = try emulator.restoreState(file, from: "state.json").setAside.map(\.description)
         #expect(parts.first?.hasPrefix("\(damage.place): \(Self.path)\(damage.problem)") == true, "\(parts)")
-        // Vendors that are not damaged have all that they had.
+        // Undamaged vendors keep all their data.
         let (old, new) = (file["sandboxes"]?[0]?["state"], Self.export(emulator)["sandboxes"]?[0]?["state"])
         let vendor = damage.place.split(separator: ", ")[1]
         for member in old?.object ?? [:] where member.name != vendor {
             #expect(new?[member.name] == member.value, "\(member.name)")
         }
-        // A second restart by the exported file keeps what was set aside.
+        // Restarting again from the exported file keeps what was set aside.
         let exported = Self.export(emulator)
         #expect(exported["set_aside"]?.array?.count == parts.count)
         let next = try Self.emulator()

@@ -2,18 +2,18 @@ import Foundation
 import Support
 import Testing
 
-/// Holds the table of who may import whom against the sources, so that the house keeps its shape.
+/// Checks the sources against the table of allowed imports and other structural rules.
 @Suite("The structure of the house")
 struct StructureTests {
-    /// Modules that come with the compiler; allowed everywhere but for the ones that a test below forbids.
+    /// Modules that come with the compiler; allowed everywhere, except those that a test below forbids.
     private static let toolchain: Set<String> = [
         "Darwin", "Dispatch", "Foundation", "FoundationEssentials", "Glibc", "Musl", "Synchronization",
     ]
 
     private static let values: Set<String> = ["JSON", "Wire", "HTTPTypes"]
 
-    /// What each target may import besides the toolchain's modules; whoever speaks of `Wire` needs the types that it is
-    /// made of.
+    /// The imports allowed for each target besides the toolchain's modules; users of `Wire` also need the types
+    /// it is made of.
     private static func allowed(_ target: String) -> Set<String>? {
         switch target {
         case "JSON", "CEpoll", "COpenSSL": []
@@ -36,7 +36,7 @@ struct StructureTests {
         }
     }
 
-    /// A source file: its path below the repository, its text, and the modules that it imports.
+    /// A source file: its path in the repository, its text, and the modules that it imports.
     struct Source: Sendable {
         let path: String
         let text: String
@@ -48,7 +48,7 @@ struct StructureTests {
             imports = text.split(separator: "\n").compactMap(Self.module)
         }
 
-        /// The target it belongs to.
+        /// The target that it belongs to.
         var target: String {
             let folders = path.split(separator: "/").map(String.init)
             return folders[1] == "Vendors" ? folders[2] : folders[1]
@@ -133,7 +133,7 @@ struct StructureTests {
         }
     }
 
-    /// Errors that carry their text in a member, and never stand in another text themselves.
+    /// Errors that carry their text in a member and never appear inside another text.
     private static let errorsWithText: Set<String> = [
         "AnswerIsNo", "ContractFailure", "ControlProblem", "Refusal", "RequestRejection", "WebSocketFailure",
     ]
@@ -180,7 +180,7 @@ struct StructureTests {
         }
     }
 
-    /// The examples in the help of a command may name a vendor, since an example is there to be pasted.
+    /// Command help may name a vendor in an example, since examples are meant to be pasted.
     @Test("outside its folder a vendor is named by the catalog and by examples of commands alone")
     func vendorsNowhereElse() {
         for source in Self.sources
@@ -192,7 +192,7 @@ struct StructureTests {
         }
     }
 
-    /// Whether a text holds the name as a word of its own or at the start of a type's name.
+    /// Whether a text contains the name as a separate word or at the start of a type's name.
     private static func names(_ vendor: String, in text: String) -> Bool {
         let word = vendor.uppercased() == vendor ? vendor : vendor.lowercased()
         let text = vendor.uppercased() == vendor ? text : text.lowercased()
@@ -207,7 +207,7 @@ struct StructureTests {
         }
     }
 
-    /// The packages that the manifest may name; a new one is a decision, and belongs into the reasons for dependencies.
+    /// The packages that the manifest may name; a new one must be decided and justified with the other dependencies.
     private static let packages: Set<String> = [
         "swift-argument-parser", "swift-http-types", "swift-log", "yams",
     ]
@@ -224,7 +224,7 @@ struct StructureTests {
         for line in lines { #expect(line.contains(", exact: \""), "\(line)") }
     }
 
-    /// What the package manager really resolved, read from beside the running test, whatever the scratch path is.
+    /// The packages that were actually resolved, read from next to the running test, for any scratch path.
     @Test("no resolved package is SwiftNIO, or anything else that was not chosen")
     func resolved() throws {
         let file = try #require(
@@ -236,7 +236,7 @@ struct StructureTests {
         #expect(!text.contains("swift-nio"))
     }
 
-    /// Every scratch folder has a `workspace-state.json`; the test's binary lies two folders below it or deeper.
+    /// Every scratch folder has a `workspace-state.json`; the test binary is two or more folders below it.
     private static var resolutions: [String] {
         var folders: [String] = []
         for start in [CommandLine.arguments.first ?? "", Bundle.main.bundlePath, Bundle(for: Anchor.self).bundlePath] {

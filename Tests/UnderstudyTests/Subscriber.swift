@@ -6,7 +6,7 @@ import Synchronization
 import Tokens
 import Wire
 
-/// A vendor of the tests' own that verifies tokens by keys which somebody else publishes.
+/// A test vendor that verifies tokens with keys that another server publishes.
 final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithState {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
@@ -50,7 +50,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
         ) { facts, _ in ["margin": JSON(Int(facts.margin.inSeconds))] }
     ]
 
-    /// What the rules of the client look at.
+    /// The facts that the client's rules read.
     struct ClientFacts: RuleFacts {
         typealias Failure = Subscriber.Failure
 
@@ -77,7 +77,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
         },
     ]
 
-    /// The URLs of the issuers, by name.
+    /// The issuers' URLs by name.
     let initialState: State
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
@@ -140,7 +140,7 @@ final class Subscriber: Vendor, ChecksTokens, FetchesKeys, AuthenticatesWithStat
 
     // MARK: - Fixtures
 
-    /// The fixtures of a subscriber with these URLs, and those of a notary beside it.
+    /// The fixtures of a subscriber with these URLs, plus those of a notary.
     static func fixtures(_ urls: [String: String]) throws -> TemporaryFolder {
         func failures(_ list: [(String, Int)]) -> String {
             "failures:\n"

@@ -6,7 +6,7 @@ import Synchronization
 import Tokens
 import Wire
 
-/// A vendor of the tests' own with WebSockets and with sessions that end by themselves.
+/// A test vendor with WebSockets and with sessions that expire.
 final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     enum Failure: String, VendorFailure {
         case nothingHere = "nothing-here"
@@ -59,7 +59,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
         Route("tell", .post("/switchboard/tell"), access: (), evidence: .ours, source: "tests", handler: tell),
     ]
 
-    /// Starts a session that lives for so many seconds.
+    /// Starts a session with the given lifetime in seconds.
     private static func start(
         _ call: inout Call<Switchboard>, _ state: inout State
     ) throws(Refusal<Failure>) -> Reply {
@@ -78,7 +78,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
             handshake, SocketOpening(topics: [topic(session), everybody], label: session))
     }
 
-    /// Tells a text to the sessions in `to`, and then does as `and` says.
+    /// Sends a text to the sessions in `to`, then does what `and` says.
     private static func tell(
         _ call: inout Call<Switchboard>, _ state: inout State
     ) throws(Refusal<Failure>) -> Reply {
@@ -116,7 +116,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     let initialState = State()
     private let motto: String
 
-    /// How many there are with each motto.
+    /// The number of living instances by motto.
     static let living = Mutex<[String: Int]>([:])
 
     init(fixtures: VendorFixtures) throws(FixtureProblem) {
@@ -165,7 +165,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
 
     func deadlinePassed(_ call: inout DeadlineCall<Switchboard>, _ state: inout State) {
         state.passed.append(call.deadline)
-        // One that is called so never goes, as if the vendor had forgotten to deal with it.
+        // The session named `stuck` never ends, as if the vendor had forgotten to handle it.
         for (session, end) in state.sessions where end <= call.moment && session != "stuck" {
             state.sessions[session] = nil
             call.outbox.close(WebSocketClosure(.policyViolation, reason: "expired"), at: Self.topic(session))
@@ -184,7 +184,7 @@ final class Switchboard: Vendor, ServesSockets, KeepsDeadlines {
     func state(importing node: FixtureNode, _ extent: StateExtent, over current: State) throws(FixtureProblem) -> State
     { current }
 
-    /// The fixtures of a switchboard with that motto.
+    /// The fixtures of a switchboard with this motto.
     static func fixtures(_ motto: String = "at your service") throws -> TemporaryFolder {
         let failures = [("nothing-here", 404), ("session-unknown", 401), ("upgrade-required", 426), ("refused", 409)]
             .map { name, status in

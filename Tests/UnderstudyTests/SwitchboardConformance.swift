@@ -5,7 +5,7 @@ package import Support
 extension VendorConformance {
     private static let switchboardFixtures = Result { try Switchboard.fixtures() }
 
-    /// The switchboard, as the kit has to know it; it imports no state.
+    /// The switchboard's description for the conformance kit; it imports no state.
     package static let switchboard = {
         var vendor = VendorConformance(id: "switchboard")
         vendor.server = ConformanceServer(

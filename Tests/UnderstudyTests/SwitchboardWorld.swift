@@ -5,7 +5,7 @@ import Testing
 import Understudy
 import Wire
 
-/// A sandbox of its own on a server of its own with a switchboard.
+/// A sandbox on a separate server with a switchboard.
 struct SwitchboardWorld: Sendable {
     let world: World
     let emulator: Emulator
@@ -35,18 +35,18 @@ struct SwitchboardWorld: Sendable {
         return socket
     }
 
-    /// Tells a text to sessions; `*` stands for everybody.
+    /// Sends a text to sessions; `*` stands for all.
     @discardableResult
     func tell(_ text: String, to sessions: String, and: String = "") async throws -> ReceivedAnswer {
         try await world.call(.post, "/switchboard/tell?to=\(sessions)&text=\(text)&and=\(and)")
     }
 
-    /// What the switchboard remembers.
+    /// The switchboard's state.
     func state() async throws -> JSONObject {
         try await world.control(.get, "state/switchboard").json.object ?? [:]
     }
 
-    /// The entries of handshakes, as soon as they are as they should be.
+    /// The entries of handshakes, once the condition holds.
     func handshakes(_ isEnough: ([JournalEntry]) -> Bool) async -> [JournalEntry] {
         let journal = world.sandbox.journal
         return await journal.first(within: .seconds(60)) {
@@ -56,7 +56,7 @@ struct SwitchboardWorld: Sendable {
         }
     }
 
-    /// Waits until so many sockets are open.
+    /// Waits until this many sockets are open.
     func sockets(_ count: Int) async -> Bool {
         let sandbox = world.sandbox
         return await sandbox.journal.first(within: .seconds(60)) {

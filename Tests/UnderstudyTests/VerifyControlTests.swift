@@ -7,7 +7,7 @@ struct VerifyControlTests {
     private let key = [("x-rezolve-partner-apikey", "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6")]
     private let forgot = "/v1/credentials/forget"
 
-    /// Two forgotten passwords, a guest refused for want of the api key, and a path of nobody; ten seconds apart.
+    /// Two forgotten passwords, a guest refused for a missing api key, and a path no vendor owns; ten seconds apart.
     private func filled(_ depth: Depth = .pipeline) async throws -> World {
         let world = try await World(depth)
         _ = try await world.call(

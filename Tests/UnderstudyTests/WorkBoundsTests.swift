@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Bounds of work")
 struct WorkBoundsTests {
-    /// A call of a route that takes a megabyte; faults are judged whatever the vendor thinks of it.
+    /// Calls a route that accepts a megabyte; faults are judged regardless of the vendor's checks.
     private func track(_ world: World, _ more: String) async throws -> ReceivedAnswer {
         try await world.call(.post, "/track/v2/projects/demo-project-1/batch", [], #"{"commands":[],"more":\#(more)}"#)
     }
@@ -21,7 +21,7 @@ struct WorkBoundsTests {
             .put, "faults",
             #"{"route":"track.batch","times":"always","when":{"body":{"$..*":{"contains":"b"}}},"respond":{"status":418}}"#
         )
-        // Each object is looked through as text, with all that lies in it.
+        // Each object is searched as text, including everything nested in it.
         let deep = (0..<58).reduce("\"\(String(repeating: "a", count: 900_000))\"") { inner, _ in #"{"a":\#(inner)}"# }
         let answer = try await track(world, deep)
         #expect(answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text)")
@@ -57,7 +57,7 @@ struct WorkBoundsTests {
             answer.status == usual.status && answer.text == usual.text, "\(answer.status) \(answer.text.prefix(200))")
         let told = answer.entry?.record.intervention
         #expect(told?.contains("respond was not done") == true && told?.contains(bound) == true, "\(told ?? "nothing")")
-        // Within its bounds it is given.
+        // Within its bounds the answer is sent.
         if template.contains("request.body.more") { #expect(try await track(world, "[1]").status == 418) }
     }
 
@@ -70,7 +70,7 @@ struct WorkBoundsTests {
                 group.addTask {
                     await work.run {
                         tally.begin()
-                        // Long enough that others would come in between.
+                        // Long enough for others to run in between.
                         let work = (0..<1000).reduce(number) { ($0 &* 31 &+ $1) % 1000 }
                         tally.end()
                         return work >= 0 ? 1 : 0
@@ -81,11 +81,11 @@ struct WorkBoundsTests {
         }
         #expect(sum == 200)
         #expect(tally.most <= 2)
-        // What was done last counts until its thread is given back.
+        // The last work counts until it releases its thread.
         while work.count > 0 { await Task.yield() }
     }
 
-    /// States of a vendor with one record more than is kept.
+    /// States of a vendor with one record more than the limit.
     private static func overfull(_ vendor: String, _ list: String, _ count: Int) -> String {
         let record: (Int) -> String =
             switch "\(vendor).\(list)" {
@@ -151,7 +151,7 @@ struct WorkBoundsTests {
     }
 }
 
-/// Counts what is being done at one time.
+/// Counts concurrent work.
 private final class Tally: Sendable {
     private let counts = Mutex((running: 0, most: 0))
 

@@ -2,7 +2,7 @@ import HTTPTypes
 import Testing
 import Wire
 
-/// What a browser is told of an answer.
+/// What an answer tells a browser.
 @Suite("Answers and web pages") struct PageTests {
     private func lines(_ response: Response) -> [String] { response.fields.map { "\($0.name.rawName): \($0.value)" } }
 

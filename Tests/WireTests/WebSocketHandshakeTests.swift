@@ -2,11 +2,11 @@ import HTTPTypes
 import Testing
 import Wire
 
-/// What opens a WebSocket and what does not; each test names the section of RFC 6455 that it is about, if no other.
+/// What opens a WebSocket and what does not; each test names its section of RFC 6455, or another source.
 @Suite struct WebSocketHandshakeTests {
     private static let key = "dGhlIHNhbXBsZSBub25jZQ=="
 
-    /// The request of RFC 6455 section 1.2, with other values for these fields; `nil` leaves one out.
+    /// The request of RFC 6455 section 1.2 with these fields replaced; `nil` omits one.
     private func request(
         _ changes: [String: String?] = [:], more: [(String, String)] = [], method: HTTPRequest.Method = .get,
         version: Request.Version = .http1_1, body: [UInt8] = []

@@ -2,7 +2,7 @@ import Testing
 import Wire
 
 @Suite struct WebSocketTests {
-    /// Remembers nothing, carries nothing.
+    /// A channel that ignores everything.
     private final class Nowhere: WebSocket.Channel {
         func send(_ message: WebSocketMessage) {}
         func close(_ closure: WebSocketClosure) {}

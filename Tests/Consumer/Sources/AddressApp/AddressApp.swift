@@ -7,14 +7,14 @@ import Foundation
 /// A small app that reads its user's addresses and follows the backend's advice for tokens: renew once on 401 and repeat
 /// the call once; after a second 401 the user is logged out.
 public actor AddressApp {
-    /// What the app knows of its backend and its user.
+    /// The app's configuration for its backend and user.
     public struct Account: Sendable {
         let backend: URL
         let apiKey: String
         let device: String
         let entity: String
 
-        /// An account at a backend.
+        /// Creates an account at a backend.
         public init(backend: URL, apiKey: String, device: String, entity: String) {
             self.backend = backend
             self.apiKey = apiKey
@@ -23,20 +23,20 @@ public actor AddressApp {
         }
     }
 
-    /// Why there are no addresses.
+    /// The reason that there are no addresses.
     public enum Problem: Error, Equatable {
         /// The renewal did not help.
         case loggedOut
-        /// The backend answered that.
+        /// The backend answered with this status.
         case refused(Int)
     }
 
     private let account: Account
     private var token: String
-    /// How often the token was renewed.
+    /// The number of token renewals.
     public private(set) var renewals = 0
 
-    /// An app whose user has signed in.
+    /// Creates an app whose user has signed in.
     public init(_ account: Account, token: String) {
         self.account = account
         self.token = token

@@ -2,7 +2,7 @@ import AddressApp
 import UnderstudyTesting
 import XCTest
 
-/// The same from XCTest.
+/// The same tests in XCTest.
 final class ClassicTests: XCTestCase {
     func testTheTokenIsRenewedOnce() async throws {
         try await withUnderstudy { server in

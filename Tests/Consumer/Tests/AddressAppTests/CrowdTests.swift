@@ -1,7 +1,7 @@
 import Testing
 import UnderstudyTesting
 
-/// Five hundred tests at once against one process, each with users, a clock and a scenario of its own.
+/// Five hundred concurrent tests against one process, each with its own users, clock and scenario.
 @Suite("Five hundred tests side by side")
 struct CrowdTests {
     @Test("none sees another", arguments: 1...500)

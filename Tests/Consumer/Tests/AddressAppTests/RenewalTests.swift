@@ -3,12 +3,12 @@ import Foundation
 import Testing
 import UnderstudyTesting
 
-/// Ada of the sample accounts, as the app knows her.
+/// Ada from the sample accounts, as the app knows her.
 enum Ada {
     static let apiKey = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
     static let device = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 
-    /// The app with Ada signed in, her token good for a quarter of an hour.
+    /// The app with Ada signed in; her token is valid for a quarter of an hour.
     static func app(_ server: UnderstudyServer) async throws -> AddressApp {
         let account = AddressApp.Account(
             backend: try #require(URL(string: server.baseURL)), apiKey: apiKey, device: device, entity: "entity123")
