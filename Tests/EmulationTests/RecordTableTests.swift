@@ -20,7 +20,7 @@ struct RecordTableTests {
 
         func clash(over name: String?) -> String { name.map { "another pet is called \($0)" } ?? "pet \(id) again" }
 
-        mutating func keepSecrets(of known: Pet) { secret = secret ?? known.secret }
+        mutating func keepSecrets(of known: Pet, leftOutBy _: StateExtent?) { secret = secret ?? known.secret }
 
         mutating func code(_ coder: inout RecordCoder) {
             coder.writesLast("owner")

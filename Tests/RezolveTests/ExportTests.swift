@@ -91,6 +91,18 @@ struct ExportTests {
         }
     }
 
+    @Test("a customer who registered again has no pair before it is needed, after a restart either")
+    func registeredAgain() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity123"}"#)
+        let again = #"{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","email":"ada@example.test"}"#
+        #expect(try await world.control(.post, "state/rezolve/register-customer", again).status == 200)
+        let restarted = try first.restarted()
+        #expect(restarted.emulator.exportState()["sandboxes"] == first.emulator.exportState()["sandboxes"])
+        #expect(!first.emulator.exportState().text.contains("PRIVATE KEY"))
+    }
+
     @Test("a seed's ids go on where they were, and none is given out twice")
     func seededIDs() async throws {
         var settings = Settings()

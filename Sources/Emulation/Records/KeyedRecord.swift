@@ -23,7 +23,7 @@ public protocol KeyedRecord: Sendable {
     /// Whether nothing that is exported differs.
     func isSame(as other: Self) -> Bool
     /// Takes over what an export leaves out from the record that had the same key before.
-    mutating func keepSecrets(of known: Self)
+    mutating func keepSecrets(of known: Self, leftOutBy extent: StateExtent?)
     /// What to say of a record whose key or, if it is given, whose name another one of a list has.
     func clash(over name: Name?) -> String
 }
@@ -44,7 +44,7 @@ extension KeyedRecord {
     /// Everybody may see all of it.
     @inlinable public var secretText: String? { nil }
     package static var keyOrder: ((Key, Key) -> Bool)? { nil }
-    package mutating func keepSecrets(of known: Self) {}
+    package mutating func keepSecrets(of known: Self, leftOutBy extent: StateExtent?) {}
     package func clash(over name: Name?) -> String { "another one is called \(key)" }
 }
 

@@ -24,7 +24,7 @@ extension RecordTable where Record: CodedRecord {
             if let name = record.names.first(where: names.contains) { throw node.problem(record.clash(over: name)) }
             keys.insert(record.key)
             names.formUnion(record.names)
-            if let known = known?[record.key] { record.keepSecrets(of: known) }
+            if let known = known?[record.key] { record.keepSecrets(of: known, leftOutBy: form.extent) }
             records.append(record)
         }
         return records

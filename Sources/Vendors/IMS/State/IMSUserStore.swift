@@ -24,7 +24,7 @@ extension IMSUser: KeyedRecord {
             ?? "another user has the id \(id)"
     }
 
-    mutating func keepSecrets(of known: IMSUser) {
+    mutating func keepSecrets(of known: IMSUser, leftOutBy _: StateExtent?) {
         let isSamePerson = tenant == known.tenant && activationID == known.activationID && email == known.email
         if activation == nil, state != .active, isSamePerson { activation = known.activation }
     }

@@ -127,7 +127,7 @@ extension RUAUser: KeyedRecord {
         return "another user of partner \(partnerID) signs in with “\(name.text)” too"
     }
 
-    mutating func keepSecrets(of known: RUAUser) {
+    mutating func keepSecrets(of known: RUAUser, leftOutBy _: StateExtent?) {
         let isSamePerson =
             entityID.hasSameBytes(as: known.entityID) && partnerID == known.partnerID
             && username.hasSameBytes(as: known.username)
