@@ -133,7 +133,7 @@ public struct FieldReader: Sendable {
         return list
     }
 
-    /// A list of texts.
+    /// A list of strings.
     public mutating func texts(_ name: String, isRequired: Bool = false) -> [String]? {
         guard let list = list(name, isRequired: isRequired) else { return nil }
         for (index, element) in list.enumerated() where element.string == nil {

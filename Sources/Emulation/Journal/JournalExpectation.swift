@@ -120,7 +120,7 @@ public struct JournalExpectation: Sendable {
         filter.misses(for: entry) + condition.misses(for: entry.matchContext(nearMissBudget))
     }
 
-    /// ours: a thousand entries that fill a journal take about two million; a query may visit each value often.
+    /// ours: a thousand entries that fill a journal take about two million steps; a query may visit each value often.
     private static let mostSteps = 20_000_000
 
     /// Whether the entry matches; `nil` when deciding would exceed the shared remainder.

@@ -46,7 +46,7 @@ public struct RemoteKeys: Sendable {
     public var request: KeyRequest { KeyRequest(url: url) }
 }
 
-// MARK: Whether to fetch
+// MARK: - Whether to fetch
 
 extension RemoteKeys {
     /// What verifying a signature requires.
@@ -102,7 +102,7 @@ extension RemoteKeys {
     }
 }
 
-// MARK: Results
+// MARK: - Results
 
 extension RemoteKeys {
     /// Reads the answer to a request made at that moment.

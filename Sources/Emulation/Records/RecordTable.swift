@@ -61,7 +61,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         base = Base(records, lastNumber: lastNumber)
     }
 
-    // MARK: Lookup
+    // MARK: - Lookup
 
     /// The record with that key.
     @inlinable
@@ -120,7 +120,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
 
-    // MARK: Changes by requests
+    // MARK: - Changes by requests
 
     /// The records that are not in the fixtures or differ from them.
     package var changed: [Record] {
@@ -151,7 +151,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     }
 }
 
-// MARK: Mutation
+// MARK: - Mutation
 
 extension RecordTable {
     @inlinable

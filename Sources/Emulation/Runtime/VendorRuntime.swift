@@ -52,7 +52,7 @@ final class VendorRuntime<V: Vendor>: Sendable {
     }
 }
 
-// MARK: Steps of an exchange
+// MARK: - Steps of an exchange
 
 extension VendorRuntime {
     /// Answers an exchange whose path leads to the vendor.

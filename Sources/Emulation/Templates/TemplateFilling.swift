@@ -1,6 +1,6 @@
 import JSON
 
-/// Fills a text with Mustache tags with values.
+/// Fills the Mustache tags of a text with values.
 struct TemplateFilling {
     /// The nested values in which names are looked up.
     private typealias Values = [JSON]

@@ -113,7 +113,7 @@ extension Vendor {
 }
 
 extension Vendor {
-    /// By default, only requests change the state.
+    /// By default, there are no actions.
     public static var actions: [VendorAction<Self>] { [] }
 
     /// By default, there are no rules.

@@ -2,7 +2,7 @@ import Emulation
 import HTTPEngine
 import Synchronization
 
-/// Counts the server's answers and their durations, for all sandboxes together; nothing clears it.
+/// Counts the server's answers and their durations, for all sandboxes together, until the process ends.
 ///
 /// Every thread counts in its own place, and the places are added up on reading: a counter shared by all loops would
 /// cost each request more than the counting itself.
@@ -66,7 +66,7 @@ final class Metrics: Sendable {
         servers.withLock { $0.append(server) }
     }
 
-    /// The occupancy of the servers that answer from here.
+    /// The occupancy of the servers that use this emulator.
     var occupancies: [ServerOccupancy] { servers.withLock { $0 } }
 
     /// All counts together.

@@ -25,7 +25,7 @@ struct NamedSchema: Sendable {
         + scenarioSchemas + verifySchemas + tokenSchemas + keySchemas + sandboxes
 }
 
-// MARK: Shared schemas
+// MARK: - Shared schemas
 
 extension NamedSchema {
     static let problem = NamedSchema(
