@@ -1,6 +1,6 @@
 /// Where a route, a failure or a rule comes from.
 public enum Evidence: String, Sendable, CaseIterable {
-    /// The vendor's documents say it.
+    /// The vendor's documentation says so.
     case documented
     /// The vendor's clients, or tests against the vendor's servers, show it.
     case observed

@@ -1,8 +1,8 @@
-/// Finds what somebody who mistyped a name may have meant.
+/// Suggests what a mistyped name may have meant.
 public enum Nearest {
     private static let longest = 64
 
-    /// The candidates that are close to a name, the closest first, at most `count`.
+    /// The candidates close to a name, closest first, at most `count`.
     public static func names(to name: String, among candidates: some Sequence<String>, count: Int = 3) -> [String] {
         candidates.map { (candidate: $0, distance: distance(name, $0)) }
             .filter {
@@ -18,8 +18,8 @@ public enum Nearest {
         return candidates.isEmpty ? "" : "; known are \(candidates.joined(separator: ", "))"
     }
 
-    /// `; known are x, y, z and 3 more`, of which the first few are named, or that there is none; for ids of data, of which
-    /// there can be thousands.
+    /// `; known are x, y, z and 3 more`, naming the first few, or a note that there are none; for ids of data, which
+    /// can number thousands.
     public static func known(_ candidates: some Collection<String>) -> String {
         candidates.isEmpty ? "; none is known" : "; known are \(list(candidates))"
     }
@@ -30,9 +30,9 @@ public enum Nearest {
         return names.prefix(5).map(\.shown).joined(separator: ", ") + more
     }
 
-    /// The number of insertions, deletions and replacements that turn one text into the other.
+    /// The number of insertions, deletions and replacements that turn one string into the other.
     ///
-    /// Names are short; of longer texts only the beginnings are compared, since the time grows with both lengths.
+    /// Names are short; of longer strings only the beginnings are compared, since the time grows with both lengths.
     public static func distance(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
         let left = left.prefix(longest)
         let right = Array(right.prefix(longest))
@@ -51,6 +51,6 @@ public enum Nearest {
 }
 
 extension String {
-    /// The text as a reason shows it: no longer than 100 characters, and in words where there is nothing to see.
+    /// The text as shown in a reason: at most 100 characters, or a description if it is empty.
     public var shown: String { isEmpty ? "an empty text" : String(prefix(100)) }
 }

@@ -6,7 +6,7 @@ import Rezolve
 
 /// The vendors that this build stands in for.
 public enum Catalog {
-    /// One line a vendor; outside of its own folders nothing else names it.
+    /// One line per vendor; nothing else outside the vendor's own folders names it.
     public static let vendors: [VendorLoader] = [
         .rezolve,
         .ims,

@@ -1,13 +1,13 @@
 public import Emulation
 
 extension Emulator {
-    /// Reads the fixtures anew and answers by them from then on.
+    /// Reloads the fixtures and answers with them from then on.
     ///
-    /// All are read and checked as at the start, and only then put in force at once: what has begun finishes by the old
-    /// ones, and every answer is wholly by the one or by the other. State is lost as little as ``Vendor/adopt(_:startedFrom:)``
-    /// says; a scenario goes on in the state of the same name, and ends where that is gone.
+    /// All are read and checked as at startup, and only then put in force at once: exchanges in progress finish with
+    /// the old ones, and no answer mixes both. State is kept as ``Vendor/adopt(_:startedFrom:)`` describes; a scenario
+    /// continues in the state of the same name, and ends if that is gone.
     ///
-    /// - Throws: the first thing that is wrong with them; then the old ones stay in force.
+    /// - Throws: the first problem with them; the old ones then stay in force.
     public func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
         let loaded: LoadedVendors
         do {
@@ -21,8 +21,8 @@ extension Emulator {
 
     /// Answers with other vendors from now on.
     func install(_ loaded: LoadedVendors) {
-        // A sandbox that nobody has used since the last time still keeps the fixtures of before. Not moved on to these ones
-        // here, so that what has begun in it can finish: there are never more than two readings.
+        // A sandbox that was unused since the last reload still retains the fixtures before that. It is not moved to
+        // the new ones here, so that exchanges in progress can finish: there are never more than two versions.
         for sandbox in sandboxes.all { sandbox.adoptLoadedVendors() }
         inForce.replace(with: loaded)
         var ended: Set<String> = []
@@ -35,7 +35,7 @@ extension Emulator {
         }
     }
 
-    /// Notes that fixtures cannot be used.
+    /// Records that fixtures cannot be used.
     func refuse(_ problem: FixtureProblem) {
         reloads.fail(problem)
         logger?.error("The fixtures were not read anew, and the old ones stay in force. \(problem)")

@@ -1,23 +1,23 @@
 public import Emulation
 public import JSON
 
-/// What a restart must not lose, as one JSON document: of every sandbox in which something happened, what requests made
-/// or changed. Clocks, settings, faults and journals are not in it.
+/// What a restart must not lose, as one JSON document: for every sandbox with changes, what requests added or changed.
+/// Clocks, settings, faults and journals are not included.
 extension Emulator {
-    /// The longest state that the control API takes unless told otherwise (ours): what reading it takes is a multiple, and
-    /// any machine that runs tests has that to spare.
+    /// The default limit for states that the control API accepts (ours): reading one takes a multiple of its size,
+    /// which any machine that runs tests can spare.
     public static let standardStateLimit = 64 << 20
 
-    /// How deep a state may be: it holds what requests brought, deeper inside than it was there.
+    /// The maximum depth of a state: it nests data from requests deeper than the requests did.
     public static let stateDepth = JSON.keptDepth
 
-    /// How deep a document of states may be: around a vendor's state lie the document, the sandboxes, and one of them.
+    /// The maximum depth of a state document: the document, the sandboxes and one sandbox enclose a vendor's state.
     public static let documentDepth = stateDepth + 4
 
-    /// The form of the document; another one gets another number, and those before it can still be read.
+    /// The version of the document's format; a new format gets a new number, and older ones remain readable.
     static let stateFormat = 2
 
-    /// What requests made or changed in all sandboxes, secrets included.
+    /// What requests added or changed in all sandboxes, including secrets.
     public func exportState() -> JSON {
         let vendors = vendors
         var document: JSONObject = [
@@ -37,7 +37,7 @@ extension Emulator {
         }
         if states.isEmpty { return nil }
         var entry: JSONObject = ["name": .string(sandbox.name)]
-        // Without it the ids of a seed would be given out a second time.
+        // Without the position, the ids of a seed would be issued again.
         if let seed = sandbox.settings.seed, let position = sandbox.identifiers.position {
             entry["ids"] = ["seed": .string(String(seed)), "position": .string(String(position))]
         }
@@ -45,10 +45,10 @@ extension Emulator {
         return .object(entry)
     }
 
-    /// Lays an exported document over what the fixtures give.
+    /// Overlays the fixtures with an exported document.
     ///
-    /// - Returns: how many sandboxes it holds.
-    /// - Throws: the first thing that is wrong with it; no sandbox has another state then.
+    /// - Returns: the number of sandboxes in it.
+    /// - Throws: the first problem with it; no sandbox has changed in that case.
     @discardableResult
     public func importState(_ node: FixtureNode) throws(FixtureProblem) -> Int {
         let document = try node.mapping("understudy_state", "version", "saved_at", "sandboxes", "set_aside")
@@ -83,13 +83,13 @@ extension Emulator {
         return names.count
     }
 
-    /// Lays a saved document over what the fixtures give, and sets aside what of it cannot be read: a sandbox, a vendor's
-    /// state or a record costs no other.
+    /// Overlays the fixtures with a saved document, and sets aside what cannot be read: an unreadable sandbox, vendor
+    /// state or record does not affect the others.
     ///
-    /// What is set aside goes into the next export as it stands, and `health` names it.
+    /// The parts set aside go into the next export unchanged, and `health` names them.
     ///
     /// - Returns: how many sandboxes were read, and what was set aside, now and before.
-    /// - Throws: what is wrong with the document itself; no sandbox has another state then.
+    /// - Throws: what is wrong with the document itself; no sandbox has changed in that case.
     public func restoreState(
         _ document: JSON, from source: String
     ) throws(FixtureProblem) -> (sandboxes: Int, setAside: [SetAsidePart]) {
@@ -99,7 +99,7 @@ extension Emulator {
         return (count, setAside.parts.map(SetAsidePart.init))
     }
 
-    /// Members that hold a secret in the state of some vendor.
+    /// Members that contain a secret in some vendor's state.
     private var secrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
 
     private func read(_ node: FixtureNode, for sandbox: Sandbox) throws(FixtureProblem) -> [@Sendable () -> Void] {

@@ -2,59 +2,60 @@ public import Emulation
 public import HTTPEngine
 public import Logging
 
-/// Everything that one server answers with: the vendors with their fixtures, the sandboxes, the routes.
+/// Everything that one server needs to answer: the vendors with their fixtures, the sandboxes, the routes.
 public final class Emulator: Sendable {
     /// The release.
     public static let version = "0.1.0"
 
-    /// The vendors as the fixtures made them, which can be replaced while the server runs.
+    /// The vendors from the fixtures, which can be replaced while the server runs.
     public let inForce: VendorsInForce
-    /// Who answers for which path.
+    /// Maps paths to vendors.
     public let routes: RouteTable
     /// The sandboxes.
     public let sandboxes: SandboxDirectory
     let loaders: [VendorLoader]
-    /// How reading the fixtures anew went.
+    /// The results of reloading the fixtures.
     let reloads: Reloads
-    /// What of a state file could not be read.
+    /// The parts of a state file that could not be read.
     let setAside: SetAsideParts
     /// Who may make control calls.
     let controlAccess: ControlAccess
-    /// The longest state that the control API takes, in bytes.
+    /// The longest state that the control API accepts, in bytes.
     let stateLimit: Int
-    /// The machine's clock, by which sandboxes grow old.
+    /// The machine's clock, which determines sandbox expiry.
     let machine: @Sendable () -> Moment
-    /// What is counted of all that is answered.
+    /// Counts everything that is answered.
     let metrics: Metrics
-    /// Where states are read and replaced: one at a time, since reading one takes several times its size.
+    /// The threads for reading and replacing states: one at a time, since reading one takes several times its size.
     let imports = LongWork(width: 1)
-    /// Where states are written and looked through.
+    /// The threads for writing and reading through states.
     let readings = LongWork(width: 3)
     let logger: Logger?
-    /// How many lines of the log are lost.
+    /// How many log lines were lost.
     let droppedLogLines: @Sendable () -> Int
-    /// Whom it believes over https when it asks for keys; read only then, since few do.
+    /// Which certificates to trust when fetching keys over https; loaded only then, since it is rarely needed.
     let keyTrust: @Sendable () -> TLSTrust
-    /// How often others are asked for published keys.
+    /// Limits how often others are asked for published keys.
     let keyFetchPace: KeyFetchPace
 
-    /// Reads the fixtures and makes every vendor ready.
+    /// Loads the fixtures and prepares every vendor.
     ///
     /// - Parameters:
     ///   - fixtures: the fixture files.
     ///   - loaders: the vendors.
-    ///   - settings: how sandboxes want the vendors to behave to begin with.
-    ///   - controlToken: the bearer token that the control API asks for; `nil` for none.
-    ///   - hostNames: names under which the control API answers, besides addresses, `localhost`, names below it, and names
-    ///     without a dot.
-    ///   - stateLimit: the longest state that the control API takes, in bytes; reading it takes several times as much.
-    ///   - limits: how many sandboxes there may be, and how long each may lie unused.
-    ///   - logger: where every exchange is logged.
-    ///   - machine: the machine's clock, by which sandboxes grow old.
-    ///   - droppedLogLines: how many lines the logger's handler had to drop; the metrics tell of it.
-    ///   - keyTrust: whose certificates are believed when published keys are asked for over https.
-    ///   - keyFetchPace: how often others are asked for them; by default all emulators of a process share one pace.
-    /// - Throws: the first thing that is wrong with the fixtures.
+    ///   - settings: the initial settings of sandboxes.
+    ///   - controlToken: the bearer token that the control API requires; `nil` for none.
+    ///   - hostNames: names under which the control API answers, besides addresses, `localhost`, names below it, and
+    ///     names without a dot.
+    ///   - stateLimit: the longest state that the control API accepts, in bytes; reading it takes several times as
+    ///     much.
+    ///   - limits: how many sandboxes may exist, and how long each may stay unused.
+    ///   - logger: receives a line for every exchange.
+    ///   - machine: the machine's clock, which determines sandbox expiry.
+    ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
+    ///   - keyTrust: which certificates to trust when published keys are fetched over https.
+    ///   - keyFetchPace: how often others are asked for keys; by default all emulators of a process share one pace.
+    /// - Throws: the first problem with the fixtures.
     public init(
         fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
@@ -91,10 +92,10 @@ public final class Emulator: Sendable {
     /// The vendors, in the catalog's order.
     public var vendors: [any LoadedVendor] { inForce.loaded.vendors }
 
-    /// A short text that changes with any fixture file.
+    /// A short string that changes with any fixture file.
     public var fixtureFingerprint: String { inForce.loaded.fingerprint }
 
-    /// The folders of fixtures that are in force, the topmost first.
+    /// The fixture folders in force, topmost first.
     public var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
 
     /// The folders of the vendors' fixtures.
@@ -106,6 +107,6 @@ public final class Emulator: Sendable {
     /// The scenario of that name.
     public func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
 
-    /// The index of the vendor of that id.
+    /// The index of the vendor with that id.
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }
 }

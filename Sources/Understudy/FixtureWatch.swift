@@ -1,43 +1,43 @@
 public import Emulation
 import Synchronization
 
-/// Looks again and again whether a fixture file has changed, and has the emulator take over what did.
+/// Polls for changed fixture files, and reloads them in the emulator.
 ///
-/// It looks instead of being told: the notices of an operating system do not come through the mounts of containers.
+/// It polls because file system notifications do not pass through container mounts.
 public final class FixtureWatch: Sendable {
     private struct Sight {
         var layers: [String]
-        /// A folder that may come to lie over the others; once it was there, its absence is a mistake.
+        /// A folder that may later overlay the others; once it has existed, its absence is a mistake.
         var awaited: String?
-        /// What was taken over, or found wrong.
+        /// The last files that were loaded, or found wrong.
         var settled: FixtureStamps
-        /// What was seen last, if it is something else: it may still be in the middle of being written.
+        /// The last files seen, if different: they may still be in the middle of being written.
         var pending: FixtureStamps?
     }
 
     private let emulator: Emulator
     private let sight: Mutex<Sight>
 
-    /// A watch over the files that the emulator was made from.
+    /// Creates a watch over the files that the emulator was made from.
     ///
-    /// - Parameter awaited: a folder that lies over them as soon as it is there.
+    /// - Parameter awaited: a folder that overlays them as soon as it exists.
     public init(_ emulator: Emulator, over fixtures: FixtureStore, awaiting awaited: String? = nil) {
         self.emulator = emulator
         let stamps = fixtures.stamps(of: emulator.folders)
-        // What changed since the start read it must not count as seen.
-        // Where they cannot be read any more, the first look says why.
+        // Changes since startup read the files must not count as seen. If the files have become unreadable, the first
+        // look reports why.
         let isUpToDate = (try? fixtures.fingerprint(of: emulator.folders)) == emulator.fixtureFingerprint
         sight = Mutex(
             Sight(layers: fixtures.layers, awaited: awaited, settled: isUpToDate ? stamps : FixtureStamps()))
         emulator.reloads.watch()
     }
 
-    /// Looks once.
+    /// Looks for changes once.
     ///
-    /// A change is taken over when a second look finds the files as the first one did, so that a file which somebody is
-    /// writing is not taken for a broken one.
+    /// A change is loaded when a second look finds the files unchanged since the first, so that a file that is still
+    /// being written is not taken for a broken one.
     public func look() {
-        // Held for the whole look: there is one who looks.
+        // Held for the whole look: only one runs at a time.
         sight.withLock { sight in
             if let awaited = sight.awaited, FixtureStore(layers: [awaited]).missingLayer == nil {
                 sight.layers.insert(awaited, at: 0)
@@ -57,11 +57,11 @@ public final class FixtureWatch: Sendable {
         }
     }
 
-    /// - Returns: whether the files stayed as they were while they were read, so that the outcome counts.
+    /// - Returns: whether the files stayed unchanged while they were read, so that the result counts.
     private func takeOver(_ layers: [String], unlessChangedSince stamps: FixtureStamps) -> Bool {
         let fixtures = FixtureStore(layers: layers)
         let loaded = Result { () throws(FixtureProblem) in
-            // A folder that is gone would let what lies below show through, as if that were wanted.
+            // Without its folder, the layers below would show through as if intended.
             if let gone = fixtures.missingLayer {
                 throw FixtureProblem(file: gone, message: "the folder of fixtures is gone")
             }
@@ -70,7 +70,7 @@ public final class FixtureWatch: Sendable {
         guard fixtures.stamps(of: emulator.folders) == stamps else { return false }
         switch loaded {
         case .success(let loaded) where loaded.fingerprint == emulator.fixtureFingerprint:
-            // Touched, or repaired by taking a change back.
+            // The files were touched, or repaired by reverting a change.
             emulator.reloads.clearProblem()
         case .success(let loaded): emulator.install(loaded)
         case .failure(let problem): emulator.refuse(problem)

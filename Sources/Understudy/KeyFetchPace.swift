@@ -1,37 +1,37 @@
 import HTTPEngine
 import Synchronization
 
-/// How often a URL of others is asked for keys, however many sandboxes want them.
+/// Limits how often a third party's URL is asked for keys, however many sandboxes want them.
 ///
-/// Each sandbox has its own clock and its own cool-down, so forged tokens in many of them, or a clock that is moved again
-/// and again, would have one provider asked as often. A key server on this machine is the user's own, and
-/// is asked as often as they want.
+/// Each sandbox has its own clock and its own cool-down, so forged tokens in many of them, or a clock that is moved
+/// repeatedly, would cause as many requests to one provider. A key server on this machine is the user's own, and is
+/// asked as often as they want.
 public final class KeyFetchPace: Sendable {
-    /// The pace of this process. ours: some hundred sandboxes may each ask once at the same time, and a public provider
-    /// does not notice what goes on after that.
+    /// The pace of this process. ours: a few hundred sandboxes may each ask once at the same time, and a public
+    /// provider does not notice the rate after that.
     public static let ofProcess = KeyFetchPace(burst: 300, interval: .milliseconds(100))
 
     private let burst: Int
     private let interval: Duration
     private let sparesThisMachine: Bool
-    /// For each URL the moment at which nothing of its allowance would be used up.
+    /// For each URL, the moment at which its full allowance is restored.
     private let recoveries = Mutex<[String: ContinuousClock.Instant]>([:])
-    /// ours: so many URLs have an allowance of their own; what goes beyond shares one, so that the memory is bounded.
+    /// ours: this many URLs have their own allowance; the rest share one, so that the memory is bounded.
     private static let mostURLs = 1000
 
-    /// A pace.
+    /// Creates a pace.
     ///
     /// - Parameters:
-    ///   - burst: how often a URL may be asked at once.
-    ///   - interval: after what time it may be asked once more; never nothing.
-    ///   - sparesThisMachine: whether URLs of this machine are asked without a bound.
+    ///   - burst: how many requests a URL allows at once.
+    ///   - interval: the time after which one more request is allowed; never zero.
+    ///   - sparesThisMachine: whether URLs on this machine are unlimited.
     public init(burst: Int, interval: Duration, sparesThisMachine: Bool = true) {
         self.burst = burst
         self.interval = interval
         self.sparesThisMachine = sparesThisMachine
     }
 
-    /// Counts a request for a URL; false when it would be one too many, which counts for nothing.
+    /// Counts a request for a URL; `false`, without counting it, when it exceeds the allowance.
     public func admits(_ url: String, at moment: ContinuousClock.Instant) -> Bool {
         if sparesThisMachine, HTTPClient.staysOnThisMachine(url) { return true }
         return recoveries.withLock { recoveries in
@@ -47,7 +47,7 @@ public final class KeyFetchPace: Sendable {
         }
     }
 
-    /// Why a URL is not asked, in a phrase.
+    /// Why a URL is not requested, in a phrase.
     var refusal: String {
         "this process asks a URL \(burst) times at once and then every \(interval) at most, all sandboxes together"
     }

@@ -1,15 +1,15 @@
 import Dispatch
 import Synchronization
 
-/// Work that takes long, done beside the loops by so many threads of its own at most; what comes meanwhile waits its turn.
+/// Long-running work off the event loops, on a limited number of dedicated threads; further work is queued.
 ///
-/// ours: on the threads on which deferred answers usually end, of which there is one a core, two imports would keep
-/// everybody's key fetches, delays and long polls waiting; and each import takes several times its size while it is read.
+/// ours: on the threads where deferred answers usually end, one per core, two imports would delay everyone's key
+/// fetches, delays and long polls; and each import takes several times its size while it is read.
 final class LongWork: Sendable {
     private struct State {
-        /// The lanes in which nothing is being done.
+        /// The idle lanes.
         var free: [DispatchQueue]
-        /// What waits, behind gaps where work has begun.
+        /// The queued work, after gaps where work has begun.
         var waiting: [(@Sendable () -> Void)?] = []
         var first = 0
     }
@@ -17,21 +17,21 @@ final class LongWork: Sendable {
     private let width: Int
     private let state: Mutex<State>
 
-    /// Work of which so much is done at one time.
+    /// Creates a pool that runs that much work at a time.
     init(width: Int) {
         self.width = width
-        // Serial queues of their own have threads also where all cores are at work; the common ones share one a core.
+        // Dedicated serial queues get threads even when all cores are busy; the shared ones have one per core.
         state = Mutex(State(free: (0..<width).map { DispatchQueue(label: "understudy.long-work.\($0)") }))
     }
 
-    /// Does something on one of the threads, and returns once it is done.
+    /// Runs work on one of the threads, and returns once it is done.
     func run<Value: Sendable>(_ work: @escaping @Sendable () -> Value) async -> Value {
         await withCheckedContinuation { continuation in
             begin { continuation.resume(returning: work()) }
         }
     }
 
-    /// How much is being done or waits.
+    /// How much work is running or queued.
     var count: Int { state.withLock { width - $0.free.count + $0.waiting.count - $0.first } }
 
     private func begin(_ work: @escaping @Sendable () -> Void) {
@@ -50,7 +50,7 @@ final class LongWork: Sendable {
         }
     }
 
-    /// What comes next; `nil`, and the lane is given back, when nothing waits.
+    /// The next queued work; `nil`, after returning the lane, when there is none.
     private static func next(_ state: inout State, in lane: DispatchQueue?) -> (@Sendable () -> Void)? {
         guard state.first < state.waiting.count else {
             state.waiting = []

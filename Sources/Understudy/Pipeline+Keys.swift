@@ -3,11 +3,11 @@ import HTTPEngine
 import HTTPTypes
 import Wire
 
-/// Asking for the keys that issuers publish: here or elsewhere, and never more than the request allows.
+/// Fetching the keys that issuers publish: here or elsewhere, within the limits of the request.
 extension Pipeline {
-    /// Asks for keys.
+    /// Fetches keys.
     ///
-    /// A task of its own, since others may wait for what this one brings when its client has gone.
+    /// In a separate task, since others may wait for the result when the client has disconnected.
     func fetch(_ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
         await Task { await send(request, in: sandbox) }.value
     }
@@ -18,7 +18,7 @@ extension Pipeline {
             return .failed(.notAsked(emulator.keyFetchPace.refusal))
         }
         do throws(ClientError) {
-            // To read whom to trust takes a while the first time, and only TLS asks for it.
+            // Loading the trusted certificates takes a while the first time, and only TLS needs them.
             let isSecure = request.url.lowercased().hasPrefix("https:")
             let response = try await HTTPClient.send(
                 url: request.url, fields: request.fields, trust: isSecure ? emulator.keyTrust() : .system,
@@ -31,7 +31,7 @@ extension Pipeline {
         }
     }
 
-    /// Asks this server, in the sandbox of whoever wants the keys: an exchange like any other, with its entry in the journal.
+    /// Asks this server, in the sandbox that wants the keys: a normal exchange, with its entry in the journal.
     private func ask(_ target: String, _ request: KeyRequest, in sandbox: Sandbox) async -> KeyAnswer {
         let fields = FieldLines(request.fields.map { ($0.name.rawName, $0.value) })
         let inner = Request(method: .get, target: target, authority: "localhost", fields: fields)
@@ -42,14 +42,14 @@ extension Pipeline {
         return .answered(response.status, cacheControl: cacheControl, body: response.body)
     }
 
-    /// What a client would meet to whom the response is sent as it asks for, after the time that it would take.
+    /// The failure that a client would see if the response is sent as it specifies, after the same time.
     private func problem(of response: Response) async -> KeyFetchProblem? {
         let transmission = response.transmission
         var time = transmission.delay
         if case .drip(let bytes, let interval)? = transmission.fault {
             time += interval * (response.body.count / bytes)
         }
-        // Nobody cancels the task, and if somebody did, the wait would only be shorter.
+        // The task is never cancelled; cancellation would only shorten the wait.
         if time > .zero { try? await Task.sleep(for: min(time, KeyRequest.timeLimit)) }
         if time >= KeyRequest.timeLimit { return .slow }
         switch transmission.fault {
@@ -61,7 +61,7 @@ extension Pipeline {
 }
 
 extension KeyFetchProblem {
-    /// Why the client brought no answer.
+    /// Why the client returned no answer.
     fileprivate init(_ error: ClientError) {
         self =
             switch error {

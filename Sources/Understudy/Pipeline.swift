@@ -5,24 +5,25 @@ import JSON
 import Logging
 public import Wire
 
-/// The way of every request from its arrival to its answer, which this file shows from top to bottom.
+/// The path of every request from arrival to answer, which this file shows from top to bottom.
 ///
-/// The engine asks ``admit(_:)`` for a head whose content is long, and ``answer(_:)`` for a request. The pipeline finds
-/// sandbox and route; the sandbox's ``SandboxedVendor`` has the vendor authenticate, intervene, authorize and handle, as
-/// `VendorRuntime` shows; what comes of it is waited for, recorded in the journal, and sent by the engine.
+/// The engine calls ``admit(_:)`` for the head of a request with long content, and ``answer(_:)`` for a request. The
+/// pipeline finds the sandbox and route; the sandbox's ``SandboxedVendor`` has the vendor authenticate, intervene,
+/// authorize and handle, as `VendorRuntime` shows; the result is awaited, recorded in the journal, and sent by the
+/// engine.
 ///
 /// A value without sockets: tests call ``answer(_:)`` just as the engine does.
 public struct Pipeline: RequestHandler {
-    /// The longest content in bytes where a route says nothing else.
+    /// The longest content in bytes when a route sets no limit.
     public static let standardBodyLimit = RouteListing.standardBodyLimit
 
     /// What a listener answers.
     public enum Role: Sendable, Hashable {
         /// Vendors' calls and control calls.
         case everything
-        /// Vendors' calls alone; control calls have a listener of their own.
+        /// Only vendors' calls; control calls have a listener of their own.
         case vendors
-        /// Control calls alone; the vendors are at that port.
+        /// Only control calls; the vendors are at that port.
         case control(vendorPort: Int)
     }
 
@@ -32,12 +33,12 @@ public struct Pipeline: RequestHandler {
     private let control: ControlAPI
     /// By vendor and route.
     private let bodyLimits: [[Int]]
-    /// The longest content that every route takes.
+    /// The longest content that every route accepts.
     public let smallestBodyLimit: Int
-    /// What any vendor masks; whose path was meant, nobody knows when nobody owns it.
+    /// What any vendor masks; a path that no vendor owns may have been meant for any of them.
     private let secrets: Set<String>
 
-    /// A pipeline in front of an emulator, for a listener of that role.
+    /// Creates a pipeline for an emulator and a listener with that role.
     public init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
         self.role = role
@@ -54,11 +55,11 @@ public struct Pipeline: RequestHandler {
         smallestBodyLimit = bodyLimits.joined().min() ?? Self.standardBodyLimit
     }
 
-    /// Where a request leads, found once from its head.
+    /// Where a request leads, determined once from its head.
     private enum Destination: Sendable {
         case control(SandboxSelection?, RouteTable.Match)
         case vendor(SandboxSelection?, RouteTable.Match)
-        /// It selects no sandbox.
+        /// The request selects no sandbox.
         case nowhere(ControlProblem)
     }
 
@@ -105,7 +106,7 @@ public struct Pipeline: RequestHandler {
         }
     }
 
-    /// The answer to a call that this listener does not take; it is in no journal.
+    /// The answer to a call that this listener does not accept; no journal records it.
     private func misplaced(_ request: Request, at destination: borrowing Destination) -> Answer? {
         let isControl =
             switch destination {
@@ -129,14 +130,14 @@ public struct Pipeline: RequestHandler {
         emulator.logger?.notice("\(note)")
     }
 
-    /// Takes the server's connections into the metrics.
+    /// Includes the server's connections in the metrics.
     public func willServe(_ occupancy: ServerOccupancy) {
-        // The connections that count are those of the vendors' clients.
+        // Only connections of the vendors' clients count.
         if case .control = role { return }
         emulator.metrics.observe(occupancy)
     }
 
-    /// Refuses a request that selects no sandbox; whoever looks for it finds it in the standard one.
+    /// Refuses a request that selects no sandbox; it is recorded in the standard one.
     private func refuse(_ request: Request, _ problem: ControlProblem, _ measurement: Measurement) -> Answer {
         let exchange = emulator.sandboxes.standard.beginExchange(request)
         var record = ExchangeRecord()
@@ -147,7 +148,7 @@ public struct Pipeline: RequestHandler {
         return .ready(finish(exchange, response, record, measurement))
     }
 
-    /// What the metrics need to know of an exchange at its end.
+    /// What the metrics need at the end of an exchange.
     private struct Measurement {
         let watch: Stopwatch
         var place = Metrics.Place()
@@ -169,15 +170,15 @@ public struct Pipeline: RequestHandler {
         return advance(exchange, sandbox.vendor(vendor).answer(exchange, at: match), measurement)
     }
 
-    /// What nobody answers for. ours: no vendor has a say in it.
+    /// The refusal of a path that no one answers. ours: no vendor is involved.
     private static let unowned = ControlProblem(
         .notFound, "no-vendor", "No vendor owns this path; the journal names the nearest routes."
     ).response
 
-    /// The answer to a request, once it is there.
+    /// The answer to a request, once it is available.
     public func response(to request: Request) async -> Response { await response(of: answer(request)) }
 
-    /// The answer of a vendor to a request in a sandbox, whatever the request says of it, once it is there.
+    /// The answer of a vendor to a request in a sandbox, whatever sandbox the request selects, once it is available.
     func vendorResponse(to request: Request, in sandbox: Sandbox) async -> Response {
         await response(
             of: exchange(request, at: emulator.routes.match(request.method, request.path), in: sandbox, Stopwatch()))
@@ -190,7 +191,7 @@ public struct Pipeline: RequestHandler {
         }
     }
 
-    // What an exchange leaves behind holds a dozen things, so it is handed on and not copied.
+    // What an exchange leaves behind has a dozen parts, so it is moved, not copied.
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
         switch consume step {
         case .finished(let response, let record): return .ready(finish(exchange, response, record, measurement))
@@ -215,7 +216,7 @@ public struct Pipeline: RequestHandler {
         _ exchange: Exchange, _ answer: Response, _ record: consuming ExchangeRecord, _ measurement: Measurement
     ) -> Response {
         var response = answer
-        // A vendor's answer stays as it is for whoever is no frame in a page.
+        // A vendor's answer is changed only for requests that may come from a frame.
         if exchange.request.mayBeForFrame { response.refuseFrames() }
         let failure = record.failure
         if record.route == nil, record.mayBeMistyped { record.guide = guide }

@@ -3,20 +3,20 @@ import JSON
 import Synchronization
 import Wire
 
-/// What `health` says: that the server is well, by which fixtures it answers, and how reading them anew went.
+/// The answer of `health`: that the server is well, which fixtures are in force, and how reloading them went.
 ///
-/// The answer is made when something changes, since probes ask for it far more often.
+/// It is built when something changes, since probes are far more frequent.
 final class Reloads: Sendable {
     private struct Content {
         var isWatching = false
         var count = 0
         var latest: Moment?
         var problem: String?
-        /// What of a state file could not be read.
+        /// The parts of a state file that could not be read.
         var setAside: JSON = ["count": 0, "parts": []]
         var loaded: LoadedVendors
         var response: Response
-        /// Whether its secrets are hidden, such as one that a problem with a fixture quotes.
+        /// Whether its secrets are hidden, such as one quoted in a problem with a fixture.
         var isMasked = false
     }
 
@@ -27,7 +27,7 @@ final class Reloads: Sendable {
         change { _ in }
     }
 
-    /// The answer to a probe, its secrets hidden once and not for each probe; nothing is looked for before the first one.
+    /// The answer to a probe, with secrets hidden once rather than for each probe, and not before the first one.
     func health(_ redactor: () -> Redactor) -> Response {
         content.withLock { content in
             if !content.isMasked {
@@ -38,13 +38,13 @@ final class Reloads: Sendable {
         }
     }
 
-    /// Why the fixtures as they stand now are not in force; `nil` when they are.
+    /// Why the current fixture files are not in force; `nil` when they are.
     var problem: String? { content.withLock { $0.problem } }
 
-    /// Notes that somebody looks after the files.
+    /// Records that the files are being watched.
     func watch() { change { $0.isWatching = true } }
 
-    /// Notes that other vendors are in force.
+    /// Records that other vendors are in force.
     func succeed(with loaded: LoadedVendors, at moment: Moment) {
         change { content in
             content.loaded = loaded
@@ -54,13 +54,13 @@ final class Reloads: Sendable {
         }
     }
 
-    /// Notes what of a state file could not be read.
+    /// Records the parts of a state file that could not be read.
     func tell(setAside: JSON) { change { $0.setAside = setAside } }
 
-    /// Notes that the files hold again what is in force.
+    /// Records that the files match what is in force again.
     func clearProblem() { change { $0.problem = nil } }
 
-    /// Notes that the fixtures cannot be used as they stand now.
+    /// Records that the current fixture files cannot be used.
     func fail(_ problem: FixtureProblem) { change { $0.problem = problem.description } }
 
     private func change(_ change: (inout Content) -> Void) {

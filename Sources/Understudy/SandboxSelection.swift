@@ -39,26 +39,26 @@ struct SandboxSelection {
         return request
     }
 
-    /// The refusal of a text that can name no sandbox.
+    /// The refusal of an invalid sandbox name.
     static func invalid(_ name: String) -> ControlProblem {
         ControlProblem(
             .badRequest, "sandbox-name-invalid", "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
     }
 
-    /// The name behind the two characters of the prefix.
+    /// The name after the two characters of the prefix.
     private static func prefixName(_ target: String) -> String {
         String(target.dropFirst(2).prefix { $0 != "/" && $0 != "?" })
     }
 
-    /// The label before `.localhost`; a port is no part of it.
+    /// The label before `.localhost`; the port is ignored.
     private static func hostName(_ authority: String?) -> String? {
         guard let authority else { return nil }
-        // Compared among bytes: nearly every host is another one, and this is asked for each request.
+        // Compared as bytes: nearly every host differs, and this runs for each request.
         let length = authority.utf8.withContiguousStorageIfAvailable(nameLength) ?? nameLength(Array(authority.utf8))
         return length.map { String(Substring(authority.utf8.prefix($0)).lowercased()) }
     }
 
-    /// The bytes of the label, if one stands before `.localhost`.
+    /// The length in bytes of the label before `.localhost`, if there is one.
     private static func nameLength(_ authority: some RandomAccessCollection<UInt8>) -> Int? {
         let host = authority.prefix { $0 != UInt8(ascii: ":") }
         let domain: StaticString = ".localhost"

@@ -2,24 +2,24 @@ import Emulation
 import JSON
 import Synchronization
 
-/// A part of a state file that could not be read, and is kept as it stood there.
+/// A part of a state file that could not be read, and is kept unchanged.
 public struct SetAsidePart: Sendable, CustomStringConvertible {
-    /// The longest problem that is told; what was found may be long.
+    /// The maximum length of a reported problem; what was found may be long.
     private static let longestProblem = 400
 
-    /// The sandbox; `nil` where its name could not be read.
+    /// The sandbox; `nil` when its name could not be read.
     public let sandbox: String?
-    /// The vendor's id; `nil` where the sandbox as a whole could not be read.
+    /// The vendor's id; `nil` when the whole sandbox could not be read.
     public let vendor: String?
-    /// Where in the vendor's state the record stood, such as `users[3]`; empty for all of it.
+    /// Where the record stood in the vendor's state, such as `users[3]`; empty for the whole state.
     public let record: String
     /// What was found and what would be right.
     public let problem: String
     private let value: JSON
 
-    /// A part of a document, as reading it has set it aside.
+    /// Creates a part from a document that was read.
     ///
-    /// - Parameter secrets: names of members whose values are never told.
+    /// - Parameter secrets: names of members whose values are never shown.
     init(_ part: Salvage.Part, of document: JSON, secrets: Set<String>) {
         let steps = part.path.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
         let index = steps.first.flatMap { Int($0.dropFirst("sandboxes[".count).dropLast()) }
@@ -30,14 +30,14 @@ public struct SetAsidePart: Sendable, CustomStringConvertible {
         value = part.value
     }
 
-    /// A part as an export has it.
+    /// Reads a part from an export.
     init(_ json: JSON) {
         (sandbox, vendor) = (json["sandbox"]?.string, json["vendor"]?.string)
         (record, problem) = (json["record"]?.string ?? "", json["problem"]?.string ?? "is no part that was set aside")
         value = json["value"] ?? json
     }
 
-    /// The problem, shortened, and without what stood in the place of a secret.
+    /// The problem, shortened, and without the values of secrets.
     private static func told(_ problem: String, _ secrets: Set<String>) -> String {
         if let colon = problem.firstRange(of: ": ") {
             let path = problem[..<colon.lowerBound]
@@ -55,21 +55,21 @@ public struct SetAsidePart: Sendable, CustomStringConvertible {
         ]
     }
 
-    /// The part as an export has it.
+    /// The part as written in an export.
     var json: JSON {
         var members = summary.object ?? [:]
         members["value"] = value
         return .object(members)
     }
 
-    /// In words, such as `sandbox a, VENDOR, users[3]`, and the problem.
+    /// A description such as `sandbox a, VENDOR, users[3]`, followed by the problem.
     public var description: String {
         let place = ["sandbox " + (sandbox ?? "without a name"), vendor, record.isEmpty ? nil : record]
         return "\(place.compactMap(\.self).joined(separator: ", ")): \(problem)"
     }
 }
 
-/// What was set aside of state files, now and at earlier starts.
+/// What was set aside from state files, now and at earlier starts.
 final class SetAsideParts: Sendable {
     /// How many parts `health` names.
     private static let mostTold = 20
@@ -77,17 +77,17 @@ final class SetAsideParts: Sendable {
     private let content = Mutex<[JSON]>([])
     private let reloads: Reloads
 
-    /// Nothing was set aside yet.
+    /// Creates an empty collection.
     ///
-    /// - Parameter reloads: who says in `health` what was.
+    /// - Parameter reloads: reports the parts in `health`.
     init(telling reloads: Reloads) {
         self.reloads = reloads
     }
 
-    /// The parts as an export has them, the earliest first.
+    /// The parts as written in an export, earliest first.
     var parts: [JSON] { content.withLock { $0 } }
 
-    /// Adds parts as an export has them.
+    /// Adds parts from an export.
     func add(_ parts: [JSON]) {
         let all = content.withLock { content in
             content += parts

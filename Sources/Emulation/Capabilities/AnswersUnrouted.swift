@@ -1,9 +1,8 @@
 public import Wire
 
-/// A vendor that answers some requests which find no route and are no mistake, such as a browser's question before the call
-/// itself.
+/// A vendor that answers some requests that match no route but are not mistakes, such as a browser's CORS preflight.
 public protocol AnswersUnrouted<Switches>: Vendor {
-    /// The answer to such a request; `nil` for the vendor's failure. The switches are read only when they are asked for.
+    /// The answer to such a request; `nil` for the vendor's failure. The switches are read only on demand.
     func unroutedAnswer(to request: Request, _ switches: () -> Switches) -> Response?
 }
 

@@ -1,11 +1,11 @@
-/// A vendor whose authentication needs to know of the state, such as issuers that were registered while the server runs.
+/// A vendor whose authentication depends on the state, such as issuers registered while the server runs.
 public protocol AuthenticatesWithState: Vendor {
-    /// What authentication may know of a state. Taken under the lock for each request, so it must be cheap to copy.
+    /// What authentication may read from a state. Taken under the lock for each request, so it must be cheap to copy.
     func authenticationContext(in state: State) -> AuthenticationContext
 }
 
 extension AuthenticatesWithState {
-    /// Locks the state for as long as it takes.
+    /// Holds the state's lock for the duration.
     @inlinable
     public func authenticationContext(_ read: ((State) -> AuthenticationContext) -> AuthenticationContext)
         -> AuthenticationContext
@@ -13,7 +13,7 @@ extension AuthenticatesWithState {
 }
 
 extension Vendor where AuthenticationContext == Void {
-    /// Most vendors know nothing of the state, and then it is not locked.
+    /// Most vendors need nothing from the state, so it is not locked.
     @inlinable
     public func authenticationContext(_ read: ((State) -> Void) -> Void) {}
 }

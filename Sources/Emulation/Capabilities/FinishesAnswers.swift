@@ -1,12 +1,12 @@
 public import Wire
 
-/// A vendor whose answers each carry something, whatever produced them.
+/// A vendor that adds something to every answer, whatever produced it.
 public protocol FinishesAnswers<Switches>: Vendor {
-    /// Adds what each answer of the vendor carries.
+    /// Adds the vendor's common parts to an answer.
     ///
     /// - Parameters:
-    ///   - identifiers: for answers with an id of their own.
-    ///   - switches: read only when they are asked for.
+    ///   - identifiers: the source for answers with an id of their own.
+    ///   - switches: read only on demand.
     func finish(
         _ response: inout Response, to request: Request, _ identifiers: IdentifierSource, _ switches: () -> Switches)
 }

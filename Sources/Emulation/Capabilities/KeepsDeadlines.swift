@@ -1,19 +1,19 @@
-/// A vendor to whose state something happens by itself, such as a session's end.
+/// A vendor whose state changes with time, as when a session ends.
 public protocol KeepsDeadlines<State, Switches>: Vendor {
-    /// When something happens next; `nil` for never.
+    /// The next deadline; `nil` for none.
     ///
-    /// Asked under the lock after everything that may have changed the state, so it must be at hand and not searched for.
+    /// Called under the lock after every possible change of the state, so it must be stored, not searched for.
     func nextDeadline(in state: State) -> Moment?
 
     /// Does what is due at the call's moment, by the sandbox's clock.
     ///
-    /// It comes when a running clock shows the deadline, at once when the clock is moved there, and in any case before a
-    /// call, a frame or an action with that or a later moment. The next deadline must be a later one.
+    /// Called when a running clock reaches the deadline, immediately when the clock is moved there, and always before a
+    /// call, frame or action at that moment or later. The next deadline must be later.
     func deadlinePassed(_ call: inout DeadlineCall<Self>, _ state: inout State)
 }
 
 extension KeepsDeadlines {
-    /// Lets a deadline pass; gives what sockets are told.
+    /// Passes a deadline; returns the messages for sockets.
     func pass(
         _ deadline: Moment, at moment: Moment, _ identifiers: IdentifierSource, _ switches: Switches,
         _ state: inout State

@@ -1,36 +1,36 @@
 public import JSON
 
-/// A vendor whose tokens can be made and explained, by control call and command.
+/// A vendor whose tokens can be minted and explained, by control call and by command.
 public protocol MintsTokens<State, Switches, Failure>: Vendor {
     /// The kinds of token that can be minted.
     static var tokenKinds: [TokenKind] { get }
-    /// What ``explain(_:knowing:in:)`` may want to know of the request that carries the token.
+    /// The facts that ``explain(_:knowing:in:)`` may need about the request that carries the token.
     static var requestFacts: [RequestFact] { get }
 
     /// Makes a token of a kind in ``tokenKinds``.
     func mint(_ order: MintRequest, in setting: TokenSetting<Self>) throws(MintRefusal) -> MintedToken
 
-    /// Says what this vendor would answer to a token that comes without its request.
+    /// Returns what this vendor would answer to a token, given without its request.
     func explain(_ token: String, knowing context: JSONObject, in setting: TokenSetting<Self>) -> TokenVerdict<Failure>
 
-    /// The secrets that are shared with those who sign.
+    /// The secrets shared with signers.
     var sharedSecrets: [SharedSecret] { get }
 
-    /// Ids and public keys of the sample accounts, to be shown at the start; never a secret.
+    /// Ids and public keys of the sample accounts, shown at startup; never a secret.
     var samples: [SampleCredential] { get }
 
-    /// A request that works at that moment, to be shown as a line for curl.
+    /// A request that works at that moment, shown as a curl command.
     func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
 }
 
 extension MintsTokens {
-    /// A vendor that judges a token by itself alone.
+    /// By default, a vendor judges a token without its request.
     public static var requestFacts: [RequestFact] { [] }
 
-    /// A vendor that shares no secrets.
+    /// By default, a vendor shares no secrets.
     public var sharedSecrets: [SharedSecret] { [] }
 
-    /// ``explain(_:knowing:in:)`` for a vendor of whom only the protocol is known.
+    /// ``explain(_:knowing:in:)`` for a vendor known only by its protocol.
     func explain(
         _ token: String, knowing context: JSONObject, _ state: State, _ moment: Moment, _ switches: Switches,
         _ sandbox: SandboxIdentity
@@ -49,14 +49,14 @@ public struct SampleCredential: Sendable {
     /// Its value.
     public let value: String
 
-    /// A credential of that label and value.
+    /// Creates a credential with that label and value.
     public init(label: String, value: String) {
         self.label = label
         self.value = value
     }
 }
 
-/// A request that a person can send at once.
+/// A request that a person can send right away.
 public struct SampleRequest: Sendable {
     /// The method and path.
     public let endpoint: Endpoint
@@ -65,7 +65,7 @@ public struct SampleRequest: Sendable {
     /// The content.
     public let body: String
 
-    /// A request of these parts.
+    /// Creates a request from its parts.
     public init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
         self.endpoint = endpoint
         self.fields = fields

@@ -1,9 +1,9 @@
-/// A vendor whose tokens are verified by keys that it publishes itself, and that drills can rotate and break.
+/// A vendor whose tokens are verified with keys it publishes itself, which drills can rotate and break.
 public protocol PublishesKeys<State>: Vendor {
-    /// The issuers of tokens that publish keys, with those of a sandbox.
+    /// The issuers that publish keys, including those of the sandbox.
     func issuers(in state: State) -> [IssuerKeys]
 
-    /// Stores the keys of an issuer of that name that something happened to.
+    /// Stores the changed keys of the issuer that `keys` names.
     func store(_ keys: IssuerKeys, in state: inout State)
 }
 

@@ -1,12 +1,12 @@
 import JSON
 
-/// A text that is looked for in others, byte by byte; each byte is looked at about once, whatever both texts are (Knuth,
-/// Morris and Pratt).
+/// A string searched for in others byte by byte; each byte is examined about once, whatever both strings contain
+/// (Knuth, Morris and Pratt).
 struct BytePattern: Sendable {
-    /// What is looked for.
+    /// The string to search for.
     let text: String
     private let bytes: [UInt8]
-    /// How much of the beginning has been seen again at the end of each beginning.
+    /// For each prefix, the length of the longest proper prefix that is also its suffix.
     private let borders: [Int]
 
     init(_ text: String) {
@@ -22,7 +22,7 @@ struct BytePattern: Sendable {
         (self.bytes, self.borders) = (bytes, borders)
     }
 
-    /// Whether the bytes occur in order and without a gap; not once the budget is spent.
+    /// Whether the bytes occur contiguously; `false` once the budget is spent.
     func occurs(in text: String, within budget: inout WorkBudget) -> Bool {
         guard budget.spend(onBytes: text.utf8.count) else { return false }
         if bytes.isEmpty { return true }

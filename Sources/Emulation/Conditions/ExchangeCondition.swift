@@ -4,13 +4,13 @@ import Wire
 
 /// What an exchange must be like: its method, path, query, header, content and claims; all parts must hold.
 ///
-/// The same words serve scenarios, faults and the journal's verification.
+/// Scenarios, faults and the journal's verification use the same members.
 public struct ExchangeCondition: Sendable {
-    /// A part that an exchange does not meet.
+    /// A part that an exchange does not satisfy.
     public struct Miss: Sendable, Hashable {
         /// Which part, such as `header x-device`.
         public let condition: String
-        /// What it demands.
+        /// What it requires.
         public let expected: String
         /// What the exchange has instead; `nil` when it has nothing there.
         public let found: String?
@@ -42,18 +42,18 @@ public struct ExchangeCondition: Sendable {
 
     private let parts: [Part]
 
-    /// What the parts are about, such as `header x-device`.
+    /// The names of the parts, such as `header x-device`.
     var names: [String] { parts.map(\.name) }
 
-    /// A condition that every exchange meets.
+    /// Creates a condition that every exchange satisfies.
     public init() {
         parts = []
     }
 
-    /// Reads a condition: `method`, `path`, `reason`, `token_age` and `token_left` each take a ``ValueMatcher``; `query`,
-    /// `header` and `form` one for each name; `body` and `claims` one for each member or JSONPath.
+    /// Reads a condition: `method`, `path`, `reason`, `token_age` and `token_left` each take a ``ValueMatcher``;
+    /// `query`, `header` and `form` take one per name; `body` and `claims` one per member or JSONPath.
     ///
-    /// A token's age counts from its `iat`, what is left of it runs to its `exp`; both in seconds by the sandbox's clock.
+    /// A token's age counts from its `iat`, its time left to its `exp`; both in seconds by the sandbox's clock.
     public init(_ mapping: FixtureMapping) throws(FixtureProblem) {
         var parts: [Part] = []
         for (name, node) in mapping.members where Self.members.contains(name) {
@@ -73,7 +73,7 @@ public struct ExchangeCondition: Sendable {
         self.parts = parts
     }
 
-    /// ours: every part is judged for every call.
+    /// ours: every part is evaluated for every call.
     private static let mostParts = 100
 
     private static func subject(_ name: String) -> Subject {
@@ -103,7 +103,7 @@ public struct ExchangeCondition: Sendable {
         return name
     }
 
-    /// A JSONPath as it stands, or the name of a member of the outermost object.
+    /// A JSONPath unchanged, or a path to a member of the top-level object.
     private static func path(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> JSONPath {
         do {
             return key.hasPrefix("$") ? try JSONPath(key) : JSONPath(member: key)
@@ -112,7 +112,7 @@ public struct ExchangeCondition: Sendable {
         }
     }
 
-    /// Whether the exchange meets every part; not when judging it would take more than the budget of the exchange.
+    /// Whether the exchange satisfies every part; `false` when judging would exceed the exchange's budget.
     public func holds(for matchContext: MatchContext) -> Bool {
         if parts.isEmpty { return true }
         return matchContext.spending { budget in
@@ -123,11 +123,11 @@ public struct ExchangeCondition: Sendable {
         }
     }
 
-    /// The parts that the exchange does not meet.
+    /// The parts that the exchange does not satisfy.
     ///
     /// - Parameters:
     ///   - matchContext: the exchange.
-    ///   - shown: the exchange as people may see it, its secrets masked: what was found is taken from it.
+    ///   - shown: the exchange with its secrets masked; the values found are taken from it.
     public func misses(for matchContext: MatchContext, shownAs shown: MatchContext? = nil) -> [Miss] {
         let shown = shown ?? matchContext
         return parts.compactMap { part in
@@ -142,7 +142,7 @@ public struct ExchangeCondition: Sendable {
         }
     }
 
-    /// The values for people, as many as anybody reads.
+    /// The values for people, up to a readable length.
     private static func text(of values: [JSON]) -> String {
         var text = ""
         for (index, value) in values.enumerated() {
@@ -153,10 +153,10 @@ public struct ExchangeCondition: Sendable {
         return text
     }
 
-    /// ours: what was found is read by people; bytes beyond which no further value is shown.
+    /// ours: people read what was found; no further value is shown beyond this many bytes.
     private static let longestFound = 4096
 
-    /// What the exchange has there.
+    /// The exchange's values for the subject.
     private static func values(_ subject: Subject, _ matchContext: MatchContext, _ budget: inout WorkBudget) -> [JSON] {
         let values = found(subject, matchContext, &budget)
         return budget.isSpent ? [] : values

@@ -3,20 +3,20 @@ import Synchronization
 public import Tokens
 public import Wire
 
-/// An exchange as conditions see it: a request that has found its route, and what its token says.
+/// An exchange as conditions see it: a routed request and its token's claims.
 public struct MatchContext: Sendable {
     /// The request, its target without the sandbox's prefix.
     public let request: Request
     /// The decoded parameters of its path.
     let parameters: PathParameters
-    /// The claims of the presented token, whether or not it deserves trust; `nil` without a readable one.
+    /// The claims of the presented token, trusted or not; `nil` without a readable token.
     public let claims: JSONObject?
     /// The moment of the exchange by the sandbox's clock.
     public let moment: Moment
-    /// Why the exchange was refused, in a line; `nil` when it was not, or is not over.
+    /// Why the exchange was refused, in one line; `nil` when it was not refused or is unfinished.
     public let reason: String?
 
-    /// An exchange of these parts.
+    /// Creates a context from its parts.
     public init(
         request: Request, parameters: PathParameters = PathParameters(), claims: JSONObject?, moment: Moment,
         reason: String? = nil, budget: WorkBudget = WorkBudget()
@@ -29,25 +29,25 @@ public struct MatchContext: Sendable {
         self.reason = reason
     }
 
-    /// The content as JSON, read once for all conditions that ask; `nil` when it is none.
+    /// The content as JSON, parsed once for all conditions; `nil` when it is not JSON.
     var body: JSON? { content.json(of: request) }
 
-    /// The items of the query, read once for all conditions that ask.
+    /// The query items, parsed once for all conditions.
     var query: [(name: String, value: String)] { content.query(of: request) }
 
-    /// The items of a form, read once for all conditions that ask.
+    /// The form items, parsed once for all conditions.
     var form: [(name: String, value: String)] { content.form(of: request) }
 
-    /// Judges something with what is left of the one budget that all conditions of an exchange share: whoever can set one
-    /// rule can set a thousand.
+    /// Judges within what is left of the budget that all conditions of an exchange share: one caller could set a
+    /// thousand rules.
     func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
         content.spending(judge)
     }
 
-    /// Whether some condition was not judged, since judging it would have taken too much, and so did not hold.
+    /// Whether some condition did not hold because judging it would have exceeded the budget.
     var isBeyondBudget: Bool { content.spending { $0.isSpent } }
 
-    /// What the journal says when some condition was not judged; `nil` when all were.
+    /// The journal's note when some condition was not judged; `nil` when all were.
     @usableFromInline var budgetNote: Finding? {
         guard isBeyondBudget else { return nil }
         return Finding(
@@ -67,7 +67,7 @@ public struct MatchContext: Sendable {
         init(_ budget: WorkBudget) { self.budget = Mutex(budget) }
 
         func spending<Value: Sendable>(_ judge: (inout WorkBudget) -> Value) -> Value {
-            // Taken out while it is used: judging asks for the content, and may ask for this again.
+            // Copied while in use: judging reads the content, and may call this again.
             var budget = budget.withLock { $0 }
             let value = judge(&budget)
             self.budget.withLock { [budget] in $0 = budget }
@@ -93,7 +93,7 @@ public struct MatchContext: Sendable {
         func json(of request: Request) -> JSON? {
             json.withLock { json in
                 if let known = json { return known }
-                // What is no JSON has no members that could match.
+                // Content that is not JSON has no members to match.
                 let read = try? JSON.parse(request.body)
                 json = .some(read)
                 return read
@@ -101,6 +101,6 @@ public struct MatchContext: Sendable {
         }
     }
 
-    /// The seconds since 1970 that the claim names; `nil` when it is absent or no number.
+    /// The claim's time in seconds since 1970; `nil` when it is absent or not a number.
     func time(_ claim: String) -> Double? { claims?[claim]?.number?.double }
 }

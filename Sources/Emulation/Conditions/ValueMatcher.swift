@@ -1,8 +1,8 @@
 public import JSON
 
-/// What a value must be: equal to one, or what words such as `contains` say of it; all must hold.
+/// A test of a value: equality, or operators such as `contains`; all must hold.
 ///
-/// A header or a query parameter is a text, and counts as equal to a number that is written like it.
+/// A header or query parameter is a string, and equals a number that is written the same way.
 public struct ValueMatcher: Sendable {
     private enum Test: Sendable {
         case equal(JSON)
@@ -18,10 +18,10 @@ public struct ValueMatcher: Sendable {
 
     private static let words = ["is", "not", "contains", "like", "present", "over", "under"]
 
-    /// Reads a value, or a mapping of the words `is`, `not`, `contains`, `like` (with `*` and `?`), `present`, `over` and
-    /// `under`.
+    /// Reads a value, or a mapping of the operators `is`, `not`, `contains`, `like` (with `*` and `?`), `present`,
+    /// `over` and `under`.
     ///
-    /// There are no regular expressions: a crafted one could keep a loop busy for ever.
+    /// Regular expressions are not supported: a crafted one could block a loop forever.
     public init(_ node: FixtureNode) throws(FixtureProblem) {
         guard case .object = try node.json() else {
             let value = try node.json()
@@ -50,7 +50,7 @@ public struct ValueMatcher: Sendable {
         }
     }
 
-    /// The longest text that is searched for (ours): what it takes to search grows with its length.
+    /// The longest string to search for (ours): the cost of a search grows with its length.
     private static let longestText = 256
 
     private static func text(_ node: FixtureNode) throws(FixtureProblem) -> String {
@@ -71,23 +71,23 @@ public struct ValueMatcher: Sendable {
         return duration.inSeconds
     }
 
-    /// Whether one of these values is as it must be; none at all stands for something that is absent.
+    /// Whether one of these values passes; no values means that the subject is absent.
     ///
-    /// - Parameter budget: what it may take; once it is spent, nothing is as it must be.
+    /// - Parameter budget: the work allowed; once it is spent, nothing passes.
     public func holds(for values: [JSON], within budget: inout WorkBudget) -> Bool {
-        // One value has to pass all tests: “over 3 and under 9” is not met by 2 and 10 together.
+        // One value must pass all tests: 2 and 10 together do not satisfy “over 3 and under 9”.
         let holds =
             tests.allSatisfy({ Self.holds($0.test, absent: values.isEmpty) })
             || values.contains { value in tests.allSatisfy { Self.holds($0.test, value, &budget) } }
         return holds && !budget.isSpent
     }
 
-    /// What the values are not, in words; `nil` when they are as they must be.
+    /// What the values fail, in words; `nil` when they pass.
     public func unmet(for values: [JSON], within budget: inout WorkBudget) -> String? {
         holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
 
-    /// What an absent value satisfies.
+    /// Whether an absent value passes.
     private static func holds(_ test: Test, absent: Bool) -> Bool {
         guard absent else { return false }
         return switch test {
@@ -112,9 +112,9 @@ public struct ValueMatcher: Sendable {
         }
     }
 
-    /// A text and a number or truth by their letters, everything else by what it says.
+    /// Compares a string with a number or boolean by their text, everything else by value.
     private static func isSame(_ left: JSON, _ right: JSON, _ budget: inout WorkBudget) -> Bool {
-        // To compare is to look at all that lies below, of which the first difference may be the last.
+        // Charged in full: comparing may visit every value below, since the first difference may come last.
         switch (left, right) {
         case (.string(let own), .string(let other)):
             if own.utf8.count == other.utf8.count { budget.spend(onBytes: own.utf8.count) }
@@ -131,10 +131,10 @@ public struct ValueMatcher: Sendable {
         }
     }
 
-    /// The value as text, unless that is too long for what is left.
+    /// The value as text, or empty when it is too long for the remaining budget.
     private static func text(_ value: JSON, _ budget: inout WorkBudget) -> String {
         if let text = value.string { return text }
-        // Before it is written: each list around a value has the value written once more.
+        // Charged before writing: each enclosing list writes the value once more.
         budget.spend(onAllOf: value)
         return budget.isSpent ? "" : value.text
     }

@@ -1,21 +1,21 @@
 import JSON
 
-/// A text in which `*` stands for any characters and `?` for one.
+/// A pattern in which `*` stands for any characters and `?` for one.
 public struct Wildcard: Sendable {
     private let pattern: [Unicode.Scalar]
 
-    /// The pattern that a text is.
+    /// Creates the pattern that the text spells.
     public init(_ text: String) {
         pattern = Array(text.unicodeScalars)
     }
 
-    /// Whether the whole text fits.
+    /// Whether the whole text matches.
     public func matches(_ text: String) -> Bool {
         var budget = WorkBudget(steps: .max)
         return matches(text, within: &budget)
     }
 
-    /// Whether the whole text fits; takes at most the product of both lengths, and no more than the budget has.
+    /// Whether the whole text matches; costs at most the product of both lengths, within the budget.
     func matches(_ text: String, within budget: inout WorkBudget) -> Bool {
         guard budget.spend(onBytes: text.utf8.count) else { return false }
         let text = Array(text.unicodeScalars)
@@ -29,9 +29,9 @@ public struct Wildcard: Sendable {
                 place += 1
                 position += 1
             } else if let last = star {
-                // What fitted behind the star was looked at in vain.
+                // The characters matched after the star were examined in vain.
                 guard budget.spend(onBytes: place - last.place) else { return false }
-                // The last star takes one character more.
+                // Let the last star take one more character.
                 star = (last.place, last.position + 1)
                 (place, position) = (last.place + 1, last.position + 1)
             } else {

@@ -7,10 +7,10 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     private let templates: [Failure: FailureTemplate]
     private let envelopes: [FailureEnvelope]
 
-    /// Reads `failures.yaml`, once for all who need it.
+    /// Reads `failures.yaml`, once for all callers.
     ///
-    /// - Throws: a problem when the file names a failure the vendor does not have, or lacks one, or uses a switch or
-    ///   value that does not exist.
+    /// - Throws: a problem when the file names a failure the vendor does not have, lacks one, or uses a switch or value
+    ///   that does not exist.
     public init(_ fixtures: VendorFixtures, scope: FailureScope) throws(FixtureProblem) {
         self = try fixtures.once { () throws(FixtureProblem) in try FailureCatalog(reading: fixtures, scope) }
     }
@@ -43,11 +43,11 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         return templates
     }
 
-    /// The response for a failure on a route, as the switches of a sandbox want it.
+    /// The response for a failure on a route, with the switches of a sandbox.
     public func response(
         _ failure: Failure, _ parameters: JSONObject = [:], route: String?, switches: SwitchValues
     ) -> Response {
-        // Every case has an entry, as init made sure.
+        // Every case has an entry, as `init` ensured.
         guard let template = templates[failure] else { return .empty(.internalServerError) }
         let situation = FailureCondition.Situation(route: route, switches: switches)
         let (status, fields, content) = template.answer(parameters, in: situation)
@@ -82,7 +82,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 public struct FailureListing: Sendable {
     /// The stable name.
     public let name: String
-    /// When it is answered.
+    /// When it occurs.
     public let about: String
     /// The status code.
     public let status: Int

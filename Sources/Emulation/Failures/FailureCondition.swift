@@ -1,18 +1,18 @@
-/// What conditions in `failures.yaml` may speak of.
+/// What conditions in `failures.yaml` may refer to.
 public struct FailureScope: Sendable {
     let switches: [SwitchDeclaration]
     let routes: [String]
 
-    /// The switches and routes of a vendor.
+    /// Creates a scope with the switches and routes of a vendor.
     public init(switches: [SwitchDeclaration], routes: [String]) {
         self.switches = switches
         self.routes = routes
     }
 }
 
-/// When a variant or an envelope applies: switches that have a value, routes that are meant; all must hold.
+/// When a variant or envelope applies: required switch values and routes; all must hold.
 struct FailureCondition: Sendable {
-    /// What a condition is judged by.
+    /// What a condition is evaluated against.
     struct Situation {
         let route: String?
         let switches: SwitchValues

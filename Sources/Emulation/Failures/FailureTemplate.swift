@@ -4,7 +4,7 @@ import Wire
 
 /// One failure of `failures.yaml`.
 ///
-/// Its content is JSON (`body`), or plain text (`text`); with neither it has none.
+/// Its content is JSON (`body`) or plain text (`text`), or empty without either.
 struct FailureTemplate: Sendable {
     let about: String
     let status: HTTPResponse.Status
@@ -45,7 +45,7 @@ struct FailureTemplate: Sendable {
         self.variants = variants
     }
 
-    /// Its answer with the usual parameters and in no special situation, as a text that can be compared.
+    /// Its answer with the usual parameters and in no special situation, as a comparable string.
     var usualAnswer: String {
         let fields = fields.map { "\($0.name): \($0.text(defaults))" }.joined(separator: "\n")
         let content =
@@ -57,14 +57,14 @@ struct FailureTemplate: Sendable {
         return "\(status.code)\n\(fields)\n\(content)"
     }
 
-    /// What a failure puts into its response.
+    /// What a failure contributes to its response.
     enum Answer {
         case empty
         case json(JSON)
         case text(String)
     }
 
-    /// Status, fields and content in a situation: the first variant whose condition holds, else the failure's own.
+    /// Status, fields and content in a situation: from the first variant whose condition holds, else the failure's own.
     func answer(
         _ parameters: JSONObject, in situation: FailureCondition.Situation
     ) -> (HTTPResponse.Status, HTTPFields, Answer) {
@@ -113,7 +113,7 @@ struct FailureTemplate: Sendable {
     private struct Field: Sendable {
         let name: HTTPField.Name
         private let value: String
-        /// `nil` for the usual value, which names nothing.
+        /// `nil` for the usual value, which names no parameters.
         private let template: TextTemplate?
 
         init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
@@ -129,7 +129,7 @@ struct FailureTemplate: Sendable {
     }
 }
 
-/// What every body of a vendor is put into while a condition holds.
+/// A wrapper around every body of a vendor while a condition holds.
 struct FailureEnvelope: Sendable {
     let condition: FailureCondition
     private let template: BodyTemplate

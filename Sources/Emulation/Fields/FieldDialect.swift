@@ -1,25 +1,25 @@
 public import JSON
 public import Wire
 
-/// How somebody who takes requests reads their fields, and what becomes of those that are wrong.
+/// How a recipient of requests reads fields, and how it refuses wrong ones.
 public protocol FieldDialect: Sendable {
-    /// What a request with wrong fields is refused with.
+    /// The error that refuses a request with wrong fields.
     associatedtype FieldRefusal: Error
     /// How fields are read.
     static var fieldPolicy: FieldPolicy { get }
-    /// The refusal that problems lead to, of which there is one at least.
+    /// The refusal for one or more problems.
     static func refusal(of problems: [FieldProblem]) -> FieldRefusal
 }
 
 extension FieldDialect {
     /// The refusal of one field, by a rule of the vendor's own.
     ///
-    /// - Parameter reason: what was found and what would be right, behind the field's name.
+    /// - Parameter reason: what was found and what would be right, following the field's name.
     public static func refusal(_ name: String, _ reason: String, inQuery isInQuery: Bool = false) -> FieldRefusal {
         refusal(of: [FieldProblem(path: name, kind: .other(reason), isInQuery: isInQuery)])
     }
 
-    /// The refusal of one field that is not there.
+    /// The refusal of one missing field.
     public static func missing(_ name: String, expected: String = "") -> FieldRefusal {
         refusal(of: [FieldProblem(path: name, kind: .missing, expected: expected)])
     }
@@ -34,15 +34,16 @@ public struct FieldPolicy: Sendable {
     let textLengths: ClosedRange<Int>
     let indexSigns: (before: String, behind: String)
 
-    /// A policy of these parts.
+    /// Creates a policy from its parts.
     ///
     /// - Parameters:
-    ///   - tellsAll: whether reading goes on behind the first problem.
-    ///   - nullIsAbsent: whether a member that is null counts as absent.
-    ///   - emptyIsAbsent: whether a required text or list that is empty counts as absent.
-    ///   - readsNumbersAsTexts: whether a number counts as its digits, as where a command line cannot tell it from a text.
-    ///   - textLengths: how many characters a required text must have, and how many Unicode scalars any may have.
-    ///   - indexSigns: what stands around the index of an element in its path.
+    ///   - tellsAll: whether reading continues after the first problem.
+    ///   - nullIsAbsent: whether a null member counts as absent.
+    ///   - emptyIsAbsent: whether an empty required string or list counts as absent.
+    ///   - readsNumbersAsTexts: whether a number counts as its digits, as when a command line cannot tell it from a
+    ///     string.
+    ///   - textLengths: the minimum characters of a required string, and the maximum Unicode scalars of any.
+    ///   - indexSigns: what surrounds an element's index in its path.
     public init(
         tellsAll: Bool = false, nullIsAbsent: Bool = false, emptyIsAbsent: Bool = false,
         readsNumbersAsTexts: Bool = false, textLengths: ClosedRange<Int> = 0...Int.max,
@@ -59,28 +60,28 @@ public struct FieldPolicy: Sendable {
 
 /// The fields of a request: the members of a JSON object, or the items of a query.
 public struct Fields<Dialect: FieldDialect>: Sendable {
-    /// The members; items of a query are texts.
+    /// The members; query items are strings.
     public let object: JSONObject
     @usableFromInline let isQuery: Bool
     @usableFromInline let path: String
 
-    /// Members that did not come as a body of their own.
+    /// Creates fields from members that are not a whole body.
     ///
-    /// - Parameter path: where the object stands in one.
+    /// - Parameter path: where the object stands in the body.
     public init(_ object: JSONObject, at path: String = "") {
         self.object = object
         self.path = path
         isQuery = false
     }
 
-    /// The content of a request, which must be a JSON object.
+    /// Reads the content of a request, which must be a JSON object.
     public init(
         bodyOf request: Request, maximumDepth: Int = JSON.defaultMaximumDepth
     ) throws(Dialect.FieldRefusal) {
         self.init(try Self.content(of: request, maximumDepth, "an object", \.object))
     }
 
-    /// The content of a request, which must be a JSON array; its elements are read by ``FieldReader/elements``.
+    /// Reads the content of a request, which must be a JSON array; ``FieldReader/elements`` names its elements.
     public init(listOf request: Request) throws(Dialect.FieldRefusal) {
         let elements = try Self.content(of: request, JSON.defaultMaximumDepth, "an array", \.array)
         self.init([FieldReader.elements: .array(elements)])
@@ -98,14 +99,14 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
         }
     }
 
-    /// The items of a request's query.
+    /// Reads the query items of a request.
     public init(queryOf request: Request) {
         object = JSONObject(request.queryItems.map { ($0.name, .string($0.value)) })
         isQuery = true
         path = ""
     }
 
-    /// What `read` makes of the fields; where it finds a problem, nothing that it gives is used.
+    /// Returns what `read` makes of the fields; when it finds a problem, the result is discarded.
     @inlinable public func read<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Dialect.FieldRefusal) -> Value {
@@ -114,7 +115,8 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
         return value
     }
 
-    /// What `read` makes of the fields, and the refusal that they lead to; for those who judge what is left, too.
+    /// Returns what `read` makes of the fields with the refusal they cause, for callers that also judge a partial
+    /// result.
     @inlinable public func outcome<Value>(
         _ read: (inout FieldReader) -> Value
     ) -> (value: Value, refusal: Dialect.FieldRefusal?) {
@@ -139,20 +141,20 @@ extension Call where V: FieldDialect, V.FieldRefusal == Refusal<V.Failure> {
     /// The members of the content, which must be a JSON object.
     @inlinable public func body() throws(Refusal<V.Failure>) -> Fields<V> { try Fields(bodyOf: request) }
 
-    /// What `read` makes of the members of the content, which must be a JSON object.
+    /// Returns what `read` makes of the members of the content, which must be a JSON object.
     @inlinable public func body<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Refusal<V.Failure>) -> Value {
         try body().read(read)
     }
 
-    /// What `read` makes of the content, which must be a JSON array; it reads ``FieldReader/elements``.
+    /// Returns what `read` makes of the content, which must be a JSON array; `read` uses ``FieldReader/elements``.
     @inlinable public func list<Value>(
         _ read: (inout FieldReader) -> Value
     ) throws(Refusal<V.Failure>) -> Value {
         try Fields<V>(listOf: request).read(read)
     }
 
-    /// The items of the query.
+    /// The query items.
     public var query: Fields<V> { Fields(queryOf: request) }
 }

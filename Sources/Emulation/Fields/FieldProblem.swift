@@ -1,32 +1,32 @@
 public import JSON
 
-/// What is wrong with the content of a request, or with one field of it: a member of a body, or an item of a query.
+/// What is wrong with the content of a request, or with one field: a body member or a query item.
 ///
-/// It is worded, and becomes a failure, in the vendor's ``FieldDialect``.
+/// The vendor's ``FieldDialect`` words it and turns it into a failure.
 public struct FieldProblem: Error, Hashable {
-    /// The kinds of wrong.
+    /// The kinds of problem.
     public enum Kind: Sendable, Hashable {
         /// The content is not JSON.
         case notJSON(JSONError, isEmpty: Bool)
         /// The content is JSON of another type.
         case otherContent
-        /// A required field is absent, or what counts as that.
+        /// A required field is absent, or counts as absent.
         case missing
         /// The value has another JSON type.
         case wrongType
-        /// The value is not what is expected.
+        /// The value is not the expected one.
         case wrongValue
-        /// The value is none of these.
+        /// The value is not one of these.
         case noChoice([String])
-        /// The value is no time.
+        /// The value is not a time.
         case noTime
-        /// A text has fewer characters.
+        /// The string is too short, in characters.
         case tooShort(minimum: Int)
-        /// A text has more characters.
+        /// The string is too long, in characters.
         case tooLong(maximum: Int)
-        /// No field has that name; these are known.
+        /// No field has that name; `known` lists the valid ones.
         case unknown(String, known: [String])
-        /// A rule of the vendor's own; the text says what was found and what would be right.
+        /// A rule of the vendor's own; the string says what was found and what would be right.
         case other(String)
     }
 
@@ -36,19 +36,19 @@ public struct FieldProblem: Error, Hashable {
     public let kind: Kind
     /// What would be right, such as `a string`.
     public var expected = ""
-    /// What stands there; `nil` when nothing does.
+    /// The value found; `nil` when there is none.
     public var found: JSON?
-    /// The path of the list in which the value stands itself, if it does.
+    /// The path of the list that directly contains the value, if any.
     public var list: String?
-    /// Whether it stands in the query.
+    /// Whether the field is in the query.
     public var isInQuery = false
 
-    /// What is wrong with the content as a whole; `nil` when something is wrong with a field.
+    /// What is wrong with the content as a whole; `nil` when the problem is in a field.
     ///
     /// - Parameters:
-    ///   - content: what the content is called.
+    ///   - content: the name for the content.
     ///   - expected: what should have been JSON.
-    ///   - emptiness: what is said when it is empty; `nil` when that is no different from other texts that are not JSON.
+    ///   - emptiness: the wording for empty content; `nil` to treat it like any other content that is not JSON.
     public func reason(
         of content: String = "the body", expected: String? = "a JSON object",
         whenEmpty emptiness: String? = "is empty, not a JSON object"

@@ -1,19 +1,19 @@
 public import JSON
 
-/// Reads the fields of a request, and notes what is wrong with them in the order of reading.
+/// Reads the fields of a request, and records their problems in reading order.
 ///
-/// Reading does not throw: a required field that is wrong reads as an empty value, which ``Fields/read(_:)`` gives nobody.
+/// Reading does not throw: a wrong required field reads as an empty value, which ``Fields/read(_:)`` never returns.
 public struct FieldReader: Sendable {
-    /// The name by which the elements of a content that is a list are read.
+    /// The name for the elements of content that is a list.
     public static let elements = ""
 
-    /// The members; items of a query are texts.
+    /// The members; query items are strings.
     public let object: JSONObject
-    /// What was wrong so far.
+    /// The problems so far.
     public private(set) var problems: [FieldProblem] = []
     @usableFromInline let policy: FieldPolicy
     private let isQuery: Bool
-    /// Where the object stands; its place in a list is a part of the path that nobody needs unless something is wrong.
+    /// The path of the object; its index in a list is added only when a problem needs it.
     private let base: String
     private let index: Int?
 
@@ -25,20 +25,20 @@ public struct FieldReader: Sendable {
 
     // MARK: Values
 
-    /// A text that must be there.
+    /// A required string.
     public mutating func text(_ name: String, atLeast minimum: Int? = nil, atMost maximum: Int? = nil) -> String {
         optionalText(name, isRequired: true, atLeast: minimum, atMost: maximum) ?? ""
     }
 
-    /// A text; `nil` when it is absent, wrong, or `null` where that is allowed.
+    /// A string; `nil` when it is absent, wrong, or an allowed `null`.
     ///
     /// - Parameters:
     ///   - name: the field's name.
-    ///   - otherName: a spelling that counts when there is no field of that name.
+    ///   - otherName: an alternative spelling, used when no field has `name`.
     ///   - isRequired: whether its absence is a problem.
-    ///   - acceptsNull: whether `null` is no problem; it satisfies a requirement.
-    ///   - minimum: the fewest characters; for a required text those of the policy.
-    ///   - maximum: the most Unicode scalars; in a body those of the policy.
+    ///   - acceptsNull: whether `null` is allowed; it satisfies a requirement.
+    ///   - minimum: the fewest characters; for a required string, by default the policy's.
+    ///   - maximum: the most Unicode scalars; in a body, by default the policy's.
     public mutating func optionalText(
         _ name: String, or otherName: String? = nil, isRequired: Bool = false, acceptsNull: Bool = false,
         atLeast minimum: Int? = nil, atMost maximum: Int? = nil
@@ -63,7 +63,7 @@ public struct FieldReader: Sendable {
         let minimum = minimum ?? (isRequired ? policy.textLengths.lowerBound : 0)
         let maximum = maximum ?? (isQuery ? .max : policy.textLengths.upperBound)
         if isRequired, policy.emptyIsAbsent, text.utf8.isEmpty { return .missing }
-        // Counting characters takes long; whether there is one the bytes tell, and a text has never more scalars than bytes.
+        // Counting characters is slow: bytes tell whether there is one, and a string never has more scalars than bytes.
         let isLongEnough = minimum <= 1 ? text.utf8.count >= minimum : text.prefix(minimum).count == minimum
         if !isLongEnough { return .tooShort(minimum: minimum) }
         let isShortEnough = text.utf8.count <= maximum || text.unicodeScalars.count <= maximum
@@ -73,7 +73,7 @@ public struct FieldReader: Sendable {
     /// A boolean.
     public mutating func bool(_ name: String) -> Bool? { value(name, .wrongType, expecting: "a boolean", \.bool) }
 
-    /// A whole number in a range; in a query its digits.
+    /// A whole number in a range; in a query, its digits.
     public mutating func int(_ name: String, in range: ClosedRange<Int>) -> Int? {
         let isQuery = isQuery
         return value(name, expecting: "a whole number from \(range.lowerBound) to \(range.upperBound)") {
@@ -81,7 +81,7 @@ public struct FieldReader: Sendable {
         }
     }
 
-    /// A number in a range, as it was written.
+    /// A number in a range, as written.
     public mutating func number(
         _ name: String, in range: ClosedRange<Double>, isRequired: Bool = false
     ) -> JSONNumber? {
@@ -91,7 +91,7 @@ public struct FieldReader: Sendable {
         }
     }
 
-    /// One of the values of a type.
+    /// One of a type's values.
     public mutating func choice<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, of type: Choice.Type = Choice.self, isRequired: Bool = false
     ) -> Choice? {
@@ -103,7 +103,7 @@ public struct FieldReader: Sendable {
         return choice
     }
 
-    /// A time that `read` takes from a text; a number that could be one is told as that.
+    /// A time that `read` parses from a string; a number that could be a time is reported as such.
     public mutating func time<Time>(
         _ name: String, isRequired: Bool = false, _ read: (String) -> Time?
     ) -> Time? {
@@ -133,7 +133,7 @@ public struct FieldReader: Sendable {
         return list
     }
 
-    /// A list of texts.
+    /// A list of strings.
     public mutating func texts(_ name: String, isRequired: Bool = false) -> [String]? {
         guard let list = list(name, isRequired: isRequired) else { return nil }
         for (index, element) in list.enumerated() where element.string == nil {
@@ -143,7 +143,7 @@ public struct FieldReader: Sendable {
         return list.compactMap(\.string)
     }
 
-    /// What `read` makes of a value; `nil` when the field is absent, or `read` gives nothing, which is a problem.
+    /// What `read` makes of a value; `nil` when the field is absent, or when `read` returns `nil`, which is a problem.
     public mutating func value<Value>(
         _ name: String, isRequired: Bool = false, _ kind: FieldProblem.Kind = .wrongValue, expecting expected: String,
         _ read: (JSON) -> Value?
@@ -154,10 +154,10 @@ public struct FieldReader: Sendable {
         return value
     }
 
-    /// Whether there is a member that is null.
+    /// Whether the member exists and is null.
     public func isNull(_ name: String) -> Bool { object[name]?.isNull == true }
 
-    // MARK: Objects in it
+    // MARK: Nested objects
 
     /// What `read` makes of an object; `nil` when it is absent or wrong.
     public mutating func nested<Value>(
@@ -170,7 +170,8 @@ public struct FieldReader: Sendable {
         return value
     }
 
-    /// What `read` makes of each object of a list; where all problems are told, those of elements that are none come first.
+    /// What `read` makes of each object of a list; when all problems are reported, elements that are not objects come
+    /// first.
     @inlinable public mutating func objects<Value>(
         _ name: String, isRequired: Bool = false, _ read: (inout FieldReader) -> Value
     ) -> [Value] {
@@ -187,7 +188,7 @@ public struct FieldReader: Sendable {
         return values
     }
 
-    /// Notes elements that are no objects, where all problems are told.
+    /// Records elements that are not objects, when all problems are reported.
     @usableFromInline mutating func noteOthers(in list: [JSON], of path: String) {
         guard policy.tellsAll else { return }
         for (index, element) in list.enumerated() where element.object == nil {
@@ -195,7 +196,7 @@ public struct FieldReader: Sendable {
         }
     }
 
-    /// A reader of an element of a list; `nil` when it is no object, which is noted unless it was before.
+    /// A reader of a list element; `nil` when it is not an object, which is recorded unless it already was.
     @usableFromInline mutating func reader(of element: JSON, at index: Int, of path: String) -> FieldReader? {
         if let object = element.object { return FieldReader(object, policy, at: path, index: index) }
         if !policy.tellsAll { note(element, at: index, of: path, expected: "an object") }
@@ -204,27 +205,27 @@ public struct FieldReader: Sendable {
 
     // MARK: Problems
 
-    /// Refuses members of other names.
+    /// Refuses members with other names.
     public mutating func refuseUnknown(_ known: [String]) {
         let unknown = object.first { member in !known.contains { $0.hasSameBytes(as: member.name) } }
         if let unknown { report(unknown.name, .unknown(unknown.name, known: known), found: unknown.value) }
     }
 
-    /// Notes what is wrong with a field by a rule of the vendor's own.
+    /// Records a problem with a field by a rule of the vendor's own.
     ///
-    /// - Parameter reason: what was found and what would be right, behind the field's name.
+    /// - Parameter reason: what was found and what would be right, following the field's name.
     public mutating func refuse(_ name: String, _ reason: String) {
         report(name, .other(reason), found: object[name])
     }
 
-    /// Notes what is wrong with a field.
+    /// Records a problem with a field.
     public mutating func report(
         _ name: String, _ kind: FieldProblem.Kind, expected: String = "", found: JSON? = nil
     ) {
         add(FieldProblem(path: path(to: name), kind: kind, expected: expected, found: found, isInQuery: isQuery))
     }
 
-    /// Notes that an element of a list has another type.
+    /// Records that a list element has the wrong type.
     @usableFromInline mutating func note(_ element: JSON, at index: Int, of list: String, expected: String) {
         let path = list + policy.indexSigns.before + String(index) + policy.indexSigns.behind
         add(FieldProblem(path: path, kind: .wrongType, expected: expected, found: element, list: list))
@@ -234,15 +235,15 @@ public struct FieldReader: Sendable {
         for problem in problems { add(problem) }
     }
 
-    /// Whether nothing that is read any more makes a difference.
+    /// Whether further reading makes no difference.
     @usableFromInline var isOver: Bool { !policy.tellsAll && !problems.isEmpty }
 
-    /// ours: a long list of broken elements needs no answer of its length.
+    /// ours: a long list of broken elements does not need an equally long answer.
     public static let mostProblems = 100
 
     private mutating func add(_ problem: FieldProblem) {
         guard !isOver else { return }
-        // The first missing one is kept behind all others: it may decide on the failure.
+        // The first missing field is kept even past the limit: it may decide the failure.
         if problems.count < Self.mostProblems
             || problem.kind == .missing && !problems.contains(where: { $0.kind == .missing })
         {

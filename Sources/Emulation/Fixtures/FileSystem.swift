@@ -4,29 +4,29 @@
     import Glibc
 #endif
 
-/// What fixtures, and commands, need of the file system, by the system's own calls: a start makes hundreds of them.
+/// The file system operations of fixtures and commands, as direct system calls: a start makes hundreds of them.
 public enum FileSystem {
-    /// What became of reading a file.
+    /// The outcome of reading a file.
     enum Reading {
         case content([UInt8])
         case absent
         case unreadable
-        /// Something that is not read at all, in words that follow its name.
+        /// Something that is not read at all; the reason follows its name.
         case refused(String)
     }
 
-    /// What a name stands for.
+    /// What a path refers to.
     enum Kind {
         case file
         case folder
-        /// Something that is neither, in words that follow its name.
+        /// Neither file nor folder; the reason follows its name.
         case other(String)
     }
 
-    /// The longest file that is read, in bytes: a large picture, and far from what would fill the memory.
+    /// The longest file that is read, in bytes: enough for a large picture, far too little to fill the memory.
     static let longestFile = 16 << 20
 
-    /// Whether something of that name is there.
+    /// Whether something exists at the path.
     public static func holds(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The working directory.
@@ -36,19 +36,19 @@ public enum FileSystem {
         return String(cString: path)
     }
 
-    /// Where a path leads, all links followed; `nil` where that is nothing.
+    /// The path with all links resolved; `nil` when it leads nowhere.
     public static func realPath(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
     }
 
-    /// Whether a real path is the folder of that real path, or lies below it.
+    /// Whether a real path is the given folder (also a real path) or lies below it.
     static func lies(_ path: String, in folder: String) -> Bool {
         path == folder || path.hasPrefix(folder.hasSuffix("/") ? folder : folder + "/")
     }
 
-    /// The names in a folder, in no order, and no more than that; none if it is no folder.
+    /// The names in a folder, unordered, up to `count`; empty if it is not a folder.
     static func names(in folder: String, atMost count: Int) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
@@ -57,18 +57,18 @@ public enum FileSystem {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
                 String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
             }
-            // What begins with a dot is the folder itself, the one above, or not meant for us.
+            // Names that begin with a dot are the folder itself, its parent, or hidden.
             if !name.hasPrefix(".") { names.append(name) }
         }
         return names
     }
 
-    /// Whether a folder has the name, links followed.
+    /// Whether the path is a folder, links followed.
     public static func isFolder(_ path: String) -> Bool {
         if case .folder? = kind(of: path)?.kind { true } else { false }
     }
 
-    /// What a name stands for, links followed, and whether it is one; `nil` for nothing at all.
+    /// What a path refers to, links followed, and whether it is itself a link; `nil` when it does not exist.
     static func kind(of path: String) -> (kind: Kind, isLink: Bool)? {
         var facts = stat()
         guard lstat(path, &facts) == 0 else { return nil }
@@ -95,7 +95,7 @@ public enum FileSystem {
         }
     }
 
-    /// Where a link leads; nothing for what is none.
+    /// Where a link leads; empty for anything but a link.
     public static func target(of link: String) -> String {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { bytes in
@@ -105,11 +105,11 @@ public enum FileSystem {
         return String(decoding: bytes, as: UTF8.self)
     }
 
-    /// Reads a file that lies in a folder, given by its real path, and does not leave it through links.
+    /// Reads a file inside a folder, given by its real path; links may not lead out of the folder.
     ///
-    /// Nothing is opened that could keep whoever opens it waiting, or that reading would change.
+    /// Never opens anything that could block the caller, or that reading would change.
     static func read(_ path: String, in root: () -> String?) -> Reading {
-        // The system would take the path to end there.
+        // The system would end the path at the NUL.
         guard !path.utf8.contains(0) else { return .absent }
         guard let (kind, _) = kind(of: path) else {
             return errno == ENOENT || errno == ENOTDIR ? .absent : errno == ELOOP ? loop : .unreadable
@@ -119,7 +119,7 @@ public enum FileSystem {
         case .folder: return .refused("is a folder; expected a file")
         case .other(let words): return .refused(words)
         }
-        // Something else may have taken the name by now.
+        // The name may refer to something else by now.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return errno == ENOENT || errno == ENOTDIR ? .absent : .unreadable }
         defer { close(descriptor) }
@@ -134,7 +134,7 @@ public enum FileSystem {
 
     private static var loop: Reading { .refused("is a loop of links; expected a file") }
 
-    /// Where an open file lies; `nil` where the system does not tell.
+    /// The path of an open file; `nil` when the system does not provide it.
     private static func realPath(of descriptor: Int32) -> String? {
         #if canImport(Darwin)
             var path = [CChar](repeating: 0, count: Int(PATH_MAX))
@@ -149,7 +149,7 @@ public enum FileSystem {
     private static func content(of descriptor: Int32, size: Int) -> Reading {
         guard size <= longestFile else { return tooLong("\(size)") }
         var content: [UInt8] = []
-        // A file may grow meanwhile, and some have no size.
+        // A file may grow in the meantime, and some report no size.
         var room = size
         repeat {
             guard let piece = piece(of: descriptor, atMost: max(room, 4096)) else { return .unreadable }
@@ -164,7 +164,7 @@ public enum FileSystem {
         .refused("has \(size) bytes; a fixture file may have \(longestFile)")
     }
 
-    /// What comes next in a file, empty at its end; `nil` where it cannot be read.
+    /// The next bytes of a file, empty at its end; `nil` when it cannot be read.
     public static func piece(of descriptor: Int32, atMost count: Int) -> [UInt8]? {
         var failed = false
         let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in

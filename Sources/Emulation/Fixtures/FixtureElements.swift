@@ -1,6 +1,6 @@
 internal import JSON
 
-/// The elements of a list in a fixture or in JSON; each place is made when it is asked for, since a list may be long.
+/// The elements of a list in a fixture or in JSON; each node is created on demand, since a list may be long.
 public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
     private enum Content {
         case yaml([YAMLNode])
@@ -23,7 +23,7 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
         content = .json(elements, path)
     }
 
-    /// These places.
+    /// Creates a list of these nodes.
     public init(arrayLiteral elements: FixtureNode...) {
         file = ""
         content = .places(elements)
@@ -32,7 +32,7 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
     /// The position of the first element.
     public var startIndex: Int { 0 }
 
-    /// The position behind the last element.
+    /// The position after the last element.
     public var endIndex: Int {
         switch content {
         case .yaml(let elements): elements.count
@@ -41,7 +41,7 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
         }
     }
 
-    /// The place of the element at that position.
+    /// The node of the element at that position.
     public subscript(position: Int) -> FixtureNode {
         switch content {
         case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))

@@ -1,13 +1,13 @@
 public import JSON
 
-/// A folder of fixtures that is in force, and what of it nobody reads.
+/// A fixture folder in use, and its files that are never read.
 public struct FixtureLayer: Sendable {
     /// The folder, from the root of the file system.
     public let folder: String
-    /// Files, or whole folders with a slash behind them, that look like fixtures and are read by nobody; each with a hint.
+    /// Unread files, or whole folders with a trailing slash, that look like fixtures; each with a hint.
     public let unread: [String]
 
-    /// What to tell people of each file that nobody reads.
+    /// A warning for each unread file.
     public var warnings: [String] {
         unread.map { "nobody reads \(FixtureStore.join(folder, $0))" }
     }
@@ -19,12 +19,12 @@ public struct FixtureLayer: Sendable {
 }
 
 extension FixtureStore {
-    /// The layers, the topmost first, once all vendors were read.
+    /// The layers, topmost first, once all vendors have been read.
     ///
-    /// Of the bottom layer, which is complete and came with the program, nothing is looked for.
+    /// The bottom layer is not checked: it is complete and ships with the program.
     ///
     /// - Parameter vendors: the folders of the vendors.
-    /// - Throws: what keeps a folder from being listed.
+    /// - Throws: the problem that prevents listing a folder.
     func layers(of vendors: [String]) throws(FixtureProblem) -> [FixtureLayer] {
         guard let bottom = layers.last else { return [] }
         return try layers.map { layer throws(FixtureProblem) in
@@ -42,7 +42,7 @@ extension FixtureStore {
         -> [String]
     {
         let unread = try usage(of: layer).unread.filter { path in
-            // What comes with the program is right where it is, such as schemas for editors.
+            // Files that ship with the program are right where they are, such as schemas for editors.
             Self.looksLikeFixture(path) && !FileSystem.holds(Self.join(bottom, path))
         }
         let strangers = unread.compactMap { Self.folder(of: $0) }.filter { !vendors.contains($0) }
@@ -50,7 +50,7 @@ extension FixtureStore {
         return Set(strangers).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
     }
 
-    /// Texts for people, code and contract cases, which only a run of them reads, are no fixtures of a server.
+    /// Documentation, code and contract cases, which only a contract run reads, are not fixtures of a server.
     private static func looksLikeFixture(_ path: String) -> Bool {
         ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
     }

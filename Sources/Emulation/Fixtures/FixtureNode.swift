@@ -1,31 +1,31 @@
 public import JSON
 
-/// A place in a YAML fixture that knows where it stands, so that every complaint names line and column.
+/// A node of a YAML fixture that knows its position, so that every complaint names line and column.
 ///
-/// Scalars follow the core schema of YAML 1.2: plain `true`, `12`, `1.5` and `null` are no strings, and quotes make
-/// one of anything.
+/// Scalars follow the core schema of YAML 1.2: plain `true`, `12`, `1.5` and `null` are not strings; anything in quotes
+/// is.
 ///
-/// A place can also be one in JSON, so that a control call, a state file and a fixture are read by the same code. The JSON
-/// is not copied: a place takes no more than the value and the way to it.
+/// A node can also be part of a JSON value, so that control calls, state files and fixtures share the same code. The
+/// JSON is not copied: a node holds only the value and the path to it.
 public struct FixtureNode {
     enum Content {
-        /// A node, and where the member's name stands whose value it is.
+        /// A node, and for a member's value the position of the member's name.
         case yaml(YAMLNode, name: YAMLNode?)
         case json(JSON, FixturePath)
     }
 
     private let file: String
     private let content: Content
-    /// Where records go that cannot be read; `nil` where the first problem ends the reading.
+    /// Collects records that cannot be read; `nil` when the first problem ends the reading.
     private let salvage: Salvage?
 
     init(file: FixtureStore.File) throws(FixtureProblem) {
         self.init(file: file.path, .yaml(try YAMLReader.root(of: file), name: nil))
     }
 
-    /// JSON read as if it stood in a fixture; its problems name a path such as `users[3].id` instead of a line.
+    /// Reads JSON as if it stood in a fixture; its problems name a path such as `users[3].id` instead of a line.
     ///
-    /// - Parameter salvage: where records go that cannot be read; see ``forEachRecord(_:)``.
+    /// - Parameter salvage: collects records that cannot be read; see ``forEachRecord(_:)``.
     public init(_ json: JSON, from source: String, settingAside salvage: Salvage? = nil) {
         self.init(file: source, .json(json, .root), salvage)
     }
@@ -36,7 +36,7 @@ public struct FixtureNode {
         self.salvage = salvage
     }
 
-    /// A problem at this place.
+    /// A problem at this node.
     public func problem(_ message: String) -> FixtureProblem {
         switch content {
         case .yaml(let node, _): problem(message, at: node)
@@ -54,18 +54,18 @@ public struct FixtureNode {
         FixtureProblem(file: file, line: node.line, column: node.column, message: message)
     }
 
-    /// What a client sent, as it was kept: repeated names stay, since a client may send them and nobody refuses it.
+    /// JSON as a client sent it: repeated names stay, since clients may send them and no one refuses them.
     ///
-    /// Whoever looks for members in it finds what the routes find.
+    /// Looking up members in it gives what the routes find.
     public func verbatim() throws(FixtureProblem) -> JSON {
         if case .json(let json, _) = content { json } else { try json() }
     }
 
-    /// The value as JSON, members in order and each name once.
+    /// The value as JSON, members in order, each name unique.
     public func json() throws(FixtureProblem) -> JSON {
         switch content {
         case .json(let json, _):
-            // Names the place of the repeated member.
+            // Reports the position of the repeated member.
             if json.repeatsNames { try checkNames() }
             return json
         case .yaml(let node, _):
@@ -108,7 +108,7 @@ public struct FixtureNode {
         }
     }
 
-    /// The reader of YAML has refused repeated members before this.
+    /// The YAML reader has already refused repeated members.
     private func members(of mapping: [YAMLNode.Member]) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
         var members: [(name: String, value: FixtureNode)] = []
         members.reserveCapacity(mapping.count)
@@ -132,12 +132,12 @@ public struct FixtureNode {
         }
     }
 
-    /// The mapping here, which may have these members and no other.
+    /// The mapping here, which may have only these members.
     public func mapping(_ allowed: String...) throws(FixtureProblem) -> FixtureMapping { try mapping(allowed) }
 
-    /// The mapping here, which may have these members and no other.
+    /// The mapping here, which may have only these members.
     public func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
-        // Before a place is made of each of them: there may be a million.
+        // Checked before creating a node per member: there may be a million.
         if case .json(.object(let object), let path) = content {
             let unknown = object.members.first { !allowed.contains($0.name) }
             if let unknown {
@@ -166,32 +166,32 @@ public struct FixtureNode {
         }
     }
 
-    /// Reads each element of the list here, which may have so many, as a record of its own.
+    /// Reads each element of the list here, up to the limit, as a separate record.
     ///
-    /// Where records are set aside, one that cannot be read costs no other. What is read must change nothing before it
-    /// was found right.
+    /// When records are set aside, an unreadable one does not affect the others. `read` must not change anything before
+    /// it has validated the record.
     public func forEachRecord(
         atMost limit: Int = .max, _ read: (FixtureNode) throws(FixtureProblem) -> Void
     ) throws(FixtureProblem) {
         for element in try elements(atMost: limit) { try element.readRecord(read) }
     }
 
-    /// Reads the record here, or sets it aside where that is wanted.
+    /// Reads the record here, or sets it aside if enabled.
     public func readRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
         guard let salvage, case .json(let value, let path) = content else { return try read(self) }
         let count = salvage.parts.count
         do {
             try read(self)
         } catch {
-            // What was set aside inside of it goes with it.
+            // Parts set aside inside it go with it.
             salvage.setAside(
                 Salvage.Part(path: path.text, problem: error.message, value: value), insteadOfAllAfter: count)
         }
     }
 
-    /// The elements of a sequence that may have so many.
+    /// The elements of a sequence with at most `limit` elements.
     ///
-    /// What is beyond a bound is refused before any of it is read, and never dropped without a word.
+    /// Anything beyond a limit is refused before any of it is read, and never dropped silently.
     public func elements(atMost limit: Int) throws(FixtureProblem) -> FixtureElements {
         let elements = try elements()
         guard elements.count <= limit else {
@@ -212,13 +212,13 @@ public struct FixtureNode {
         return int
     }
 
-    /// The number here, which may have a fraction.
+    /// The number here, possibly with a fraction.
     public func number() throws(FixtureProblem) -> Double {
         guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
         return number
     }
 
-    /// The moment here, which a clock could show, in Unix seconds.
+    /// The moment here, within the clock's range, in Unix seconds.
     public func moment() throws(FixtureProblem) -> Moment {
         let moment = Moment(unixSeconds: try number())
         guard Moment.representable.contains(moment) else {
@@ -227,12 +227,12 @@ public struct FixtureNode {
         return moment
     }
 
-    /// The moment here, in Unix seconds, as an export has it.
+    /// The moment here, in Unix seconds, as written in an export.
     ///
-    /// It may lie beyond what a clock shows: what begins on the last day of 9999 ends after it.
+    /// It may lie outside the clock's range: what begins on the last day of 9999 ends after it.
     public func keptMoment() throws(FixtureProblem) -> Moment { Moment(unixSeconds: try number()) }
 
-    /// The whole number here, which lies in a range.
+    /// The whole number here, within a range.
     public func int(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
         let number = try int()
         guard range.contains(number) else {
@@ -259,7 +259,7 @@ public struct FixtureNode {
         return choice
     }
 
-    /// The value here that is neither mapping nor list; `nil` for those.
+    /// The scalar here; `nil` for a mapping or list.
     private var scalar: JSON? {
         switch content {
         case .yaml(let node, _):
@@ -308,7 +308,7 @@ public struct FixtureMapping {
     /// The member of that name, or `nil`.
     public subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
 
-    /// The member of that name, which must be there.
+    /// The member of that name, which must exist.
     public func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value

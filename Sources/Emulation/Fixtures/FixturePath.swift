@@ -1,4 +1,4 @@
-/// The way to a value in a JSON document; it is written out only where a problem names it.
+/// The path to a value in a JSON document; it is rendered only when a problem names it.
 indirect enum FixturePath {
     /// The document itself.
     case root

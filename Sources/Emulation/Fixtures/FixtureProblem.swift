@@ -2,14 +2,14 @@
 public struct FixtureProblem: Error, Sendable, Hashable {
     /// The file as a person would name it.
     public let file: String
-    /// The line, counted from 1; `nil` when the file as a whole is meant.
+    /// The line, counted from 1; `nil` when the problem concerns the whole file.
     public let line: Int?
     /// The column, counted from 1.
     public let column: Int?
     /// What was found and what would be right.
     public let message: String
 
-    /// A problem at that place.
+    /// Creates a problem at that position.
     public init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
         self.file = file
         self.line = line

@@ -1,10 +1,10 @@
 extension FixtureStore {
-    /// How many bytes the files may have together: they are read again with each change.
+    /// The maximum total size of the files in bytes: every change reads them again.
     private static let mostBytes = 256 << 20
 
-    /// A short text that changes when any file of these folders does, as the layers show them.
+    /// A short string that changes when any file of these folders does, as seen through the layers.
     ///
-    /// - Throws: the first thing among them that cannot be read as a file, or is too much.
+    /// - Throws: the first entry that cannot be read as a file or exceeds a limit.
     public func fingerprint(of folders: [String]) throws(FixtureProblem) -> String {
         var hash = Hash()
         var count = 0
@@ -21,7 +21,7 @@ extension FixtureStore {
         return hash.text
     }
 
-    /// A file that went away meanwhile, or that nobody needs and may not be read, counts by its name alone.
+    /// A file that has disappeared, or that is not needed and may not be read, counts by its name alone.
     private func bytes(at path: String) throws(FixtureProblem) -> [UInt8] {
         switch look(path) {
         case .content(_, let file): file.bytes
@@ -30,7 +30,7 @@ extension FixtureStore {
         }
     }
 
-    /// After FNV-1a, eight bytes at a time: it tells versions apart and protects nothing.
+    /// Based on FNV-1a, eight bytes at a time: it distinguishes versions and protects nothing.
     private struct Hash {
         private var hash: UInt64 = 0xCBF2_9CE4_8422_2325
 
@@ -55,9 +55,9 @@ extension FixtureStore {
         }
     }
 
-    /// The files below a layer that were read, and those that nobody asked for, by their paths in it.
+    /// The files below a layer that were read, and those that were not, by their paths within it.
     ///
-    /// - Throws: the first thing that is no file and no folder, leaves the layer, or is too much.
+    /// - Throws: the first entry that is neither file nor folder, leaves the layer, or exceeds a limit.
     public func usage(of layer: String) throws(FixtureProblem) -> (read: [String], unread: [String]) {
         let walk = FixtureWalk(layer, below: "")
         if let problem = walk.problem { throw problem }

@@ -4,9 +4,9 @@
     import Glibc
 #endif
 
-/// What tells one version of a set of files from another without reading them.
+/// Distinguishes versions of a set of files without reading them.
 public struct FixtureStamps: Sendable, Hashable {
-    /// The facts about a file that some change of it changes: a file is overwritten, or another one takes its name.
+    /// File attributes that reveal a change, whether the file is overwritten or replaced.
     private struct Stamp: Hashable {
         let size: Int64
         let inode: UInt64
@@ -28,10 +28,10 @@ public struct FixtureStamps: Sendable, Hashable {
     }
 
     private var stamps: [String: Stamp] = [:]
-    /// What keeps somebody from seeing all files.
+    /// Problems that kept some of the files from being seen.
     private var problems: [FixtureProblem] = []
 
-    /// Stamps of no files.
+    /// Creates stamps of no files.
     public init() {}
 
     fileprivate mutating func add(_ walk: FixtureWalk) {

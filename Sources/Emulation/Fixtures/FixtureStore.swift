@@ -1,8 +1,8 @@
 import Synchronization
 
-/// The fixture files: a bottom layer that is complete and, file by file, layers over it.
+/// The fixture files: a complete bottom layer, overlaid file by file.
 public struct FixtureStore: Sendable {
-    /// One file with the name by which people know it.
+    /// A file with the path that people know it by.
     public struct File: Sendable {
         /// The path that error messages show.
         public let path: String
@@ -14,7 +14,7 @@ public struct FixtureStore: Sendable {
     public let layers: [String]
     private let reads = Reads()
 
-    /// What was read, so that somebody can tell which files of a layer count, and where the layers really are.
+    /// Tracks which files were read, to tell which files of a layer count, and the layers' real paths.
     private final class Reads: Sendable {
         let paths = Mutex<Set<String>>([])
         private let roots = Mutex<[String: String]>([:])
@@ -29,7 +29,7 @@ public struct FixtureStore: Sendable {
         }
     }
 
-    /// A store over these folders; a file of an earlier one hides the same file of a later one.
+    /// Creates a store over these folders; a file in an earlier one hides the same file in a later one.
     public init(layers: [String]) {
         self.layers = layers
     }
@@ -39,7 +39,7 @@ public struct FixtureStore: Sendable {
         candidates.first { folder in files.allSatisfy { FileSystem.holds(join(folder, $0)) } }
     }
 
-    /// The first layer whose folder is not there.
+    /// The first layer whose folder does not exist.
     public var missingLayer: String? {
         layers.first { !FileSystem.holds($0) }
     }
@@ -58,7 +58,7 @@ public struct FixtureStore: Sendable {
         }
     }
 
-    /// What is found at a path, in the first layer that has something there.
+    /// What a path leads to, in the first layer that has something there.
     enum Look {
         case content(full: String, File)
         case absent
@@ -80,7 +80,7 @@ public struct FixtureStore: Sendable {
         return .absent
     }
 
-    /// Whether somebody asked for that file, by the path to it.
+    /// Whether the file at that full path was requested.
     func wasRead(_ full: String) -> Bool { reads.paths.withLock { $0.contains(full) } }
 
     /// Reads the YAML document at that path.
@@ -88,12 +88,12 @@ public struct FixtureStore: Sendable {
         try FixtureNode(file: try file(path))
     }
 
-    /// The names of the files in that folder over all layers, sorted; empty without such a folder.
+    /// The names of the files in that folder across all layers, sorted; empty when no layer has the folder.
     public func names(in folder: String) -> [String] {
         var names: Set<String> = []
         // A layer need not have every folder.
         for layer in layers {
-            // Whoever has more is told so when all files are counted.
+            // The limit is reported when all files are counted.
             names.formUnion(FileSystem.names(in: Self.join(layer, folder), atMost: FixtureWalk.mostEntries))
         }
         return names.sorted()
@@ -117,21 +117,21 @@ public struct VendorFixtures: Sendable {
     private let folder: String
     private let makings = Makings()
 
-    /// What was made of the files, by its type.
+    /// Values made from the files, by type.
     private final class Makings: Sendable {
         let values = Mutex<[ObjectIdentifier: any Sendable]>([:])
     }
 
-    /// The files below that folder of a store.
+    /// Creates the fixtures below that folder of a store.
     public init(store: FixtureStore, folder: String) {
         self.store = store
         self.folder = folder
     }
 
-    /// Reads a file of the vendor's folder.
+    /// Reads a file from the vendor's folder.
     public func file(_ path: String) throws(FixtureProblem) -> FixtureStore.File { try store.file("\(folder)/\(path)") }
 
-    /// Reads the file of the vendor's folder that a fixture names; a problem with it stands where it is named.
+    /// Reads the file that a fixture names, from the vendor's folder; a problem is reported where it is named.
     public func file(named node: FixtureNode) throws(FixtureProblem) -> FixtureStore.File {
         let path = try node.string()
         do {
@@ -141,12 +141,12 @@ public struct VendorFixtures: Sendable {
         }
     }
 
-    /// Reads a YAML document of the vendor's folder.
+    /// Reads a YAML document from the vendor's folder.
     public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try store.document("\(folder)/\(path)")
     }
 
-    /// A value that is made of these files once, whoever asks for it.
+    /// A value made from these files once, shared by all callers.
     func once<Value: Sendable>(_ make: () throws(FixtureProblem) -> Value) throws(FixtureProblem) -> Value {
         let type = ObjectIdentifier(Value.self)
         if let value = makings.values.withLock({ $0[type] as? Value }) { return value }

@@ -1,15 +1,15 @@
-/// The files below a folder of one layer, and what keeps somebody from going through all of it.
+/// The files below a folder of one layer, and the first problem that stops the walk.
 ///
 /// Links are followed while they stay in the layer: a mounted folder may consist of them.
 struct FixtureWalk {
     /// How many files and folders one folder of a layer may hold; the installed fixtures of a vendor are a few dozen.
     static let mostEntries = 4096
-    /// How deep folders may lie in each other.
+    /// How deeply folders may be nested.
     static let mostFolders = 32
 
-    /// The files' paths in the layer, in no order; hidden ones are left out.
+    /// The files' paths in the layer, unordered, without hidden files.
     private(set) var paths: [String] = []
-    /// The first thing that is no file and no folder, leaves the layer, or is too much.
+    /// The first entry that is neither file nor folder, leaves the layer, or exceeds a limit.
     private(set) var problem: FixtureProblem?
 
     /// The folder of the layer.
@@ -17,7 +17,7 @@ struct FixtureWalk {
     private let root: String
     private var entries = 0
 
-    /// Goes through the folder of that path in a layer; an empty path is the layer itself.
+    /// Walks the folder at that path in a layer; an empty path is the layer itself.
     init(_ layer: String, below folder: String) {
         self.layer = layer
         root = FileSystem.realPath(layer) ?? layer
@@ -35,7 +35,7 @@ struct FixtureWalk {
         if problem == nil { problem = FixtureProblem(file: FixtureStore.shown(full(path)), message: message) }
     }
 
-    /// - Parameter chain: the real paths of the folder and of those it was come through.
+    /// - Parameter chain: the real paths of the folder and its ancestors in the walk.
     private mutating func visit(_ folder: String, through chain: [String]) {
         guard chain.count <= Self.mostFolders else {
             return refuse(folder, "lies more than \(Self.mostFolders) folders deep")
@@ -54,7 +54,7 @@ struct FixtureWalk {
     }
 
     private mutating func enter(_ path: String, _ name: String, through chain: [String]) {
-        // It may have gone meanwhile.
+        // It may have disappeared in the meantime.
         guard let (kind, isLink) = FileSystem.kind(of: full(path)), let parent = chain.last else { return }
         switch kind {
         case .file: paths.append(path)

@@ -1,23 +1,23 @@
 public import JSON
 
-/// The records of a state that could not be read, so that they cost nothing but themselves.
+/// The records of a state that could not be read, so that nothing else is lost.
 ///
-/// One reading has it; nobody else sees it meanwhile.
+/// Each reading has its own; it is not shared.
 public final class Salvage {
     /// A record that was set aside.
     public struct Part: Sendable, Hashable {
         /// Where it stood, such as `sandboxes[0].state.VENDOR.users[3]`.
         public let path: String
-        /// What was found there and what would be right, with the place.
+        /// What was found there and what would be right, with the position.
         public let problem: String
-        /// The record, as it stood there.
+        /// The record, unchanged.
         public let value: JSON
     }
 
-    /// The records, in the order in which they stood.
+    /// The records, in their original order.
     public private(set) var parts: [Part] = []
 
-    /// Nothing was set aside yet.
+    /// Creates an empty collection.
     public init() {}
 
     func setAside(_ part: Part, insteadOfAllAfter count: Int) {

@@ -1,12 +1,12 @@
 import JSON
 
-/// How a fixture file must be encoded, and what to say of one that is not.
+/// The required encoding of a fixture file, and the complaint about any other.
 enum TextEncoding {
     private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     private static let bigEndianMark: [UInt8] = [0xFE, 0xFF]
     private static let littleEndianMark: [UInt8] = [0xFF, 0xFE]
 
-    /// - Throws: a problem that names the place of the first byte which is no UTF-8, or the encoding that the file has.
+    /// - Throws: a problem that names the position of the first byte that is not UTF-8, or the file's actual encoding.
     static func check(_ file: FixtureStore.File) throws(FixtureProblem) {
         if looksLikeUTF16(file.bytes) {
             throw FixtureProblem(file: file.path, message: "the file is UTF-16; save it as UTF-8")
@@ -17,7 +17,7 @@ enum TextEncoding {
                 in: file, behind: count,
                 "the file is not UTF-8: a byte \(hexadecimal(file.bytes[count])) stands here; save it as UTF-8")
         }
-        // One at the very beginning is harmless.
+        // A mark at the very beginning is harmless.
         if let place = file.bytes.dropFirst(mark.count).place(of: mark) {
             throw problem(in: file, behind: place, "an invisible byte order mark stands here; remove it")
         }
@@ -33,13 +33,13 @@ enum TextEncoding {
             column: String(decoding: line, as: UTF8.self).unicodeScalars.count + 1, message: message)
     }
 
-    /// A mark of UTF-16, or its zeros beside the first characters, which are ASCII in every fixture.
+    /// Looks for a UTF-16 mark, or for zeros beside the first characters, which are ASCII in every fixture.
     private static func looksLikeUTF16(_ bytes: [UInt8]) -> Bool {
         if bytes.starts(with: bigEndianMark) || bytes.starts(with: littleEndianMark) { return true }
         return bytes.count > 1 && (bytes[0] == 0) != (bytes[1] == 0)
     }
 
-    /// How many bytes at the beginning are UTF-8.
+    /// How many leading bytes are valid UTF-8.
     private static func wholeCharacters(_ bytes: [UInt8]) -> Int {
         var decoder = UTF8()
         var iterator = bytes.makeIterator()

@@ -1,12 +1,12 @@
 internal import JSON
 
-/// A value of a YAML document, and where in the file it begins.
+/// A value in a YAML document, and where it begins in the file.
 ///
-/// An object, so that handing a place on costs no more than one count of references.
+/// A class, so that passing it costs only a reference count.
 final class YAMLNode: Sendable {
-    /// What stands there.
+    /// The content of a node.
     enum Content: Sendable {
-        /// A text; one that is plain, without quotes, may mean something else.
+        /// A text; a plain one, without quotes, may be something other than a string.
         case scalar(String, isPlain: Bool)
         case sequence([YAMLNode])
         case mapping([Member])
@@ -30,12 +30,12 @@ final class YAMLNode: Sendable {
         self.column = column
     }
 
-    /// The text of a scalar, whatever it means.
+    /// The text of a scalar, uninterpreted.
     var text: String? {
         if case .scalar(let text, _) = content { text } else { nil }
     }
 
-    /// What a scalar means by the core schema of YAML 1.2; one that is not plain is a string.
+    /// A scalar's value by the core schema of YAML 1.2; one that is not plain is a string.
     static func value(_ text: String, isPlain: Bool) -> JSON {
         guard isPlain else { return .string(text) }
         switch text {
@@ -43,7 +43,7 @@ final class YAMLNode: Sendable {
         case "true": return true
         case "false": return false
         default:
-            // A plain scalar that reads as a JSON number is one; everything else is a string.
+            // A plain scalar that parses as a JSON number is a number; everything else is a string.
             guard let first = text.utf8.first, first == UInt8(ascii: "-") || (0x30...0x39).contains(first),
                 case .number(let number)? = try? JSON.parse(text.utf8)
             else { return .string(text) }

@@ -1,15 +1,15 @@
 internal import CYaml
 
-/// Puts a YAML document together from the events of libyaml, which Yams brings along.
+/// Builds a YAML document from the events of libyaml, which Yams bundles.
 ///
-/// Yams' own nodes know tags, styles and anchors that nobody asks for here, and took a third of a start to be made.
+/// Yams' own nodes carry tags, styles and anchors that are not needed here; building them took a third of startup time.
 final class YAMLReader {
     private let file: String
     private let bytes: UnsafeBufferPointer<UInt8>
     private let parser = UnsafeMutablePointer<yaml_parser_t>.allocate(capacity: 1)
     private var anchors: [String: YAMLNode] = [:]
 
-    /// The root of the only document of a file.
+    /// The root of a file's only document.
     static func root(of file: FixtureStore.File) throws(FixtureProblem) -> YAMLNode {
         try TextEncoding.check(file)
         return try file.bytes.withUnsafeBufferPointer { (bytes) throws(FixtureProblem) in
@@ -23,7 +23,7 @@ final class YAMLReader {
         self.bytes = bytes
         yaml_parser_initialize(parser)
         yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
-        // Of an empty file there is no address.
+        // An empty file has no base address.
         if let start = bytes.baseAddress { yaml_parser_set_input_string(parser, start, bytes.count) }
     }
 
@@ -34,11 +34,11 @@ final class YAMLReader {
 
     private func root() throws(FixtureProblem) -> YAMLNode {
         guard parser.pointee.read_handler != nil else { throw emptiness }
-        // The stream begins, and then a document does, or the stream ends.
+        // The stream begins, followed by a document or the end of the stream.
         _ = try node()
         _ = try node()
         guard let root = try node() else { throw emptiness }
-        // The document ends, and then the stream should.
+        // The document ends, and then the stream should end.
         _ = try node()
         var event = try next()
         defer { yaml_event_delete(&event) }
@@ -52,14 +52,14 @@ final class YAMLReader {
         FixtureProblem(file: file, line: 1, column: 1, message: "the file is empty")
     }
 
-    /// The event's content must be freed.
+    /// Returns the next event; the caller must free its content.
     private func next() throws(FixtureProblem) -> yaml_event_t {
         var event = yaml_event_t()
         guard yaml_parser_parse(parser, &event) == 1 else { throw brokenSyntax }
         return event
     }
 
-    /// The value that comes next; `nil` where something else begins or ends.
+    /// The next value; `nil` when something else begins or ends.
     private func node() throws(FixtureProblem) -> YAMLNode? {
         var event = try next()
         defer { yaml_event_delete(&event) }
@@ -99,7 +99,7 @@ final class YAMLReader {
         return members
     }
 
-    /// The earlier one of two names is told, as a place where the reader can begin to compare.
+    /// Reports the earlier of two equal names, as a starting point for comparison.
     private func checkNames(of members: [YAMLNode.Member]) throws(FixtureProblem) {
         let nodes = members.map(\.name)
         guard Self.repeatsText(nodes) else { return }
@@ -110,14 +110,14 @@ final class YAMLReader {
             message: "this mapping has the same member twice: \(list.joined(separator: ", "))")
     }
 
-    /// Whether two nodes have one text; of few, comparing each with each is quicker than hashing.
+    /// Whether two nodes have the same text; for a few nodes, comparing pairs is faster than hashing.
     private static func repeatsText(_ nodes: [YAMLNode]) -> Bool {
         let texts = nodes.compactMap(\.text)
         guard texts.count <= 16 else { return Set(texts).count < texts.count }
         return texts.indices.contains { index in texts[..<index].contains(texts[index]) }
     }
 
-    /// The node of an event, remembered by its anchor if it has one.
+    /// The node of an event, stored under its anchor if it has one.
     private func keep(_ content: YAMLNode.Content, of event: yaml_event_t) -> YAMLNode {
         let node = YAMLNode(content, line: event.start_mark.line + 1, column: event.start_mark.column + 1)
         let anchor =
@@ -143,7 +143,7 @@ final class YAMLReader {
         return problem(indentationProblem(at: mark) ?? message, at: mark)
     }
 
-    /// What to say of a line that a tab indents, which the library calls a character that cannot start a token.
+    /// The message for a line indented with a tab, which the library calls a character that cannot start a token.
     private func indentationProblem(at mark: yaml_mark_t) -> String? {
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         guard mark.line < lines.count else { return nil }
@@ -152,7 +152,7 @@ final class YAMLReader {
         return "a tab indents this line; YAML wants spaces"
     }
 
-    /// A problem with a sign that no YAML may hold: it is refused before anything counts lines.
+    /// A problem with a character that YAML forbids: it is refused before anything counts lines.
     private func signProblem(_ message: String) -> FixtureProblem {
         let before = bytes.prefix(parser.pointee.problem_offset)
         let line = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).last ?? before[...]

@@ -1,6 +1,6 @@
 import JSON
 
-/// An action that a rule does: its name, and members in which strings may name parts of the exchange.
+/// An action of a rule: its name, and members whose strings may refer to parts of the exchange.
 struct ActionRequest: Sendable {
     let name: String
     private let members: BodyTemplate
@@ -35,7 +35,7 @@ struct ActionRequest: Sendable {
 
     /// The members for an exchange.
     ///
-    /// - Throws: which bound of templates they would exceed.
+    /// - Throws: which template limit they would exceed.
     func members(_ values: TemplateValues) throws(TemplateExcess) -> JSONObject {
         let budget = TemplateBudget()
         let body = members.body(values.values, within: budget)
@@ -45,7 +45,7 @@ struct ActionRequest: Sendable {
 }
 
 extension ActionListing {
-    /// What is wrong with an order that has these members; `nil` when nothing is.
+    /// What is wrong with a request that has these members; `nil` when nothing is.
     func problem(with names: [String]) -> String? {
         let known = members.map(\.name)
         if let unknown = names.first(where: { !known.contains($0) }) {

@@ -1,9 +1,9 @@
 import JSON
 import Wire
 
-/// What a rule does to an exchange: replaces its answer, lets something happen, disturbs the wire, or nothing of these.
+/// What a rule does to an exchange: replaces its answer, performs an action, disturbs the wire, or none of these.
 struct Effect: Sendable {
-    /// What takes the place of the vendor's answer.
+    /// What replaces the vendor's answer.
     enum Replacement: Sendable {
         case failure(String, JSONObject)
         case response(ResponseTemplate)
@@ -16,7 +16,7 @@ struct Effect: Sendable {
     /// The members that describe an effect.
     static let members = ["fail", "parameters", "respond", "do", "fault"]
 
-    /// Reads `fail` (a failure's name, its `parameters` beside it) or `respond`, and `do` and `fault` beside either.
+    /// Reads `fail` (a failure's name, with optional `parameters`) or `respond`, and optional `do` and `fault`.
     init(_ mapping: FixtureMapping, _ scope: InterventionScope) throws(FixtureProblem) {
         if mapping["fail"] != nil, let respond = mapping["respond"] {
             throw respond.nameProblem("respond stands beside fail; an answer is replaced by one of them")
@@ -36,10 +36,10 @@ struct Effect: Sendable {
         wireFault = try mapping["fault"].map(WireFault.init)
     }
 
-    /// Whether the exchange goes on as if there were no rule.
+    /// Whether the exchange continues as if there were no rule.
     var isNone: Bool { replacement == nil && action == nil && wireFault == nil }
 
-    /// In words, for the journal.
+    /// The effect in words, for the journal.
     var summary: String {
         var words: [String] = []
         switch replacement {
@@ -53,11 +53,11 @@ struct Effect: Sendable {
     }
 }
 
-/// A decision of a rule about one exchange.
+/// A rule's decision about one exchange.
 @usableFromInline
 struct Intervention: Sendable {
     let effect: Effect
-    /// Who decided what, for the journal.
+    /// Which rule decided what, for the journal.
     let summary: String
     /// How the answer is sent.
     let transmission: Transmission

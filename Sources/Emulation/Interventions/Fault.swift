@@ -1,12 +1,12 @@
 import JSON
 
-/// Something that is to go wrong with calls of a vendor, set by control call.
+/// A failure to inject into calls of a vendor, set by control call.
 public struct Fault: Sendable {
     /// The vendor's id.
     public let vendor: String
     let routes: Set<String>
     let occurrence: Occurrence
-    /// How often it strikes; `nil` for ever.
+    /// How often it strikes; `nil` for no limit.
     let times: Int?
     let condition: ExchangeCondition
     let effect: Effect
@@ -16,9 +16,10 @@ public struct Fault: Sendable {
     /// The members that a fault may have.
     public static let members = ["vendor", "route", "when", "times"] + Occurrence.members + Effect.members
 
-    /// Reads a fault. Without `route` it is for every route of the vendor; `call: 3` means the third call from now on.
+    /// Reads a fault. Without `route` it applies to every route of the vendor; `call: 3` means the third call from now
+    /// on.
     ///
-    /// `times` says how often it strikes, a number or `always`: once if nothing else is said, but always with `every` and
+    /// `times` says how often it strikes, a number or `always`. The default is once, but `always` with `every` or
     /// `probability`.
     public init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
         let mapping = try node.mapping(Self.members)
@@ -55,7 +56,7 @@ public struct Fault: Sendable {
     }
 }
 
-/// A fault in a sandbox, and what it has seen there.
+/// A fault in a sandbox, with its counters.
 struct ArmedFault: Sendable {
     let fault: Fault
     private(set) var strikes = 0
@@ -66,18 +67,18 @@ struct ArmedFault: Sendable {
         counter = CallCounter(fault.occurrence, seed: seed)
     }
 
-    /// Counts a call that the fault is for.
+    /// Counts a call that the fault applies to.
     ///
-    /// - Returns: whether it is due. One that had to wait behind another strikes at the next call.
+    /// - Returns: whether it is due. A fault that gave way to another strikes at the next call.
     mutating func count(_ matchContext: MatchContext, route: String) -> Bool {
         guard fault.routes.contains(route), fault.condition.holds(for: matchContext) else { return false }
         let isHit = counter.count()
-        // With `times` it strikes from that call on.
+        // With `times`, it strikes from that call on.
         if case .call(let number) = fault.occurrence { return counter.calls >= number }
         return isHit
     }
 
-    /// Strikes once; a fault of one call that may strike more often strikes the next ones too.
+    /// Strikes once; a fault for one call that may strike more often also strikes the next calls.
     ///
     /// - Returns: whether it can strike again.
     mutating func strike() -> Bool {
@@ -86,7 +87,7 @@ struct ArmedFault: Sendable {
         return fault.times.map { strikes < $0 } ?? true
     }
 
-    /// In words, for the journal.
+    /// The fault in words, for the journal.
     var author: String {
         switch fault.occurrence {
         case .call(let number) where fault.times == 1: "armed fault at call \(number)"
@@ -94,7 +95,7 @@ struct ArmedFault: Sendable {
         }
     }
 
-    /// The fault as it was described, and what it has seen.
+    /// The fault as it was described, with its counters.
     var json: JSON {
         var json = fault.description
         json["calls"] = JSON(counter.calls)

@@ -4,10 +4,10 @@ public struct InterventionScope: Sendable {
     let routes: [String]
     let failures: [String]
     let actions: [ActionListing]
-    /// Where files that a response names are read from; `nil` where none can be named.
+    /// The source of files that a response names; `nil` when it may name none.
     let fixtures: VendorFixtures?
 
-    /// A scope of these names.
+    /// Creates a scope with these names.
     @usableFromInline
     init(
         vendor: String, routes: [String], failures: [String], actions: [ActionListing], fixtures: VendorFixtures? = nil
@@ -19,25 +19,25 @@ public struct InterventionScope: Sendable {
         self.fixtures = fixtures
     }
 
-    /// The scope of a mounted vendor, for rules that come by control call.
+    /// Creates the scope of a mounted vendor, for rules set by control call.
     public init(_ vendor: any LoadedVendor) {
         self.init(
             vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failures.map(\.name),
             actions: vendor.actions)
     }
 
-    /// Whether a name, or a pattern with `*`, means a route of the vendor.
+    /// Whether a name, or a pattern with `*`, matches a route of the vendor.
     public func hasRoute(_ name: String) -> Bool {
         let wildcard = Wildcard(name)
         return routes.contains { $0 == name || wildcard.matches($0) }
     }
 
-    /// The name of a failure, as it stands.
+    /// The name of a failure, unchanged.
     func failure(_ node: FixtureNode) throws(FixtureProblem) -> String {
         try name(node, "failure", among: failures)
     }
 
-    /// The names of routes: one, a list, or with `*` all that fit.
+    /// The names of routes: one, a list, or all that match a pattern with `*`.
     func routes(_ node: FixtureNode) throws(FixtureProblem) -> Set<String> {
         guard case .array = try node.json() else { return try matching(node) }
         var routes: Set<String> = []

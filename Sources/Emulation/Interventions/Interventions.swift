@@ -6,7 +6,7 @@ import Wire
 struct Interventions: Sendable {
     private(set) var faults: [ArmedFault] = []
     private(set) var runs: [ScenarioRun] = []
-    /// What faults and scenarios without a seed of their own draw from.
+    /// The random source for faults and scenarios without a seed of their own.
     private var dice: SplitMix64
 
     init(seed: UInt64?) {
@@ -17,10 +17,10 @@ struct Interventions: Sendable {
         SplitMix64(state: seed ?? UInt64.random(in: 0 ... .max))
     }
 
-    /// Whether no exchange can be concerned.
+    /// Whether no exchange can be affected.
     var isEmpty: Bool { faults.isEmpty && runs.isEmpty }
 
-    /// Lets what is armed from now on draw from another seed.
+    /// Changes the seed for everything armed from now on.
     mutating func reseed(_ seed: UInt64?) { dice = Self.dice(seed) }
 
     /// Replaces the faults; each counts calls from now on.
@@ -28,14 +28,14 @@ struct Interventions: Sendable {
         self.faults = faults.map { ArmedFault($0, seed: dice.next()) }
     }
 
-    /// Replaces the active scenarios, each with the index of the state it starts in; the first one goes first.
+    /// Replaces the active scenarios, each with the index of its starting state; the first one takes precedence.
     mutating func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
         runs = scenarios.map { ScenarioRun($0.scenario, state: $0.state, seed: dice.next()) }
     }
 
-    /// Takes over other versions of the scenarios.
+    /// Switches to other versions of the scenarios.
     ///
-    /// - Returns: the names of active ones that ended, since they or the states in which they stood are gone.
+    /// - Returns: the names of active ones that ended because they, or their current states, no longer exist.
     mutating func replace(_ find: (String) -> Scenario?) -> [String] {
         var ended: [String] = []
         runs = runs.compactMap { run in
@@ -46,12 +46,12 @@ struct Interventions: Sendable {
         return ended
     }
 
-    /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
+    /// Counts an exchange in every fault and scenario of its vendor, and decides its outcome.
     ///
-    /// Faults go first, then the scenarios in the order of their activation. A rule of a scenario that does nothing but go
-    /// to another state leaves the answer to those behind it.
+    /// Faults go first, then the scenarios in the order of their activation. A scenario rule that only moves to another
+    /// state leaves the answer to the rules after it.
     mutating func decide(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
-        // A browser asks before a call of its own; what the app sent is counted, not that.
+        // Preflights come from the browser; only the app's own calls count.
         if matchContext.request.isPreflight { return nil }
         var decision = strike(matchContext, vendor, route)
         for index in runs.indices where runs[index].scenario.vendor == vendor {
@@ -80,7 +80,7 @@ struct Interventions: Sendable {
 }
 
 extension Request {
-    /// Whether a browser asks if it may send another request.
+    /// Whether this is a browser's CORS preflight.
     fileprivate var isPreflight: Bool {
         method == .options && fields.count(of: .accessControlRequestMethod) > 0
     }

@@ -1,18 +1,18 @@
-/// Which of the calls that fit are hit.
+/// Which of the matching calls are hit.
 enum Occurrence: Sendable, Hashable {
     /// Every one.
     case always
-    /// The one of that number, counted from 1.
+    /// The call with that number, counted from 1.
     case call(Int)
-    /// Every so manieth.
+    /// Every nth call.
     case every(Int)
     /// Each with that probability, drawn from a seed so that runs can be repeated.
     case probability(Double, seed: UInt64?)
 
-    /// The members that say which.
+    /// The members that describe an occurrence.
     static let members = ["call", "every", "probability", "seed"]
 
-    /// Reads `call`, `every` or `probability` with its `seed`; without any of them every call is meant.
+    /// Reads `call`, `every` or `probability` with its `seed`; without any of them, every call is hit.
     init(_ mapping: FixtureMapping) throws(FixtureProblem) {
         let given = ["call", "every", "probability"].compactMap { name in mapping[name].map { (name, $0) } }
         if let second = given.dropFirst().first {
@@ -55,14 +55,14 @@ enum Occurrence: Sendable, Hashable {
     }
 }
 
-/// Counts the calls that fit, and says which of them are hit.
+/// Counts matching calls, and decides which of them are hit.
 struct CallCounter: Sendable {
     let occurrence: Occurrence
-    /// The calls that fitted so far.
+    /// The matching calls so far.
     private(set) var calls = 0
     private var dice: SplitMix64
 
-    /// - Parameter seed: what the dice start from where the occurrence has no seed of its own.
+    /// - Parameter seed: the initial random state when the occurrence has no seed of its own.
     init(_ occurrence: Occurrence, seed: UInt64) {
         self.occurrence = occurrence
         if case .probability(_, let own?) = occurrence {
@@ -72,19 +72,19 @@ struct CallCounter: Sendable {
         }
     }
 
-    /// Whether a call was to be hit and something else went before it: the next one is hit instead.
+    /// Whether a call was due but something else took precedence: the next one is hit instead.
     private var isOwing = false
 
     /// Counts a call.
     ///
-    /// - Returns: whether it is hit, or the next one in place of an earlier one.
+    /// - Returns: whether this call is hit, possibly in place of an earlier one.
     mutating func count() -> Bool {
         calls += 1
         if isHit() { isOwing = true }
         return isOwing
     }
 
-    /// Notes that the call that was counted last was hit.
+    /// Notes that the last counted call was hit.
     mutating func strike() { isOwing = false }
 
     private mutating func isHit() -> Bool {

@@ -2,18 +2,18 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// A response that a rule gives in place of the vendor's.
+/// A response of a rule, in place of the vendor's.
 struct ResponseTemplate: Sendable {
     private enum Body: Sendable {
         case none
         case json(BodyTemplate)
         case text(TextTemplate)
-        /// A file that is no text goes out as it is.
+        /// A file that is not text is sent unchanged.
         case bytes([UInt8])
     }
 
     let status: HTTPResponse.Status
-    /// ours: what a request brings can be longer than any client takes in a field.
+    /// ours: values from a request can be longer than any client accepts in a field.
     private static let longestFieldValue = 8192
 
     private let fields: [(name: HTTPField.Name, value: TextTemplate)]
@@ -22,8 +22,8 @@ struct ResponseTemplate: Sendable {
 
     /// Reads `status` (200), `headers`, and `body` or `body_file`.
     ///
-    /// A `body` that is a mapping or a list is JSON; a string is text, or JSON when `Content-Type` says so. The ending of
-    /// a file's name tells what it is.
+    /// A `body` that is a mapping or list is JSON; a string is text, or JSON when `Content-Type` says so. A file's type
+    /// follows from its name's extension.
     init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
         let mapping = try node.mapping("status", "headers", "body", "body_file")
         status = try mapping["status"].map(HTTPResponse.Status.init) ?? .ok
@@ -91,13 +91,13 @@ struct ResponseTemplate: Sendable {
 
     /// The response for an exchange.
     ///
-    /// - Throws: which bound of templates it would exceed.
+    /// - Throws: which template limit it would exceed.
     func response(_ values: TemplateValues) throws(TemplateExcess) -> Response {
         let budget = TemplateBudget()
         var response = Response(status: status)
         if let contentType { response.fields[.contentType] = contentType }
         for (name, value) in fields {
-            // A value that a request brought must not begin another field.
+            // A value from a request must not start another field.
             let bytes = value.text(values.values, within: budget).utf8.prefix(Self.longestFieldValue)
             let text = String(decoding: bytes.map { $0 < 0x20 || $0 == 0x7F ? 0x20 : $0 }, as: UTF8.self)
             response.fields.append(HTTPField(name: name, value: text))
@@ -115,7 +115,7 @@ struct ResponseTemplate: Sendable {
 }
 
 extension HTTPResponse.Status {
-    /// Reads a status code that an answer can have.
+    /// Reads a status code that is valid in an answer.
     init(_ node: FixtureNode) throws(FixtureProblem) {
         let code = try node.int()
         guard (200...599).contains(code) else {

@@ -1,7 +1,7 @@
 public import JSON
 
 extension Scenario {
-    /// The rules of all states in order, in words: for people, and for whoever draws the states.
+    /// The rules of all states in order, in words: for people, and for drawing the states.
     public var rules: [JSON] {
         states.flatMap { state in
             state.rules.map { rule in
@@ -16,7 +16,7 @@ extension Scenario {
 }
 
 extension ScenarioRule {
-    /// What it asks of a call besides its route; `nil` for nothing.
+    /// What the rule requires of a call besides its route; `nil` for nothing.
     fileprivate var conditions: String? {
         let parts = [token.map { "token \($0.rawValue)" }].compactMap(\.self) + condition.names
         return parts.isEmpty ? nil : parts.joined(separator: ", ")
@@ -24,7 +24,7 @@ extension ScenarioRule {
 }
 
 extension Occurrence {
-    /// Which of the calls, in words.
+    /// The occurrence in words.
     fileprivate var words: String {
         switch self {
         case .always: "every call"

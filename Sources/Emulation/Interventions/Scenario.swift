@@ -6,17 +6,17 @@ public final class Scenario: Sendable {
         let rules: [ScenarioRule]
     }
 
-    /// The name by which it is activated.
+    /// The name that activates it.
     public let name: String
-    /// What it shows, in a sentence or two.
+    /// What it demonstrates, in a sentence or two.
     public let about: String
     /// The vendor's id.
     public let vendor: String
     let states: [State]
 
-    /// Reads a scenario: `scenario`, `about`, `vendor` and `states`, of which the first is the one it starts in.
+    /// Reads a scenario: `scenario`, `about`, `vendor` and `states`, the first of which is the starting state.
     ///
-    /// - Throws: the first thing that is wrong, among them the name of an unknown route, failure, action or state.
+    /// - Throws: the first problem, such as an unknown route, failure, action or state.
     init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
         let mapping = try node.mapping("scenario", "about", "vendor", "states")
         name = try mapping.required("scenario").string()
@@ -39,7 +39,7 @@ public final class Scenario: Sendable {
         self.states = states
     }
 
-    /// The scenarios of a vendor: its files `scenarios/*.yaml`.
+    /// A vendor's scenarios, read from its files `scenarios/*.yaml`.
     @usableFromInline
     static func all(in fixtures: VendorFixtures, _ scope: InterventionScope) throws(FixtureProblem) -> [Scenario] {
         var scenarios: [Scenario] = []
@@ -58,15 +58,15 @@ public final class Scenario: Sendable {
     public var stateNames: [String] { states.map(\.name) }
 }
 
-/// A rule of a state: for which calls it is, what it does, and where the scenario goes.
+/// A rule of a state: which calls it applies to, what it does, and the next state.
 struct ScenarioRule: Sendable {
-    /// What a rule may ask of the token besides its claims.
+    /// What a rule may require of the token besides its claims.
     enum TokenCondition: String, Sendable, CaseIterable {
-        /// A readable token is there.
+        /// There is a readable token.
         case present
-        /// None is there.
+        /// There is no readable token.
         case absent
-        /// Its `exp` lies beyond that of every token that the scenario refused.
+        /// Its `exp` is later than that of every token the scenario refused.
         case newer
     }
 
@@ -75,7 +75,7 @@ struct ScenarioRule: Sendable {
     let token: TokenCondition?
     let condition: ExchangeCondition
     let effect: Effect
-    /// The index of the state that comes next; `nil` to stay.
+    /// The index of the next state; `nil` to stay.
     let next: Int?
 
     fileprivate init(

@@ -1,6 +1,6 @@
 import JSON
 
-/// A scenario that is active in a sandbox: where it stands and what it has counted.
+/// A scenario that is active in a sandbox: its current state and its counters.
 struct ScenarioRun: Sendable {
     let scenario: Scenario
     private(set) var state: Int
@@ -8,7 +8,7 @@ struct ScenarioRun: Sendable {
     private var latestRefusedExpiry: Double?
     private var dice: SplitMix64
 
-    /// A run from that state on.
+    /// Creates a run that starts in that state.
     init(_ scenario: Scenario, state: Int = 0, seed: UInt64) {
         self.scenario = scenario
         self.state = state
@@ -16,7 +16,7 @@ struct ScenarioRun: Sendable {
         enter(state)
     }
 
-    /// Where it stands.
+    /// The name of the current state.
     var stateName: String { scenario.states[state].name }
 
     private mutating func enter(_ next: Int) {
@@ -31,9 +31,9 @@ struct ScenarioRun: Sendable {
         fileprivate let index: Int
     }
 
-    /// Counts a call in every rule that it fits; one that is hit and not followed hits the next call instead.
+    /// Counts a call in every rule that it matches; a rule that is hit but not followed hits the next call instead.
     ///
-    /// - Returns: the first rule that it hits.
+    /// - Returns: the first rule that is hit.
     mutating func count(_ matchContext: MatchContext, route: String) -> Hit? {
         var hit: Hit?
         for (index, rule) in scenario.states[state].rules.enumerated() {
@@ -56,16 +56,16 @@ struct ScenarioRun: Sendable {
         }
     }
 
-    /// Follows a rule that decided: remembers a refused token, and goes where the rule says.
+    /// Follows a rule that decided: remembers a refused token, and moves to the rule's next state.
     mutating func follow(_ hit: Hit, _ matchContext: MatchContext) -> Intervention {
         let rule = hit.rule
         counters[hit.index].strike()
         let origin = "scenario \(scenario.name) in \(stateName)"
         if case .failure = rule.effect.replacement, let expiry = matchContext.time("exp"),
-            // Beyond what a clock can show nothing could ever be newer.
+            // Nothing could be newer than the end of the clock's range.
             Moment.representable.contains(Moment(unixSeconds: expiry))
         {
-            // Of several refused tokens the newest counts: an older one beside it must not make it look new.
+            // The newest refused token counts: an older one must not make it look new.
             latestRefusedExpiry = max(expiry, latestRefusedExpiry ?? expiry)
         }
         if let next = rule.next { enter(next) }
@@ -73,15 +73,15 @@ struct ScenarioRun: Sendable {
         return Intervention(rule.effect, by: author, &dice)
     }
 
-    /// The run over another version of its scenario; `nil` when that has no such state any more.
+    /// The run on another version of its scenario; `nil` when that no longer has the current state.
     ///
-    /// Where the state's rules are as many as before, what was counted stays.
+    /// Counters are kept when the state has as many rules as before.
     func transferred(to scenario: Scenario) -> ScenarioRun? {
         guard let index = scenario.states.firstIndex(where: { $0.name == stateName }) else { return nil }
         var run = ScenarioRun(scenario, state: index, seed: 0)
         run.dice = dice
         run.latestRefusedExpiry = latestRefusedExpiry
-        // A rule that changed places with another counts other calls than the one that stood there.
+        // A rule that moved to another position counts other calls than the one it displaced.
         let (old, new) = (self.scenario.states[state].rules, scenario.states[index].rules)
         let isSame =
             old.count == new.count

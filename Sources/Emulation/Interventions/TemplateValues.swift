@@ -1,7 +1,7 @@
 import JSON
 import Wire
 
-/// What the templates of a rule may name: the request, the claims of its token, and the clock.
+/// What a rule's templates may refer to: the request, the claims of its token, and the clock.
 struct TemplateValues: Sendable {
     /// The names that a tag may begin with.
     static let roots = ["request", "claims", "clock"]
@@ -9,8 +9,8 @@ struct TemplateValues: Sendable {
     /// The values by these names.
     let values: JSONObject
 
-    /// The values of an exchange: `request` with `method`, `path`, `target`, `host`, `query`, `headers` (in lower case),
-    /// `parameters` (of the path) and `body`; `claims`; `clock` with `now` and `unix`.
+    /// The values of an exchange: `request` with `method`, `path`, `target`, `host`, `query`, `headers` (in lower
+    /// case), `parameters` (of the path) and `body`; `claims`; `clock` with `now` and `unix`.
     init(_ matchContext: MatchContext) {
         let request = matchContext.request
         let headers = request.fields.map { ($0.name.lowercased(), JSON.string($0.value)) }
@@ -30,7 +30,7 @@ struct TemplateValues: Sendable {
         ]
     }
 
-    /// JSON as it is, a form by its names, everything else as text.
+    /// JSON unchanged, a form by its names, anything else as text.
     private static func body(of request: Request) -> JSON {
         if request.body.isEmpty { return .null }
         if let json = try? JSON.parse(request.body) { return json }

@@ -2,10 +2,10 @@ import Wire
 
 /// What goes wrong on the wire, as scenarios and faults describe it.
 ///
-/// `reset`, `empty`, `garbage`, or a mapping of `delay` (`2s`, or `{ from: 1s, to: 3s }`), `truncate` (bytes of content that
-/// still go out) and `drip` (`{ chunk: 10, every: 50ms }`); a delay may stand beside one of the others.
+/// `reset`, `empty`, `garbage`, or a mapping of `delay` (`2s`, or `{ from: 1s, to: 3s }`), `truncate` (the bytes of
+/// content still sent) and `drip` (`{ chunk: 10, every: 50ms }`); a delay may be combined with one of the others.
 struct WireFault: Sendable, Hashable {
-    /// The longest delay, and the longest pause of a drip (ours): more would only hold the connection.
+    /// The longest delay, and the longest pause of a drip (ours): more would only tie up the connection.
     private static let longestDelay = Duration.seconds(600)
 
     let delay: ClosedRange<Duration>
@@ -76,13 +76,13 @@ struct WireFault: Sendable, Hashable {
         return count
     }
 
-    /// How the response is sent; a range of delays is drawn from.
+    /// How the response is sent; a range of delays is sampled.
     func transmission(_ generator: inout SplitMix64) -> Transmission {
         let spread = (delay.upperBound - delay.lowerBound) * Double.random(in: 0...1, using: &generator)
         return Transmission(delay: delay.lowerBound + spread, fault: fault)
     }
 
-    /// In words, for the journal.
+    /// The fault in words, for the journal.
     var summary: String {
         var words: [String] = []
         if delay.upperBound > .zero {

@@ -1,25 +1,25 @@
 internal import JSON
 public import Tokens
 
-/// One of several orders in a request, refused while the request as a whole was answered.
+/// One of several orders in a request, refused although the request as a whole was answered.
 public struct ExchangePart: Sendable {
-    /// How many are kept of one exchange; the others are counted.
+    /// How many are kept per exchange; the rest are counted.
     static let most = 100
     /// An estimate of the memory that one takes besides its findings, in bytes.
     static let cost = 256
 
-    /// Which of the orders, counted from 1.
+    /// The order's number, counted from 1.
     public let number: Int
-    /// What the order asks for, in the vendor's words.
+    /// What the order asks for, in the vendor's terms.
     public let name: String
     /// The failure's name.
     public let failure: String
     /// What was found that led to the failure.
     public let reason: String?
-    /// Every check that was made for it.
+    /// Every check made for it.
     public let findings: [Finding]
 
-    /// A refused order.
+    /// Creates a refused order.
     public init(_ number: Int, named name: String, _ failure: String, because reason: String?, _ findings: [Finding]) {
         (self.number, self.name, self.failure) = (number, name, failure)
         self.reason = reason ?? findings.first { $0.outcome == .failed }?.description
@@ -35,14 +35,14 @@ public struct ExchangePart: Sendable {
     }
 }
 
-/// The refused orders of a request, the first of them.
+/// The first refused orders of a request, and their total.
 public struct ExchangeParts: Sendable {
-    /// Those that are kept.
+    /// The ones that are kept.
     public private(set) var refused: [ExchangePart] = []
-    /// How many were refused in all.
+    /// How many were refused in total.
     public private(set) var count = 0
 
-    /// None yet.
+    /// Creates an empty collection.
     public init() {}
 
     mutating func append(_ part: ExchangePart) {
@@ -55,6 +55,6 @@ public struct ExchangeParts: Sendable {
         refused.reduce(0) { $0 + ExchangePart.cost + $1.findings.count * MemoryLayout<Finding>.stride }
     }
 
-    /// The parts for programs, and how many more there were.
+    /// The parts for programs, with their total.
     var json: JSON { ["refused": JSON(count), "first": .array(refused.map(\.json))] }
 }

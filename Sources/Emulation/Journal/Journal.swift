@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened in a sandbox, the newest entries within bounds of count and memory.
+/// What happened in a sandbox: the newest entries, within limits of count and memory.
 public final class Journal: Sendable {
     /// How much journals may keep.
     public struct Limits: Sendable {
@@ -11,7 +11,7 @@ public final class Journal: Sendable {
         /// Bytes of all sandboxes together.
         public var totalBytes = 64 << 20
 
-        /// The usual limits.
+        /// Creates the default limits.
         public init() {}
     }
 
@@ -21,11 +21,11 @@ public final class Journal: Sendable {
         var count = 0
         var bytes = 0
         var lastID = 0
-        /// Counts what somebody may wait for: new entries, and news in old ones.
+        /// Counts the events to wait for: new entries, and additions to old ones.
         var changes = 0
         var waiters: [Int: CheckedContinuation<Void, Never>] = [:]
         var lastWaiter = 0
-        /// Whether nothing more is worth waiting for.
+        /// Whether waiting is pointless from now on.
         var isOver = false
     }
 
@@ -46,14 +46,14 @@ public final class Journal: Sendable {
         total.leave(place, with: bytes)
     }
 
-    /// Adds an entry and drops the oldest ones that no longer fit, here and in the journals that were longest unused.
+    /// Adds an entry and drops the oldest ones that no longer fit, here and in the least recently used journals.
     ///
     /// - Returns: the entry's number.
     @discardableResult
     public func append(_ entry: JournalEntry) -> Int {
         var entry = entry
         if entry.size > limits.bytes / 4 { entry.omitBodies() }
-        // What is dropped is destroyed behind the lock: an entry holds a hundred small things.
+        // Dropped entries are destroyed after unlocking: each holds a hundred small objects.
         let (id, waiters, dropped) = state.withLock { state in
             state.lastID += 1
             entry.id = state.lastID
@@ -69,13 +69,13 @@ public final class Journal: Sendable {
         return id
     }
 
-    /// Has those look again who wait, since something was added to an entry.
+    /// Wakes the waiters to look again, since something was added to an entry.
     func noteChange() {
         let waiters = state.withLock { Self.change(&$0) }
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Lets all go who wait, and nobody wait again, since nobody can name the sandbox any more.
+    /// Releases all waiters for good, since the sandbox can no longer be named.
     func end() {
         let waiters = state.withLock { state in
             state.isOver = true
@@ -84,7 +84,7 @@ public final class Journal: Sendable {
         for waiter in waiters { waiter.resume() }
     }
 
-    /// Counts a change, and gives back who waits for one.
+    /// Counts a change, and returns the waiters to resume.
     private static func change(_ state: inout State) -> [CheckedContinuation<Void, Never>] {
         state.changes += 1
         if state.waiters.isEmpty { return [] }
@@ -92,7 +92,7 @@ public final class Journal: Sendable {
         return Array(state.waiters.values)
     }
 
-    /// The entries that a filter admits, the oldest first.
+    /// The entries that a filter admits, oldest first.
     public func entries(_ filter: JournalFilter = JournalFilter()) -> [JournalEntry] {
         state.withLock { state in
             (0..<state.count).compactMap { state.entries[(state.first + $0) % state.entries.count] }
@@ -104,7 +104,7 @@ public final class Journal: Sendable {
         entries().first { $0.id == id }
     }
 
-    /// The number of the newest entry; 0 without any.
+    /// The number of the newest entry; 0 when there is none.
     public var newest: Int {
         state.withLock { state in
             state.count == 0 ? 0 : state.entries[(state.first + state.count - 1) % state.entries.count]?.id ?? 0
@@ -114,13 +114,13 @@ public final class Journal: Sendable {
     /// The bytes that the entries keep, estimated.
     public var bytes: Int { state.withLock { $0.bytes } }
 
-    /// How many wait for news.
+    /// How many callers wait for news.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
-    /// How many entries there are.
+    /// How many entries the journal holds.
     public var count: Int { state.withLock { $0.count } }
 
-    /// Drops every entry; numbers go on, unless they are to start again.
+    /// Drops every entry; numbering continues unless it is to restart.
     public func clear(restartNumbers: Bool = false) {
         state.withLock { state in
             while state.count > 0 { pop(&state) }
@@ -133,11 +133,11 @@ public final class Journal: Sendable {
     /// Drops the oldest half, to make room for other sandboxes.
     func shed() {
         let dropped = state.withLock { state in (0..<(state.count + 1) / 2).map { _ in pop(&state) } }
-        // Destroyed behind the lock here too.
+        // Destroyed after unlocking, as above.
         withExtendedLifetime(dropped) {}
     }
 
-    /// Adds an entry, and gives the last one back that made room.
+    /// Adds an entry, and returns the last one it displaced.
     private func push(_ entry: JournalEntry, _ state: inout State) -> JournalEntry? {
         var dropped: JournalEntry?
         while state.count > 0, state.count >= limits.entries || state.bytes + entry.size > limits.bytes {
@@ -185,8 +185,8 @@ extension Journal {
 
     /// What `read` finds in the journal, as soon as it is enough or the duration has passed.
     ///
-    /// It is asked now, behind each new entry, and behind each message of a socket. Nobody waits when the task is cancelled,
-    /// or for a sandbox that is gone.
+    /// It is called immediately, after each new entry, and after each socket message. There is no waiting once the task
+    /// is cancelled or the sandbox is gone.
     public func first<Found>(
         within duration: Duration, _ read: () -> Found, where isEnough: (Found) -> Bool
     ) async -> Found {
@@ -202,7 +202,7 @@ extension Journal {
     private func nextAppend(after seen: Int, until deadline: ContinuousClock.Instant) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.wait(after: seen) }
-            // Cancellation ends the sleep early, which is all that is wanted of it.
+            // Cancellation ends the sleep early, as intended.
             group.addTask { try? await Task.sleep(until: deadline) }
             await group.next()
             group.cancelAll()

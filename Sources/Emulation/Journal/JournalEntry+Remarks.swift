@@ -2,12 +2,12 @@ public import Tokens
 internal import Wire
 
 extension JournalEntry {
-    /// Every check that was made, in the vendor's order, and what there is to remark about how the call came.
+    /// Every check made, in the vendor's order, and remarks on how the call arrived.
     ///
-    /// The remarks follow from the entry, so they are made when somebody reads it.
+    /// The remarks follow from the entry, so they are computed when it is read.
     public var findings: [Finding] { record.findings + [slashes, clock].compactMap(\.self) }
 
-    /// A path that found its route only because slashes too many are overlooked.
+    /// A path that matched its route only because extra slashes are ignored.
     private var slashes: Finding? {
         guard record.route != nil else { return nil }
         let path = request.path
@@ -23,7 +23,7 @@ extension JournalEntry {
             source: "ours")
     }
 
-    /// A clock that can show no later moment.
+    /// A clock at the end of its range.
     private var clock: Finding? {
         guard moment >= Moment.representable.upperBound else { return nil }
         return Finding(

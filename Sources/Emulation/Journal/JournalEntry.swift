@@ -2,7 +2,7 @@ public import JSON
 public import Tokens
 public import Wire
 
-/// What became of an exchange, and why.
+/// The outcome of an exchange, and the reasons.
 public struct ExchangeRecord: Sendable {
     /// The vendor's id; `nil` when no vendor owns the path.
     public var vendor: String?
@@ -12,38 +12,38 @@ public struct ExchangeRecord: Sendable {
     public var failure: String?
     /// What was found that led to the failure, where the findings do not say it.
     public var reason: String?
-    /// Who knows the route that was meant; `nil` where the exchange found one.
+    /// Finds the route that was meant; `nil` when the exchange matched one.
     public var guide: RouteGuide?
-    /// Every check that was made, in the vendor's order, as it was recorded.
+    /// Every check made, in the vendor's order, as recorded.
     public var checks = FindingList()
-    /// What the presented token says of itself, trusted or not.
+    /// The claims of the presented token, trusted or not.
     public var claims: JSONObject?
-    /// The fault or scenario that had a say in the answer.
+    /// The fault or scenario that influenced the answer.
     public var intervention: String?
-    /// Whether the vendor may have something near the path; where it is known to have more there than is emulated, naming
-    /// what is near would mislead.
+    /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
+    /// than is emulated, suggesting a neighbour would mislead.
     public var mayBeMistyped = true
-    /// Body members that are masked when somebody reads the entry.
+    /// Body members that are masked when the entry is read.
     public var secrets: Set<String> = []
-    /// The orders of the request that were refused each by itself.
+    /// The orders of the request that were refused individually.
     public var parts: ExchangeParts?
-    /// What passes through the socket that the exchange opened; `nil` when it opened none.
+    /// The traffic of the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
-    /// How sockets know it that were told of it; `nil` when none were.
+    /// Links the exchange to the sockets it notified; `nil` when there were none.
     @usableFromInline var cause: FrameCause?
 
-    /// A record of nothing yet.
+    /// Creates an empty record.
     public init() {}
 
-    /// Every check that was made, in the vendor's order.
+    /// Every check made, in the vendor's order.
     public var findings: [Finding] { checks.all }
 }
 
 /// One exchange in a sandbox's journal.
 ///
-/// The entry holds what passed, unrendered; JSON is made, and secrets are masked, when somebody reads it.
+/// The entry holds the raw exchange; JSON is rendered and secrets are masked on reading.
 public struct JournalEntry: Sendable {
-    /// Everything but the number, shared by the copies that a journal makes.
+    /// Everything but the number, shared by a journal's copies.
     private final class Content: Sendable {
         let sandbox: String
         let moment: Moment
@@ -60,15 +60,15 @@ public struct JournalEntry: Sendable {
             self.sandbox = sandbox
             self.moment = moment
             self.request = request
-            // What opens behind it leads to the sandbox, and by that to the journal that holds this entry.
+            // The upgrade references the sandbox, and thereby the journal that holds this entry.
             self.response = response.withoutUpgrade
             self.record = record
             self.omitsBodies = omitsBodies
-            // The room that findings could take counts as well as what they do. The target stands in the head once more.
+            // Reserved room for findings counts as well as their size. The target is counted again in the head.
             size =
                 1024 + request.fields.byteCount + 2 * request.target.utf8.count + request.body.count
                 + response.body.count + record.checks.byteCount
-                // A vendor's own fields are few and short; what a rule gives may be anything.
+                // A vendor's own fields are few and short; those of a rule may be anything.
                 + (record.socket == nil ? 0 : SocketLog.byteLimit) + (record.parts?.byteCount ?? 0)
                 + (record.intervention == nil ? 0 : response.fields.reduce(0) { $0 + $1.value.utf8.count })
         }
@@ -78,7 +78,7 @@ public struct JournalEntry: Sendable {
     public internal(set) var id = 0
     private var content: Content
 
-    /// An entry for an exchange.
+    /// Creates an entry for an exchange.
     public init(sandbox: String, moment: Moment, request: Request, response: Response, record: ExchangeRecord) {
         content = Content(sandbox: sandbox, moment: moment, request: request, response: response, record: record)
     }
@@ -89,16 +89,16 @@ public struct JournalEntry: Sendable {
     public var moment: Moment { content.moment }
     /// The request, its target without the sandbox's prefix.
     public var request: Request { content.request }
-    /// The response, without what opened behind it.
+    /// The response, without its upgrade.
     public var response: Response { content.response }
-    /// What became of it.
+    /// The outcome.
     public var record: ExchangeRecord { content.record }
     /// Whether bodies were too long to be kept.
     public var omitsBodies: Bool { content.omitsBodies }
     /// An estimate of the memory that the entry keeps, in bytes.
     var size: Int { content.size }
 
-    /// Forgets the bodies, so that one long upload does not push everything else out of the journal.
+    /// Drops the bodies, so that one long upload does not push everything else out of the journal.
     mutating func omitBodies() {
         var (request, response) = (request, response)
         request.body = []

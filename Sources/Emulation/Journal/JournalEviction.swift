@@ -1,25 +1,25 @@
-/// Journals in the order of their last use; every step takes the same short time, however many there are.
+/// Journals in least-recently-used order; every step takes constant time.
 struct JournalEviction {
-    /// A journal and its neighbours in a ring. Alone, it is its own neighbour.
+    /// A journal and its neighbours in a ring. A lone journal is its own neighbour.
     private struct Node {
         weak var journal: Journal?
         var older: Int
         var newer: Int
     }
 
-    /// The place at which the ring begins and ends.
+    /// The sentinel at which the ring begins and ends.
     static let nobody = 0
 
     private var nodes = [Node(journal: nil, older: nobody, newer: nobody)]
     private var vacant: [Int] = []
 
-    /// The journal that was longest unused, among those that keep something.
+    /// The least recently used journal among those that keep something.
     var longestUnused: (place: Int, journal: Journal)? {
         let place = nodes[Self.nobody].newer
         return nodes[place].journal.map { (place, $0) }
     }
 
-    /// A place that is in nobody's way until it is used.
+    /// Creates a place that stays outside the ring until it is used.
     mutating func makePlace() -> Int {
         if let place = vacant.popLast() { return place }
         nodes.append(Node(journal: nil, older: nodes.count, newer: nodes.count))
@@ -34,7 +34,7 @@ struct JournalEviction {
         vacant.append(place)
     }
 
-    /// Makes the journal at that place the one that was used last.
+    /// Makes the journal at that place the most recently used.
     mutating func use(_ place: Int) {
         unlink(place)
         let newest = nodes[Self.nobody].older
@@ -43,7 +43,7 @@ struct JournalEviction {
         nodes[Self.nobody].older = place
     }
 
-    /// Leaves out the journal at that place until it is used again.
+    /// Takes the journal at that place out of the ring until it is used again.
     mutating func unlink(_ place: Int) {
         let (older, newer) = (nodes[place].older, nodes[place].newer)
         nodes[older].newer = newer

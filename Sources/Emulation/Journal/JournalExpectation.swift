@@ -1,10 +1,10 @@
 import JSON
 
-/// How many exchanges of some kind a journal shall hold.
+/// How many exchanges of some kind a journal must hold.
 public struct JournalExpectation: Sendable {
-    /// Which exchanges are meant, by what became of them.
+    /// Selects exchanges by their outcome.
     public let filter: JournalFilter
-    /// What they must be like.
+    /// What they must look like.
     let condition: ExchangeCondition
     private let minimum: Int
     private let maximum: Int?
@@ -13,9 +13,8 @@ public struct JournalExpectation: Sendable {
 
     private static let filters = ["vendor", "route", "status", "failure", "since", "after", "unmatched"]
 
-    /// Reads an expectation: `at_least` (1 where nothing else is said), `at_most`, or `exactly` without the two; and
-    /// `where`, which takes `vendor`, `route`, `status`, `failure`, `since`, `after`, `unmatched` and the parts of an
-    /// ``ExchangeCondition``.
+    /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without the two; and `where`, which takes
+    /// `vendor`, `route`, `status`, `failure`, `since`, `after`, `unmatched` and the parts of an ``ExchangeCondition``.
     public init(_ node: FixtureNode) throws(FixtureProblem) {
         let mapping = try node.mapping("at_least", "at_most", "exactly", "where")
         let atLeast = try mapping["at_least"].map(Self.count)
@@ -66,13 +65,13 @@ public struct JournalExpectation: Sendable {
         return filter
     }
 
-    /// Whether there are so many exchanges of the kind that waiting makes nothing better: more could only be too many.
+    /// Whether enough exchanges match that waiting cannot help: further ones could only be too many.
     public func isReached(by entries: [JournalEntry]) -> Bool {
         var left = Self.mostSteps
         return entries.count { judge($0, within: &left) == true } >= minimum
     }
 
-    /// What becomes of the expectation with these entries, of which only what the redactor lets through is told.
+    /// The verdict on these entries, with their secrets masked by the redactor.
     public func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> JournalVerdict {
         var left = Self.mostSteps
         var (admitted, others, unjudged): ([JournalEntry], [JournalEntry], Int) = ([], [], 0)
@@ -95,7 +94,7 @@ public struct JournalExpectation: Sendable {
         let counted = others.map { entry in
             (entry: entry, remoteness: remoteness(of: entry), misses: missCount(for: entry))
         }
-        // Of what was meant, what misses least comes first, of several the latest; only what is shown is masked.
+        // Least remote first, then fewest misses, then latest; only what is shown is masked.
         let near = counted.sorted {
             ($0.remoteness, $0.misses, $1.entry.id) < ($1.remoteness, $1.misses, $0.entry.id)
         }.prefix(JournalVerdict.shown)
@@ -104,8 +103,8 @@ public struct JournalExpectation: Sendable {
             unjudged: unjudged)
     }
 
-    /// How far an exchange lies from those that are meant, whatever else it misses: a call of another route explains
-    /// little, and one that found no route, such as a browser's for its icon, least of all.
+    /// How remote an exchange is from the expected ones, whatever else it misses: a call of another route explains
+    /// little, and one that matched no route, such as a browser's request for its icon, least of all.
     private func remoteness(of entry: JournalEntry) -> Int {
         let isMeant =
             if let route = filter.route {
@@ -121,10 +120,10 @@ public struct JournalExpectation: Sendable {
         filter.misses(for: entry) + condition.misses(for: entry.matchContext(nearMissBudget))
     }
 
-    /// ours: a thousand entries whose contents fill a journal take some two million; a query may look at each value often.
+    /// ours: a thousand entries that fill a journal take about two million steps; a query may visit each value often.
     private static let mostSteps = 20_000_000
 
-    /// Whether the entry is meant; `nil` when to say it would take more than is left for all.
+    /// Whether the entry matches; `nil` when deciding would exceed the shared remainder.
     private func judge(_ entry: JournalEntry, within left: inout Int) -> Bool? {
         guard filter.admits(entry) else { return false }
         let budget = WorkBudget(steps: min(WorkBudget.standardSteps, left))
@@ -144,7 +143,7 @@ public struct JournalExpectation: Sendable {
                 for: entry.matchContext(nearMissBudget), shownAs: MaskedExchange(entry, by: redactor).matchContext)
     }
 
-    /// What may be spent on saying how near an entry is.
+    /// The budget for deciding how near an entry is.
     private var nearMissBudget: WorkBudget { WorkBudget(steps: 100_000) }
 
     private func nearMiss(

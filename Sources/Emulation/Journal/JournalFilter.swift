@@ -1,4 +1,4 @@
-/// Which entries of a journal are meant; what is `nil` admits every entry.
+/// Selects journal entries; a `nil` property admits every entry.
 public struct JournalFilter: Sendable {
     /// The vendor's id.
     public var vendor: String?
@@ -10,15 +10,15 @@ public struct JournalFilter: Sendable {
     public var failure: String?
     /// The earliest moment, by the sandbox's clock.
     public var since: Moment?
-    /// The entry after whose number the meant ones come.
+    /// Admits only entries after that number.
     public var after: Int?
-    /// Whether the exchange found no route, or found one.
+    /// Whether the exchange matched no route (`true`) or one (`false`).
     public var isUnmatched: Bool?
 
-    /// A filter that admits every entry.
+    /// Creates a filter that admits every entry.
     public init() {}
 
-    /// Whether the entry is meant.
+    /// Whether the filter admits the entry.
     public func admits(_ entry: JournalEntry) -> Bool {
         (vendor == nil || entry.record.vendor == vendor)
             && (route == nil || entry.record.route == route)
@@ -29,7 +29,7 @@ public struct JournalFilter: Sendable {
             && (isUnmatched == nil || (entry.record.route == nil) == isUnmatched)
     }
 
-    /// What the entry would need to be meant.
+    /// The criteria that the entry does not satisfy.
     func misses(for entry: JournalEntry) -> [ExchangeCondition.Miss] {
         let record = entry.record
         let parts: [(name: String, expected: String?, found: String?, holds: Bool)] = [

@@ -1,29 +1,29 @@
 import Synchronization
 
-/// The bytes that all journals of a server keep together, and which of them gives way when they are too many.
+/// The total bytes of a server's journals; decides which journal shrinks when they exceed the limit.
 final class JournalTotal: Sendable {
     private let count = Atomic(0)
     private let order = Mutex(JournalEviction())
-    /// The place of the journal that was used last: while one journal is used again and again, no lock is taken. Changed
-    /// under the lock of the order, in which that journal is.
+    /// The place of the most recently used journal: repeated use of one journal takes no lock. Changed under the lock
+    /// of the order, which contains that journal.
     private let latest = Atomic(JournalEviction.nobody)
 
-    /// Nothing yet.
+    /// Creates an empty total.
     init() {}
 
-    /// The bytes, estimated.
+    /// The estimated bytes.
     var bytes: Int { count.load(ordering: .relaxed) }
 
-    /// Counts bytes more, or fewer.
+    /// Adds bytes, or subtracts them when negative.
     func add(_ bytes: Int) { count.add(bytes, ordering: .relaxed) }
 
-    /// A place for a journal that is yet to be made.
+    /// A place for a journal that is about to be created.
     func makePlace() -> Int { order.withLock { $0.makePlace() } }
 
-    /// Gives a place to its journal.
+    /// Assigns a place to its journal.
     func settle(_ journal: Journal, at place: Int) { order.withLock { $0.settle(journal, at: place) } }
 
-    /// Takes the place of a journal back that goes away, with what it kept.
+    /// Releases the place of a journal that is being destroyed, and subtracts its bytes.
     func leave(_ place: Int, with bytes: Int) {
         add(-bytes)
         order.withLock { order in
@@ -32,9 +32,10 @@ final class JournalTotal: Sendable {
         }
     }
 
-    /// Notes that the journal at that place keeps something new.
+    /// Notes that the journal at that place has a new entry.
     func use(_ place: Int) {
-        // Not relaxed: who finds itself the latest here must have been seen to keep something by whoever would unlink it.
+        // Not relaxed: a journal that finds itself the latest must be seen as non-empty by any thread that would unlink
+        // it.
         guard latest.load(ordering: .sequentiallyConsistent) != place else { return }
         order.withLock { order in
             order.use(place)
@@ -42,21 +43,21 @@ final class JournalTotal: Sendable {
         }
     }
 
-    /// Has journals drop entries until all together keep no more than that many bytes, the longest unused first.
+    /// Shrinks the least recently used journals until all together keep at most that many bytes.
     func bound(to limit: Int) {
         while bytes > limit, let (place, journal) = order.withLock({ $0.longestUnused }) {
             journal.shed()
             let goesOn = order.withLock { leaveOut(journal, at: place, &$0) }
-            // Not to be released under the lock, which a journal that goes away takes.
+            // Released after unlocking: a journal's deinit takes the lock.
             withExtendedLifetime(journal) {}
             guard goesOn else { return }
         }
     }
 
-    /// Leaves a journal out of the order that keeps nothing any more; false when there is no other.
+    /// Takes an empty journal out of the order; `false` when there is no other.
     private func leaveOut(_ journal: Journal, at place: Int, _ order: inout JournalEviction) -> Bool {
         guard journal.count == 0 else { return true }
-        // The latest one is always in the order, so that its next use need not put it there.
+        // The latest one always stays in the order, so that its next use need not insert it.
         guard latest.load(ordering: .sequentiallyConsistent) != place else { return false }
         order.unlink(place)
         return true

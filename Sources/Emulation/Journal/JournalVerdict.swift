@@ -1,12 +1,12 @@
 public import JSON
 
-/// What became of an expectation, and where it failed the exchanges that explain it best.
+/// The result of an expectation, and on failure the exchanges that explain it best.
 public struct JournalVerdict: Sendable {
-    /// An exchange that comes close, or is one too many.
+    /// An exchange that comes close, or exceeds the maximum.
     public struct NearMiss: Sendable {
         /// The exchange.
         public let entry: JournalEntry
-        /// The parts that it does not meet; none of one that is too many.
+        /// The parts that it does not satisfy; empty for one that exceeds the maximum.
         public let missed: [ExchangeCondition.Miss]
         /// The exchange in a line.
         let summary: String
@@ -14,17 +14,17 @@ public struct JournalVerdict: Sendable {
         let reason: String?
     }
 
-    /// How many near misses are worth reading.
+    /// How many near misses to show.
     static let shown = 5
 
     /// The bounds in words, such as `exactly 1`.
     public let expected: String
-    /// The numbers of the exchanges that are meant.
+    /// The numbers of the matching exchanges.
     public let entries: [Int]
-    /// The exchanges that come closest, or those that are too many, the latest first; `nil` where the expectation holds.
+    /// The closest exchanges, or those that exceed the maximum, latest first; `nil` when the expectation holds.
     public let nearest: [NearMiss]?
 
-    /// How many exchanges may be meant or not: to say it would take too much.
+    /// How many exchanges were left undecided because judging them would cost too much.
     private let unjudged: Int
 
     init(
@@ -57,7 +57,7 @@ public struct JournalVerdict: Sendable {
 
     /// The verdict for programs.
     ///
-    /// - Parameter routes: the table that names the nearest routes of a request that found none.
+    /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
     public func json(routes: RouteTable) -> JSON {
         guard let nearest else {
             return ["verified": true, "count": JSON(entries.count), "entries": .array(entries.map { JSON($0) })]
@@ -70,7 +70,7 @@ public struct JournalVerdict: Sendable {
 }
 
 extension ExchangeCondition.Miss {
-    /// What was found, cut where it becomes too long to be read.
+    /// What was found, truncated to a readable length.
     fileprivate var shortFound: String? { found.map { $0.count > 200 ? $0.prefix(200) + "…" : $0 } }
 }
 

@@ -1,18 +1,18 @@
 import JSON
 import Wire
 
-/// Hides what is secret by the name that stands before it: credentials in fields and queries, members that vendors declare.
+/// Hides secrets by their names: credentials in fields and queries, and members that vendors declare.
 ///
-/// ``Redactor`` hides the rest, by what it is.
+/// ``Redactor`` hides the rest by value.
 enum Mask {
     static let hidden = Redactor.hidden
     private static let credentialQueries: Set<String> = ["token", "access_token"]
 
-    /// The value of a credential field without what makes it valid: scheme and token are told apart, a compact JWS loses
-    /// its signature, and everything else is hidden whole.
+    /// The value of a credential field without its secret part: scheme and token are separated, a compact JWS loses its
+    /// signature, and everything else is hidden entirely.
     static func credential(_ value: String) -> String {
         let words = value.split(separator: " ")
-        // Clients are known to write the scheme twice.
+        // Some clients write the scheme twice.
         let doubled = words.prefix { $0.lowercased() == "bearer" }.prefix(2)
         let rest = words.dropFirst(doubled.count)
         let scheme = doubled.isEmpty && rest.count == 2 ? rest.prefix(1) : []
@@ -21,13 +21,13 @@ enum Mask {
         return ((doubled + scheme).map(String.init) + [shown]).joined(separator: " ")
     }
 
-    /// A compact JWS without its signature; anything else hidden. A header in JSON starts with `eyJ` in base64url.
+    /// A compact JWS without its signature; anything else is hidden. A JSON header starts with `eyJ` in base64url.
     private static func token(_ text: Substring) -> String {
         let parts = text.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 3 && text.hasPrefix("eyJ") ? "\(parts[0]).\(parts[1]).\(hidden)" : hidden
     }
 
-    /// The value of a field, masked when the field carries credentials, and hidden when it is among a vendor's secrets.
+    /// The value of a field, masked when it carries credentials, and hidden when it is among a vendor's secrets.
     static func field(_ name: String, _ value: String, hiding secrets: Set<String> = []) -> String {
         let name = name.lowercased()
         if secrets.contains(name) { return hidden }
@@ -36,9 +36,9 @@ enum Mask {
 
     /// A request target whose query shows no token.
     ///
-    /// - Parameter hidesClaims: whether nothing of a token is shown, not even what it says of itself.
+    /// - Parameter hidesClaims: whether to hide the whole token, claims included.
     static func target(_ target: String, hidesClaims: Bool = false) -> String {
-        // Some clients escape the question mark, and names may be escaped as well: the vendors read both.
+        // Some clients escape the question mark, and names may be escaped too: the vendors accept both.
         let encoded = (target.firstRange(of: "%3F") ?? target.firstRange(of: "%3f"))?.upperBound
         let marks = [target.firstIndex(of: "?"), encoded.map { target.index(before: $0) }]
         guard let mark = marks.compactMap({ $0 }).min() else { return target }
@@ -54,7 +54,7 @@ enum Mask {
         return target[...mark] + masked.joined(separator: "&")
     }
 
-    /// The value with every member of these names masked, however deep.
+    /// The value with every member of these names masked, at any depth.
     static func members(_ names: Set<String>, of value: JSON) -> JSON {
         switch value {
         case .object(let object):
@@ -69,7 +69,7 @@ enum Mask {
         }
     }
 
-    /// A token in a body is shown as in a field; a password is nothing but hidden, whatever words it is made of.
+    /// A token in a body is shown as in a field; a password is always hidden entirely, whatever words it consists of.
     static func value(_ value: JSON) -> JSON {
         guard let text = value.string, let last = text.split(separator: " ").last, token(last) != hidden else {
             return .string(hidden)

@@ -2,14 +2,14 @@ public import JSON
 import Tokens
 import Wire
 
-/// An exchange as people may see it: the one form from which the journal, `verify` and the log show anything of it.
+/// An exchange as people may see it: the only form in which the journal, `verify` and the log show any of it.
 ///
-/// Masked when it is read, piece by piece, since most entries are read by nobody.
+/// Masked piece by piece on reading, since most entries are never read.
 public struct MaskedExchange {
     private let entry: JournalEntry
     private let redactor: Redactor
 
-    /// The exchange of an entry, its secrets hidden.
+    /// Wraps the exchange of an entry, hiding its secrets.
     public init(_ entry: JournalEntry, by redactor: Redactor) {
         self.entry = entry
         self.redactor = redactor
@@ -22,26 +22,26 @@ public struct MaskedExchange {
 
     /// The request's target, without the sandbox's prefix.
     public var target: String {
-        // A client of sockets has no other place for its token; what it says stands in the findings.
+        // A socket client can put its token nowhere else; the findings show the token's claims.
         let isHandshake = entry.request.fields[.upgrade] != nil
         let masked = Mask.target(entry.request.target, hidesClaims: isHandshake)
         let path = masked.prefix { $0 != "?" }
         return redactor.path(String(path)) + redactor.text(String(masked[path.endIndex...]))
     }
 
-    /// The target up to its query.
+    /// The target without its query.
     public var path: String { redactor.path(String(entry.request.path)) }
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
     public var reason: String? { entry.explanation.map(redactor.text) }
 
-    /// The fault or scenario that had a say in the answer.
+    /// The fault or scenario that influenced the answer.
     public var intervention: String? { entry.record.intervention.map(redactor.text) }
 
     /// Every check, for programs.
     public var findings: JSON { redactor.json(.array(entry.findings.map(\.json))) }
 
-    /// The fields of the request, as they were sent.
+    /// The fields of the request, as sent.
     public var requestFields: [(name: String, value: String)] {
         fields(entry.request.fields.map { ($0.name, $0.value) })
     }
@@ -62,21 +62,21 @@ public struct MaskedExchange {
     /// The content of the response.
     public var responseBody: JSON { body(entry.response.body) }
 
-    /// A message of a socket, which is the client's own form where it is no JSON: shown as text, secrets in it hidden.
+    /// A socket message; one that is not JSON is the client's own format, shown as text with secrets hidden.
     private func frame(_ bytes: [UInt8]) -> JSON {
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
         let text = String(decoding: bytes, as: UTF8.self)
-        // What is hidden by its name may stand anywhere behind it.
+        // The secret may follow its name anywhere.
         guard !declared.contains(where: text.lowercased().contains) else { return .string("(\(bytes.count) bytes)") }
         return .string(redactor.text(text))
     }
 
-    /// JSON bodies as JSON, texts as strings, other bytes as their number.
+    /// JSON bodies as JSON, texts as strings, other bytes as their count.
     func body(_ bytes: [UInt8]) -> JSON {
         if entry.omitsBodies { return "(too long to be kept)" }
         if bytes.isEmpty { return .null }
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)) }
-        // What cannot be read as JSON cannot be masked by the vendor's names either.
+        // Content that is not JSON cannot be masked by the vendor's names.
         guard declared.isEmpty, let text = String(validating: bytes, as: UTF8.self) else {
             return .string("(\(bytes.count) bytes)")
         }
@@ -89,7 +89,7 @@ public struct MaskedExchange {
 extension MaskedExchange {
     /// The entry as JSON.
     ///
-    /// - Parameter routes: the table that names the nearest routes of a request that found none.
+    /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
     public func json(routes: RouteTable) -> JSON {
         let record = entry.record
         var json: JSONObject = [
@@ -141,13 +141,13 @@ extension MaskedExchange {
         let bytes = entry.request.body
         if let value = try? JSON.parse(bytes) { return redactor.json(Mask.members(declared, of: value)).bytes }
         if declared.isEmpty { return Array(redactor.text(String(decoding: bytes, as: UTF8.self)).utf8) }
-        // Which field of a form is the secret one depends on who reads it, so all are hidden.
+        // The reader decides which field of a form is secret, so all are hidden.
         let fields = bytes.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
         return Array(
             fields.map { $0.prefix { $0 != UInt8(ascii: "=") } + Array("=***".utf8) }.joined(separator: "&".utf8))
     }
 
-    /// The exchange in a line: which route, what was asked, what came of it, and why.
+    /// The exchange in one line: route, request, outcome and reason.
     var summary: String {
         let route = entry.record.vendor.map { "\($0) \(entry.record.route ?? "without a route"): " } ?? ""
         let failure = entry.record.failure.map { " \($0)" } ?? ""

@@ -1,21 +1,21 @@
 import JSON
 import Wire
 
-/// What a request brought that the journal hides, to be hidden where a rule's answer repeats it as well.
+/// Hides a request's secrets where a rule's answer repeats them.
 ///
-/// A vendor's own answers repeat secrets only in members that it declares; what a template of an operator says, nobody knows.
+/// A vendor's own answers repeat secrets only in members it declares; an operator's template may repeat them anywhere.
 struct SecretRedactor {
-    /// ours: a shorter text stands in answers by chance too often.
+    /// ours: a shorter string occurs in answers by chance too often.
     private static let shortest = 6
 
     private let replacements: [(secret: String, shown: String)]
 
-    /// The credentials of a request, and the values of these members of its content.
+    /// Collects the credentials of a request, and the values of these members of its content.
     init(of request: Request, secrets: Set<String>) {
         var pairs: [(String, String)] = []
         for (name, value) in request.fields {
             let shown = Mask.field(name, value, hiding: secrets)
-            // With the scheme or without it, whichever was repeated.
+            // Matches a repetition with or without the scheme.
             if shown != value {
                 pairs += zip(value.split(separator: " "), shown.split(separator: " ")).map { (String($0), String($1)) }
             }
@@ -30,7 +30,7 @@ struct SecretRedactor {
         replacements = pairs.filter { $0.0 != $0.1 && $0.0.utf8.count >= Self.shortest }
     }
 
-    /// The value with every one of them hidden.
+    /// The value with all secrets hidden.
     func hidden(in value: JSON) -> JSON {
         switch value {
         case .string(let text): .string(replacements.reduce(text) { $0.replacing($1.secret, with: $1.shown) })
@@ -40,7 +40,7 @@ struct SecretRedactor {
         }
     }
 
-    /// The strings that lie in members of these names, however deep.
+    /// The strings in members of these names, at any depth.
     private static func hiddenStrings(_ names: Set<String>, in value: JSON, isHidden: Bool = false) -> [String] {
         switch value {
         case .string(let text): isHidden ? [text] : []

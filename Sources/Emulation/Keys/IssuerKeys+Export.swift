@@ -2,7 +2,8 @@ public import JSON
 import Tokens
 
 extension IssuerKeys {
-    /// The keys as JSON that ``imported(from:_:)`` reads: public parts, and with ``StateExtent/changes`` private ones too.
+    /// The keys as JSON that ``imported(from:_:)`` reads: public parts, and with ``StateExtent/changes`` the private
+    /// ones too.
     public func export(_ extent: StateExtent) -> JSON {
         let keys = published.map { entry -> JSON in
             var members: JSONObject = [
@@ -15,9 +16,9 @@ extension IssuerKeys {
         return ["issuer": .string(name), "broken": .bool(isBroken), "fetches": JSON(fetchCount), "keys": .array(keys)]
     }
 
-    /// These keys as an export has them; a key without its private part is one of these, by its name.
+    /// These keys as an export describes them; a key without its private part is one of these, found by its id.
     ///
-    /// - Throws: the first thing that is wrong with the export, such as a key whose private part nobody has.
+    /// - Throws: the first problem with the export, such as a key whose private part is unknown.
     public func imported(from node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> IssuerKeys {
         let record = try node.mapping("issuer", "broken", "fetches", "keys")
         var (signing, next, old): (SigningKey?, SigningKey?, [SigningKey]) = (nil, nil, [])

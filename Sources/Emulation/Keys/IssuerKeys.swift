@@ -1,9 +1,9 @@
 public import JSON
 public import Tokens
 
-/// The keys of an issuer in one sandbox: which one signs, which are published, and how often they were asked for.
+/// The keys of an issuer in one sandbox: which one signs, which are published, and how often they were fetched.
 ///
-/// A value: a vendor keeps it in its state, and drills change it there.
+/// A value type: a vendor keeps it in its state, where drills change it.
 public struct IssuerKeys: Sendable {
     /// A published key.
     public struct Published: Sendable {
@@ -29,25 +29,25 @@ public struct IssuerKeys: Sendable {
     public let algorithm: Algorithm
     /// The key that signs.
     public private(set) var signing: SigningKey
-    /// The key that is published already and will sign next; `nil` for issuers that announce none.
+    /// The key that is already published and will sign next; `nil` for issuers that announce none.
     public private(set) var next: SigningKey?
-    /// The keys that signed before and are still published, the latest first.
+    /// The keys that signed before and are still published, latest first.
     public private(set) var old: [SigningKey] = []
-    /// Whether asking for the published keys is answered by an error.
+    /// Whether fetching the published keys returns an error.
     public private(set) var isBroken = false
-    /// How often the published keys were asked for.
+    /// How often the published keys were fetched.
     public private(set) var fetchCount = 0
     private var spares: [SigningKey]
-    /// ours: a bound, so that drills in a loop cannot fill the machine.
+    /// ours: a limit, so that drills in a loop cannot exhaust the memory.
     private static let mostOld = 16
 
-    /// The keys of an issuer to begin with.
+    /// Creates an issuer's initial keys.
     ///
     /// - Parameters:
     ///   - name: the issuer's name in control calls.
-    ///   - signing: the key that signs; it and the others have ids.
+    ///   - signing: the key that signs; all keys have ids.
     ///   - next: the key that will sign next, for issuers that announce it.
-    ///   - spares: pairs that are there already, so that drills need not wait for new ones.
+    ///   - spares: key pairs made in advance, so that drills need not wait for new ones.
     public init(
         name: String, algorithm: Algorithm, signing: SigningKey, next: SigningKey? = nil, spares: [SigningKey] = []
     ) {
@@ -58,7 +58,7 @@ public struct IssuerKeys: Sendable {
         self.spares = spares
     }
 
-    /// The published keys with what each is for, the one that signs first.
+    /// The published keys with their roles, the signing one first.
     public var published: [Published] {
         [Published(key: signing, role: .signing)] + [next].compactMap { $0.map { Published(key: $0, role: .next) } }
             + old.map { Published(key: $0, role: .old) }
@@ -71,29 +71,29 @@ public struct IssuerKeys: Sendable {
 
     /// Counts a request for the published keys.
     ///
-    /// - Returns: the JWKS; `nil` while it is broken, and the vendor answers its error.
+    /// - Returns: the JWKS; `nil` while it is broken, when the vendor answers with its error.
     public mutating func fetch() -> JSON? {
         fetchCount = Ordinal.next(after: fetchCount)
         if isBroken { return nil }
         return keySet
     }
 
-    /// The published key of that name.
+    /// The published key with that id.
     public func key(withID id: String) -> SigningKey? { published.first { $0.key.id == id }?.key }
 }
 
 // MARK: - Drills
 
 extension IssuerKeys {
-    /// Whether a drill has to wait for a pair to be made.
+    /// Whether a drill must wait for a key pair to be generated.
     public func mustWait(for drill: KeyDrill) -> Bool { drill.needsPair && spares.isEmpty }
 
-    /// Does a drill.
+    /// Performs a drill.
     ///
     /// - Parameters:
-    ///   - pair: a pair that nobody has used, for when there is no spare one.
-    ///   - identifiers: where the name of a new key comes from, so that a seed repeats it.
-    /// - Returns: `false`, and nothing is done, when a pair is needed and there is none.
+    ///   - pair: an unused key pair, for when there is no spare one.
+    ///   - identifiers: the source of a new key's id, so that a seed reproduces it.
+    /// - Returns: `false`, without changes, when a pair is needed and none is available.
     public mutating func perform(_ drill: KeyDrill, with pair: SigningKey?, _ identifiers: IdentifierSource) -> Bool {
         switch drill {
         case .retire: old = []
@@ -101,7 +101,7 @@ extension IssuerKeys {
         case .repair: isBroken = false
         case .overlap, .replace, .sameKID:
             guard var fresh = spares.isEmpty ? pair : spares.removeFirst() else { return false }
-            // A new key under a name that was in use would be another drill.
+            // Reusing an id for a new key would be a different drill.
             let isNamed = fresh.id.map { key(withID: $0) == nil } ?? false
             if drill == .sameKID { fresh.id = signing.id } else if !isNamed { fresh.id = identifiers.uuid() }
             take(fresh, drill)
@@ -122,7 +122,7 @@ extension IssuerKeys {
         case .sameKID: signing = fresh
         case .replace, .overlap, .retire, .break, .repair:
             old = drill == .overlap ? Array(([signing] + old).prefix(Self.mostOld)) : []
-            // Where the next key was announced, it signs now, and the new one is announced.
+            // A next key that was announced signs now, and the new one is announced.
             (signing, next) = next.map { ($0, fresh) } ?? (fresh, nil)
         }
     }

@@ -1,4 +1,4 @@
-/// What can happen to the keys of an issuer.
+/// What can happen to an issuer's keys.
 public enum KeyDrill: String, Sendable, CaseIterable {
     case overlap
     case retire
@@ -7,7 +7,7 @@ public enum KeyDrill: String, Sendable, CaseIterable {
     case `break`
     case repair
 
-    /// Whether it takes a key pair that nobody has used.
+    /// Whether it needs an unused key pair.
     public var needsPair: Bool {
         switch self {
         case .overlap, .replace, .sameKID: true
@@ -15,7 +15,7 @@ public enum KeyDrill: String, Sendable, CaseIterable {
         }
     }
 
-    /// What it does, in a line.
+    /// What it does, in one line.
     public var about: String {
         switch self {
         case .overlap: "Another key signs; the old one stays published."

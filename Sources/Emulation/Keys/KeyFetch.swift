@@ -1,18 +1,18 @@
 import Synchronization
 
-/// A fetch of published keys that is on its way, and those who wait for its end.
+/// A running fetch of published keys, and the callers that wait for it.
 final class KeyFetch: Sendable {
     private let gate = Gate()
     private let ending = Mutex<(report: KeyFetchReport, isTaken: Bool)?>(nil)
 
-    /// What came of it, once it has ended, and whether the keys for which it was sent took it over: not when they were
-    /// replaced meanwhile.
+    /// The result, once the fetch has ended, and whether the keys it was made for took it over: they do not if they
+    /// were replaced in the meantime.
     func outcome() async -> (report: KeyFetchReport, isTaken: Bool)? {
         await gate.passage()
         return ending.withLock { $0 }
     }
 
-    /// Lets all go on who wait.
+    /// Releases all waiters.
     func complete(with report: KeyFetchReport, isTaken: Bool) {
         ending.withLock { $0 = (report, isTaken) }
         gate.open()

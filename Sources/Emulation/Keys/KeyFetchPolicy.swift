@@ -1,17 +1,17 @@
-/// How long published keys are kept, and how often they are asked for.
+/// How long published keys are cached, and how often they are fetched.
 public struct KeyFetchPolicy: Sendable, Hashable {
-    /// How long an attempt, good or bad, keeps the next one away that only an unknown key or a failure would cause.
+    /// The pause after an attempt, successful or not, before an unknown key or a failure may cause the next.
     public var coolDown: Duration
-    /// How long keys live whose answer does not say.
+    /// The lifetime of keys whose answer states none.
     public var standardLifetime: Duration
-    /// The shortest lifetime; an answer that asks for less, or not to be kept at all, gets this.
+    /// The shortest lifetime; an answer that asks for less, or for no caching at all, gets this.
     public var shortestLifetime: Duration
     /// The longest lifetime.
     public var longestLifetime: Duration
-    /// How long keys are used beyond their lifetime while fresh ones cannot be had.
+    /// How long keys are used beyond their lifetime while fresh ones are unavailable.
     public var staleTime: Duration
 
-    /// A policy; every number that is left out is ours.
+    /// Creates a policy; the defaults are ours.
     public init(
         coolDown: Duration = .seconds(30), standardLifetime: Duration = .seconds(600),
         shortestLifetime: Duration = .seconds(30), longestLifetime: Duration = .seconds(86_400),

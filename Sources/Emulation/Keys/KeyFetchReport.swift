@@ -3,23 +3,23 @@ public import Tokens
 
 /// How a request for an issuer's keys went.
 public struct KeyFetchReport: Sendable {
-    /// Tells this report from all others.
+    /// Identifies this report.
     let number = Self.numbers.add(1, ordering: .relaxed).newValue
-    /// What was asked.
+    /// The URL that was requested.
     public let url: String
-    /// When it was asked, by the sandbox's clock.
+    /// When it was requested, by the sandbox's clock.
     public let moment: Moment
     /// The answer's status; `nil` without an answer.
     public let status: Int?
-    /// The usable keys, in the answer's order, of several with one name the first.
+    /// The usable keys, in the answer's order; of several with the same id, the first.
     public let keys: [VerificationKey]
-    /// What was left out.
+    /// The keys that were left out.
     public let skipped: [SkippedKey]
-    /// Why there are no keys; `nil` when there are.
+    /// Why there are no keys; `nil` when there are some.
     public let problem: KeyFetchProblem?
-    /// The lifetime that the answer asks for; `nil` when it says nothing of it.
+    /// The lifetime that the answer asks for; `nil` when it states none.
     let lifetime: CacheLifetime?
-    /// Whether the exchange that has the report did not ask by itself, but had what another one's request brought.
+    /// Whether the exchange shares the result of another exchange's fetch.
     private(set) var isShared = false
     private let fetched: Finding
     private let awaited: Finding
@@ -37,7 +37,7 @@ public struct KeyFetchReport: Sendable {
             problem?.description
             ?? "\(status.map(String.init) ?? ""), \(keys.count) key\(keys.count == 1 ? "" : "s"): \(SkippedKey.list(names, ", "))"
         let note = skipped.phrase
-        // Made once: thousands may wait.
+        // Created once: thousands may wait.
         fetched = Finding(
             "keys-fetched", problem == nil ? .passed : .noted, expected: .text("GET \(url): 200 and a usable key"),
             found: .text(summary), note: note)
@@ -47,16 +47,16 @@ public struct KeyFetchReport: Sendable {
                 .compactMap(\.self).joined(separator: " "))
     }
 
-    /// The report as a finding of the exchange that asked for the keys, or waited for them.
+    /// The report as a finding of the exchange that fetched the keys, or waited for them.
     public var finding: Finding { isShared ? awaited : fetched }
 
-    /// Whether the URL was asked at all.
+    /// Whether the URL was requested at all.
     var wasAsked: Bool {
         if case .notAsked? = problem { return false }
         return true
     }
 
-    /// The report as those have it who did not ask.
+    /// The report for exchanges that shared the fetch.
     func shared() -> KeyFetchReport {
         var report = self
         report.isShared = true
@@ -64,14 +64,14 @@ public struct KeyFetchReport: Sendable {
     }
 }
 
-/// What an answer says of how long it may be kept (RFC 9111 section 5.2.2).
+/// How long an answer may be cached (RFC 9111 section 5.2.2).
 enum CacheLifetime: Sendable, Hashable {
-    /// So many seconds.
+    /// That many seconds.
     case seconds(Int)
-    /// Not at all, or in a form that cannot be read, which RFC 9111 section 4.2.1 asks to take for stale.
+    /// Not at all, or unreadable, which RFC 9111 section 4.2.1 asks to treat as stale.
     case none
 
-    /// Reads the values of `Cache-Control`; `nil` when no directive speaks of a lifetime.
+    /// Reads the values of `Cache-Control`; `nil` when no directive states a lifetime.
     init?(_ values: [String]) {
         let directives = values.flatMap { $0.split(separator: ",") }.map(Self.directive)
         if directives.contains(where: { $0.name == "no-store" || $0.name == "no-cache" }) {
@@ -84,19 +84,19 @@ enum CacheLifetime: Sendable, Hashable {
             self = .none
             return
         }
-        // More digits than an integer holds are a very long time.
+        // More digits than an integer holds mean a very long time.
         self = .seconds(Int(argument) ?? .max)
     }
 
-    /// A directive's name in lower case, and its argument. ours: RFC 9111 section 5.2 has no blanks around `=`, but whoever
-    /// writes them means the same.
+    /// A directive's name in lower case, and its argument. ours: RFC 9111 section 5.2 allows no blanks around `=`, but
+    /// the meaning is clear.
     private static func directive(_ text: Substring) -> (name: String, argument: Substring?) {
         let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             .map { $0.trimming(while: \.isWhitespace) }
         return (parts.first?.lowercased() ?? "", parts.count > 1 ? parts[1] : nil)
     }
 
-    /// A token as it is, or what stands between quotation marks; `nil` when one of them is missing.
+    /// A token unchanged, or the text between quotation marks; `nil` when one of them is missing.
     private static func unquoted(_ text: Substring) -> Substring? {
         guard text.hasPrefix("\"") || text.hasSuffix("\"") else { return text }
         return text.count >= 2 && text.hasPrefix("\"") && text.hasSuffix("\"") ? text.dropFirst().dropLast() : nil
@@ -104,7 +104,7 @@ enum CacheLifetime: Sendable, Hashable {
 }
 
 extension StringProtocol {
-    /// The text without such characters at either end.
+    /// The text without unwanted characters at either end.
     fileprivate func trimming(while isUnwanted: (Character) -> Bool) -> SubSequence {
         let start = firstIndex { !isUnwanted($0) } ?? endIndex
         let end = lastIndex { !isUnwanted($0) }.map { index(after: $0) } ?? start

@@ -2,19 +2,19 @@ public import HTTPTypes
 
 /// A request for the keys that an issuer publishes.
 ///
-/// Only a station of the pipeline sends it: vendors say what they need, and never open a connection.
+/// Only the pipeline sends it: vendors state what they need, and never open a connection.
 public struct KeyRequest: Sendable, Hashable {
-    /// The text with which a URL begins that points at this server, in the sandbox of whoever asks.
+    /// The prefix of a URL that points at this server, in the sandbox of the caller.
     public static let ownServer = "{self}"
-    /// What the answer may take in all, by the machine's clock.
+    /// The time limit for the whole answer, by the machine's clock.
     public static let timeLimit = Duration.seconds(5)
-    /// The largest content of an answer in bytes.
+    /// The largest content of an answer, in bytes.
     public static let longestBody = 256 * 1024
 
-    /// An absolute URL, or a path on this server behind ``ownServer``.
+    /// An absolute URL, or a path on this server after ``ownServer``.
     public let url: String
 
-    /// A request for that URL.
+    /// Creates a request for that URL.
     public init(url: String) {
         self.url = url
     }
@@ -28,7 +28,7 @@ public struct KeyRequest: Sendable, Hashable {
     public var fields: HTTPFields { [.accept: "application/json"] }
 }
 
-/// What came of a request for keys.
+/// The result of a request for keys.
 public enum KeyAnswer: Sendable {
     /// A complete answer, whatever its status.
     case answered(HTTPResponse.Status, cacheControl: [String], body: [UInt8])
@@ -36,9 +36,9 @@ public enum KeyAnswer: Sendable {
     case failed(KeyFetchProblem)
 }
 
-/// Why a request for keys brought none.
+/// Why a request for keys returned none.
 public enum KeyFetchProblem: Error, Sendable, Hashable {
-    /// The URL was not asked; the phrase says why.
+    /// The URL was not requested; the phrase says why.
     case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
@@ -46,7 +46,7 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
     case tooLarge
     case redirected(Int)
     case status(Int)
-    /// The content is no JSON; the phrase says why.
+    /// The content is not JSON; the phrase says why.
     case notJSON(String)
     /// The content is JSON of another form; the phrase says what is expected.
     case otherForm(String)

@@ -1,11 +1,11 @@
-/// Published keys that a request cannot be judged without.
+/// Published keys needed to judge a request.
 public struct KeyRequirement: Sendable, Hashable {
     /// The issuer's name, as in ``RemoteKeys/issuer``.
     public let issuer: String
     /// The key that the token names.
     public let keyID: String?
 
-    /// An order for the keys of that issuer.
+    /// Creates a requirement for the keys of that issuer.
     public init(of issuer: String, naming keyID: String?) {
         self.issuer = issuer
         self.keyID = keyID

@@ -1,25 +1,25 @@
 public import JSON
 public import Tokens
 
-/// Reads a set of public keys, fetched or handed in: takes those that can be used, and says what is left out.
+/// Reads a set of public keys, fetched or supplied: takes the usable ones, and reports the rest.
 public struct PublishedKeysReader {
     let form: RemoteKeys.Form
     let algorithm: Algorithm
 
-    /// The usable keys in the set's order; of several with one name the first.
+    /// The usable keys in the set's order; of several with the same id, the first.
     public private(set) var keys: [VerificationKey] = []
-    /// Why others were left out; of a set without end no more than anybody reads.
+    /// Why others were left out; truncated for very large sets.
     public private(set) var skipped: [SkippedKey] = []
-    /// A name that a second usable key has.
+    /// An id that a second usable key has.
     public private(set) var repeatedID: String?
-    /// Whether keys were left out only because there are so many.
+    /// Whether keys were left out only because there are too many.
     public private(set) var isOverfull = false
 
-    /// ours: bounds of one set; providers publish two or three keys.
+    /// ours: limits for one set; providers publish two or three keys.
     public static let mostKeys = 100
     private static let mostSkipped = 100
 
-    /// A reader of sets of that form, for keys that verify that algorithm.
+    /// Creates a reader for sets of that form, for keys that verify with that algorithm.
     public init(form: RemoteKeys.Form, algorithm: Algorithm) {
         self.form = form
         self.algorithm = algorithm
@@ -27,7 +27,7 @@ public struct PublishedKeysReader {
 
     /// Reads the content.
     ///
-    /// - Throws: why no key can be had from it.
+    /// - Throws: why it yields no keys.
     mutating func read(_ body: [UInt8]) throws(KeyFetchProblem) {
         let value: JSON
         do {
@@ -38,7 +38,7 @@ public struct PublishedKeysReader {
         try read(value)
     }
 
-    /// Reads a set that is JSON already.
+    /// Reads a set that is already parsed.
     ///
     /// - Throws: ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
     public mutating func read(_ value: JSON) throws(KeyFetchProblem) {
@@ -69,7 +69,7 @@ public struct PublishedKeysReader {
         }
         for member in members {
             do throws(KeyError) {
-                // What follows the first certificate is its chain, which nobody checks.
+                // Anything after the first certificate is its chain, which is not checked.
                 let keys = try VerificationKey.pem(member.value.string ?? "", id: member.name)
                 guard let key = keys.first else { continue }
                 if key.validity == nil { skip("\(key): no certificate") } else { take(key) }
@@ -79,7 +79,7 @@ public struct PublishedKeysReader {
         }
     }
 
-    /// Takes a key, unless it cannot be used.
+    /// Takes a key if it is usable.
     public mutating func take(_ key: VerificationKey) {
         guard key.algorithms.contains(algorithm) else {
             skip("\(key): not for \(algorithm.rawValue)")
@@ -99,7 +99,7 @@ public struct PublishedKeysReader {
     }
 
     private mutating func skip(_ phrase: String, isPrivate: Bool = false) {
-        // One that is private is told also behind many others.
+        // A private key is reported even after many others.
         if skipped.count < Self.mostSkipped || isPrivate && skipped.count < 2 * Self.mostSkipped {
             skipped.append(SkippedKey(phrase, isPrivate: isPrivate))
         }

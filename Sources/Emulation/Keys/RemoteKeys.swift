@@ -1,11 +1,11 @@
 import JSON
 public import Tokens
 
-/// The keys that an issuer publishes at a URL, as one sandbox has them: kept for their lifetime, asked for anew when needed.
+/// An issuer's published keys, as cached by one sandbox: kept for their lifetime, and fetched again when needed.
 ///
-/// A value: a vendor keeps it in its state. It decides when to ask; asking is the pipeline's part, once for all who wait.
+/// A value type: a vendor keeps it in its state. It decides when to fetch; the pipeline fetches once for all waiters.
 public struct RemoteKeys: Sendable {
-    /// In which form the keys are published.
+    /// The format in which the keys are published.
     public enum Form: String, Sendable, CaseIterable {
         /// A JWKS (RFC 7517 section 5).
         case keySet
@@ -15,11 +15,11 @@ public struct RemoteKeys: Sendable {
 
     /// The issuer's name in control calls.
     public let issuer: String
-    /// Where the keys are published; may begin with ``KeyRequest/ownServer``.
+    /// The URL of the published keys; may begin with ``KeyRequest/ownServer``.
     public let url: String
-    /// In which form.
+    /// The format.
     public let form: Form
-    /// What the keys verify; those that cannot are left out.
+    /// The algorithm to verify with; keys that cannot are left out.
     public let algorithm: Algorithm
     /// The usable keys of the last answer that had any.
     public private(set) var keys: [VerificationKey] = []
@@ -27,14 +27,14 @@ public struct RemoteKeys: Sendable {
     public private(set) var fetchedAt: Moment?
     /// When their lifetime ends.
     public private(set) var expiresAt: Moment?
-    /// How the last attempt went, good or bad.
+    /// The report of the last attempt, successful or not.
     public private(set) var lastReport: KeyFetchReport?
-    /// How often the URL was asked.
+    /// How often the URL was requested.
     public private(set) var fetchCount = 0
-    /// The request that is on its way.
+    /// The fetch in progress.
     var fetch: KeyFetch?
 
-    /// Keys that nobody has asked for yet.
+    /// Creates keys that have not been fetched yet.
     public init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
         self.issuer = issuer
         self.url = url
@@ -46,16 +46,16 @@ public struct RemoteKeys: Sendable {
     public var request: KeyRequest { KeyRequest(url: url) }
 }
 
-// MARK: - Whether to ask
+// MARK: - Whether to fetch
 
 extension RemoteKeys {
-    /// What somebody who wants to verify a signature has to do.
+    /// What verifying a signature requires.
     public enum Need: Sendable {
-        /// Use these keys; the one that the token names may not be among them.
+        /// Use these keys; the one that the token names may be missing.
         case use([VerificationKey])
-        /// Ask for the keys first.
+        /// Fetch the keys first.
         case fetch
-        /// Do without: there are no keys, and it is too early to ask again.
+        /// Go without: there are no keys, and it is too early to fetch again.
         case unavailable
     }
 
@@ -69,16 +69,16 @@ extension RemoteKeys {
         return mayAsk ? .fetch : keysInNeed(at: moment, policy)
     }
 
-    /// What to do when asking has brought nothing: the old keys serve for a while beyond their lifetime.
+    /// What to do when a fetch has failed: the old keys serve for a while beyond their lifetime.
     public func keysInNeed(at moment: Moment, _ policy: KeyFetchPolicy) -> Need {
         guard let fetchedAt, let expiresAt else { return .unavailable }
-        // The distance counts, not the order: a clock that was set back by years has left the keys as far behind.
+        // The difference matters, not the order: a clock set back by years leaves the keys just as outdated.
         let isNear = fetchedAt.unixSeconds - moment.unixSeconds < policy.staleTime.inSeconds
         return isNear && moment < expiresAt + policy.staleTime ? .use(keys) : .unavailable
     }
 
-    /// ours: requests that began so long before the keys came may be judged after that, and find them fresh. Before that the
-    /// clock was set back, and nobody knows of the keys' age but that it is no age to trust.
+    /// ours: requests may begin this long before the keys arrive, be judged afterwards, and find them fresh. An earlier
+    /// moment means that the clock was set back; the keys' age is then unknown and not to be trusted.
     private static let longestRequest = Duration.seconds(30)
 
     private func isFresh(at moment: Moment) -> Bool {
@@ -86,26 +86,26 @@ extension RemoteKeys {
         return moment < expiresAt && fetchedAt.unixSeconds - moment.unixSeconds <= Self.longestRequest.inSeconds
     }
 
-    /// Why a key that is not known was not asked for, and when it may be; `nil` when nothing keeps anybody from asking.
+    /// Why an unknown key was not fetched, and when it may be; `nil` when nothing prevents a fetch.
     ///
-    /// - Parameter setting: what decides how long the pause is, in words.
+    /// - Parameter setting: what determines the length of the pause, in words.
     public func pause(at moment: Moment, _ policy: KeyFetchPolicy, setBy setting: String) -> String? {
         guard let last = lastReport?.moment, isCoolingDown(at: moment, policy) else { return nil }
         return
             "No key was fetched for this call: the last attempt was at \(last.rfc3339), and the next one may be at \((last + policy.coolDown).rfc3339), after \(JSONNumber(policy.coolDown.inSeconds)) s (\(setting))."
     }
 
-    /// The distance counts, not the order: a clock that was set back ends the cool-down too.
+    /// The difference matters, not the order: a clock set back also ends the cool-down.
     private func isCoolingDown(at moment: Moment, _ policy: KeyFetchPolicy) -> Bool {
         guard let last = lastReport?.moment else { return false }
         return abs(moment.unixSeconds - last.unixSeconds) < policy.coolDown.inSeconds
     }
 }
 
-// MARK: - What came of it
+// MARK: - Results
 
 extension RemoteKeys {
-    /// Reads the answer to a request of that moment.
+    /// Reads the answer to a request made at that moment.
     public func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
         var reader = PublishedKeysReader(form: form, algorithm: algorithm)
         var (status, lifetime): (Int?, CacheLifetime?)
@@ -135,9 +135,9 @@ extension RemoteKeys {
         }
     }
 
-    /// Takes over what came of an attempt; one that failed leaves the keys as they are.
+    /// Takes over the result of an attempt; a failed one leaves the keys unchanged.
     ///
-    /// A report of another URL, or one that has been taken already, changes nothing.
+    /// A report for another URL, or one already taken, changes nothing.
     public mutating func take(_ report: KeyFetchReport, _ policy: KeyFetchPolicy) {
         guard report.url.hasSameBytes(as: url), report.number != lastReport?.number else { return }
         if report.wasAsked { fetchCount += 1 }
@@ -148,7 +148,7 @@ extension RemoteKeys {
         expiresAt = report.moment + policy.lifetime(of: report.lifetime)
     }
 
-    /// What somebody is told who has waited for keys that are gone now.
+    /// The report for callers that waited for keys that are gone now.
     func reportOfNothing(at moment: Moment) -> KeyFetchReport {
         report(of: .failed(.unreachable("the issuer was replaced while its keys were asked for")), at: moment)
     }

@@ -1,15 +1,15 @@
 public import Tokens
 
-/// A secret that a vendor shares with whoever signs, as it may be shown: never itself.
+/// A secret that a vendor shares with signers, described without revealing it.
 public struct SharedSecret: Sendable {
-    /// Whose it is, in words.
+    /// The owner, in words.
     public let owner: String
-    /// What it signs with.
+    /// The algorithm it signs with.
     public let algorithm: Algorithm
-    /// How many bytes it has.
+    /// Its length in bytes.
     public let byteCount: Int
 
-    /// A secret of that owner; of the key nothing but its length is kept.
+    /// Describes a secret of that owner; only the length of the key is kept.
     public init(owner: String, algorithm: Algorithm, key: SigningKey) {
         self.owner = owner
         self.algorithm = algorithm

@@ -1,16 +1,16 @@
 package import JSON
 
-/// A record that says once how it stands in fixtures and exports.
+/// A record that describes its form in fixtures and exports once.
 package protocol CodedRecord: Sendable {
-    /// A record that says nothing yet, to be read into.
+    /// Creates an empty record to read into.
     init()
 
-    /// Names the members in the order in which they are written; what ``RecordCoder`` reads is set.
+    /// Lists the members in writing order; ``RecordCoder`` sets the ones it reads.
     mutating func code(_ coder: inout RecordCoder)
 }
 
 extension CodedRecord {
-    /// The record as an export of that extent has it.
+    /// The record as written in an export of that extent.
     package func json(_ extent: StateExtent) -> JSON {
         var coder = RecordCoder(writing: extent)
         var record = self
@@ -18,12 +18,12 @@ extension CodedRecord {
         return .object(coder.written)
     }
 
-    /// Whether both would be exported alike, texts compared by their bytes.
+    /// Whether both would be exported identically, with strings compared by their bytes.
     package func isExported(like other: Self, _ extent: StateExtent) -> Bool { json(extent) == other.json(extent) }
 
-    /// Reads a list of records one after another.
+    /// Reads a list of records one by one.
     ///
-    /// - Parameter take: takes one, or says what is wrong with it.
+    /// - Parameter take: takes a record, or returns what is wrong with it.
     package static func read(
         _ list: FixtureNode, _ form: RecordForm, atMost limit: Int = .max, take: (Self) -> String?
     ) throws(FixtureProblem) {
@@ -35,7 +35,7 @@ extension CodedRecord {
         }
     }
 
-    /// The names of all members that may stand there.
+    /// The names of all members allowed in that form.
     static func memberNames(_ form: RecordForm) -> [String] {
         var coder = RecordCoder(listing: form)
         var record = Self()
@@ -43,14 +43,14 @@ extension CodedRecord {
         return coder.names
     }
 
-    /// Reads into the record what stands there.
+    /// Reads the node into the record.
     package mutating func read(_ node: FixtureNode, _ form: RecordForm) throws(FixtureProblem) {
         try read(node, Self.memberNames(form), form)
     }
 
-    /// Reads into the record what stands there.
+    /// Reads the node into the record.
     ///
-    /// - Parameter prepare: sets what follows from elsewhere, before the members are read.
+    /// - Parameter prepare: sets values that depend on other data, before the members are read.
     mutating func read(
         _ node: FixtureNode, _ names: [String], _ form: RecordForm,
         prepare: (inout Self, FixtureMapping) throws(FixtureProblem) -> Void = { _, _ in }

@@ -1,47 +1,47 @@
-/// A record of which a ``RecordTable`` has one for each key.
+/// A record that a ``RecordTable`` holds by a unique key.
 public protocol KeyedRecord: Sendable {
     associatedtype Key: Hashable & Sendable
-    /// What else a record is found by; no two have the same.
+    /// An additional unique name of a record.
     associatedtype Name: Hashable & Sendable = Never
-    /// What records have in common that are looked for together.
+    /// A property shared by records that are looked up together.
     associatedtype Group: Hashable & Sendable = Never
 
-    /// What the record is called by, for good.
+    /// The record's permanent key.
     var key: Key { get }
-    /// What else it is found by just now.
+    /// Its current additional names.
     var names: [Name] { get }
-    /// With whom it is looked for, for good.
+    /// Its permanent group.
     var group: Group? { get }
-    /// An estimate of the memory that it takes, in bytes, which must be at hand.
+    /// An estimate of the memory that it takes, in bytes, which must be cheap to get.
     var memory: Int { get }
-    /// What of it nobody may see.
+    /// The part of it that must not be shown.
     var secretText: String? { get }
 
-    /// Which of two keys is listed first; `nil` where records are listed in the order in which they came.
+    /// Whether one key is listed before another; `nil` to list records in insertion order.
     static var keyOrder: ((Key, Key) -> Bool)? { get }
 
-    /// Whether nothing that is exported differs.
+    /// Whether the exported parts are equal.
     func isSame(as other: Self) -> Bool
-    /// Takes over what an export leaves out from the record that had the same key before.
+    /// Takes over what an export omits from the previous record with the same key.
     mutating func keepSecrets(of known: Self, leftOutBy extent: StateExtent?)
-    /// What to say of a record whose key or, if it is given, whose name another one of a list has.
+    /// The complaint about a record whose key, or the given name, is already used in a list.
     func clash(over name: Name?) -> String
 }
 
 extension KeyedRecord where Name == Never {
-    /// It has no other names.
+    /// By default, it has no other names.
     @inlinable public var names: [Never] { [] }
 }
 
 extension KeyedRecord where Group == Never {
-    /// It belongs to no group.
+    /// By default, it belongs to no group.
     @inlinable public var group: Never? { nil }
 }
 
 extension KeyedRecord {
-    /// Its memory is not counted.
+    /// By default, its memory is not counted.
     @inlinable public var memory: Int { 0 }
-    /// Everybody may see all of it.
+    /// By default, all of it may be shown.
     @inlinable public var secretText: String? { nil }
     package static var keyOrder: ((Key, Key) -> Bool)? { nil }
     package mutating func keepSecrets(of known: Self, leftOutBy extent: StateExtent?) {}
@@ -56,14 +56,14 @@ extension KeyedRecord where Self: CodedRecord & Equatable {
     package func isSame(as other: Self) -> Bool { self == other }
 }
 
-/// How much of a table may be kept besides what the fixtures give, and what makes room.
+/// How much a table may hold beyond the fixtures, and how it makes room.
 public struct RecordBound: Sendable {
     /// The most records.
     let count: Int
-    /// The most bytes of all, those of the fixtures among them.
+    /// The most bytes in total, including those of the fixtures.
     let bytes: Int
-    /// Which part of the records goes at once, since taking single ones each time would cost as much for each; `nil` for
-    /// no more than have to.
+    /// The fraction of the records to remove at once (one part in `share`), since removing single ones would cost as
+    /// much each time; `nil` for no more than necessary.
     let share: Int?
 
     package init(count: Int, bytes: Int = .max, share: Int? = 100) {

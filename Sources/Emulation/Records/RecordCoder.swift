@@ -1,21 +1,21 @@
 package import JSON
 
-/// Where records stand that are read or written.
+/// Where records are read from or written to.
 package enum RecordForm: Sendable {
-    /// The vendor's fixtures, which hold secrets and name files beside them.
+    /// The vendor's fixtures, which contain secrets and refer to files beside them.
     case fixture(VendorFixtures)
     case export(StateExtent)
 
-    /// How much of a state is exported; `nil` in fixtures.
+    /// How much of a state is exported; `nil` for fixtures.
     package var extent: StateExtent? { if case .export(let extent) = self { extent } else { nil } }
 }
 
-/// Reads a record or writes it, member by member: one description serves both, so that what is written can be read.
+/// Reads or writes a record, member by member: one description serves both, so that what is written can be read.
 ///
-/// After the first problem nothing more is read; a description goes on with what it has, and need not look.
+/// After the first problem, nothing more is read; a description continues with what it has and need not check.
 package struct RecordCoder {
     private enum Work {
-        /// The names of members are gathered, so that any other can be refused.
+        /// Collects the names of members, so that any other can be refused.
         case listing
         case reading(FixtureMapping)
         case writing
@@ -27,7 +27,7 @@ package struct RecordCoder {
     private var lastNames: [String] = []
     private(set) var names: [String] = []
     private(set) var problem: FixtureProblem?
-    /// Whether anything was written that the fixtures do not give.
+    /// Whether anything was written that differs from the fixtures.
     private(set) var hasChanges = false
 
     init(listing form: RecordForm) { (work, self.form) = (.listing, form) }
@@ -36,12 +36,12 @@ package struct RecordCoder {
 
     init(writing extent: StateExtent) { (work, form) = (.writing, .export(extent)) }
 
-    /// Whether something is read just now, and has been right so far.
+    /// Whether it is reading, without a problem so far.
     package var isReading: Bool { if case .reading = work { problem == nil } else { false } }
 
     package var extent: StateExtent? { form.extent }
 
-    /// Has members be written behind all others, in this order.
+    /// Writes these members after all others, in this order.
     package mutating func writesLast(_ names: String...) { lastNames = names }
 
     /// The members that were written.
@@ -57,9 +57,9 @@ package struct RecordCoder {
 
     // MARK: - Members
 
-    /// A member of any kind; required where there is no standard.
+    /// A member of any kind; required when it has no default.
     ///
-    /// - Parameter write: the member; `nil` leaves it out.
+    /// - Parameter write: returns the member; `nil` omits it.
     package mutating func member<Value>(
         _ name: String, _ value: inout Value, or standard: Value?, write: (Value) -> JSON?,
         read: (FixtureNode) throws(FixtureProblem) -> Value
@@ -83,16 +83,16 @@ package struct RecordCoder {
         }
     }
 
-    /// A member that is always written, and required where there is no standard.
+    /// A member that is always written, and required when it has no default.
     package mutating func member<Value: RecordValue>(_ name: String, _ value: inout Value, or standard: Value? = nil) {
         member(name, &value, or: standard, write: { $0.written }, read: Value.read)
     }
 
-    /// A member that is left out where it has its standard value.
+    /// A member that is omitted when it has its default value.
     package mutating func member<Value: RecordValue & Equatable>(
         _ name: String, _ value: inout Value, omitting standard: Value
     ) {
-        // Not nil alone, which would be a null.
+        // A plain nil would become a null.
         member(name, &value, or: standard, write: { $0 == standard ? JSON?.none : $0.written }, read: Value.read)
     }
 
@@ -101,7 +101,7 @@ package struct RecordCoder {
         member(name, &value, or: .some(nil), write: { $0?.written }, read: Value.read)
     }
 
-    /// A member that an export shows only where it must hold secrets.
+    /// A member that an export includes only when it must contain secrets.
     package mutating func secret<Value: RecordValue>(_ name: String, _ value: inout Value?) {
         let isShown = extent != .whole
         member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Value.read)
@@ -123,10 +123,10 @@ package struct RecordCoder {
 
     // MARK: - Lists
 
-    /// Elements of a list, made only where they are written.
+    /// Elements of a list, created only when writing.
     package func elements(_ elements: () -> [JSON]) -> [JSON] { if case .writing = work { elements() } else { [] } }
 
-    /// A list whose elements are records of their own: one that cannot be read costs no other.
+    /// A list whose elements are independent records: an unreadable one does not affect the others.
     package mutating func list(
         _ name: String, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         read: (FixtureNode) throws(FixtureProblem) -> Void
@@ -138,9 +138,9 @@ package struct RecordCoder {
         }
     }
 
-    /// A list of records that are taken one after another.
+    /// A list of records that are taken one by one.
     ///
-    /// - Parameter take: takes one that was read, or says what is wrong with it.
+    /// - Parameter take: takes a record, or returns what is wrong with it.
     package mutating func list<Record: CodedRecord>(
         _ name: String, of type: Record.Type, _ elements: [JSON], isRequired: Bool = false, atMost limit: Int = .max,
         take: (Record) -> String?
@@ -153,9 +153,9 @@ package struct RecordCoder {
         }
     }
 
-    /// A list of records, empty where it may be absent.
+    /// A list of records; if it is optional and absent, it reads as empty.
     ///
-    /// - Parameter complaint: what is wrong with a record among those before it.
+    /// - Parameter complaint: what is wrong with a record, given those before it.
     package mutating func list<Record: CodedRecord>(
         _ name: String, _ records: inout [Record], isRequired: Bool = false, atMost limit: Int = .max,
         complaint: (Record) -> String? = { _ in nil }
@@ -172,13 +172,13 @@ package struct RecordCoder {
 
     // MARK: - Checks
 
-    /// Refuses the record that is read unless something is so.
+    /// Refuses the record being read unless a condition holds.
     package mutating func check(_ isRight: @autoclosure () -> Bool, or complaint: @autoclosure () -> String) {
         guard isReading, case .reading(let mapping) = work, !isRight() else { return }
         problem = mapping.node.problem(complaint())
     }
 
-    /// Does something with the record that is read, at whose place problems are.
+    /// Works on the mapping being read; problems are reported at its position.
     package mutating func reading(_ body: (FixtureMapping) throws(FixtureProblem) -> Void) {
         guard isReading, case .reading(let mapping) = work else { return }
         do throws(FixtureProblem) {
@@ -188,6 +188,6 @@ package struct RecordCoder {
         }
     }
 
-    /// Notes that a state is not what the fixtures give, though no record says so.
+    /// Notes that a state differs from the fixtures, though no record says so.
     package mutating func note(isChanged: Bool) { if isChanged { hasChanges = true } }
 }

@@ -1,13 +1,13 @@
 public import JSON
 
 extension RecordTable where Record: CodedRecord {
-    /// What sets what of a record follows from elsewhere, before its own members are read.
+    /// Sets the parts of a record that depend on other data, before its own members are read.
     package typealias Preparation = (inout Record, FixtureMapping) throws(FixtureProblem) -> Void
 
     /// Reads a list of records, checked against each other.
     ///
     /// - Parameters:
-    ///   - known: records of an earlier state, which have what a list leaves out.
+    ///   - known: records of an earlier state, which supply what a list omits.
     ///   - complaint: what is wrong with a record for the state as a whole.
     package static func list(
         _ node: FixtureNode, _ form: RecordForm, known: RecordTable? = nil, atMost limit: Int = .max,
@@ -32,12 +32,12 @@ extension RecordTable where Record: CodedRecord {
 }
 
 extension RecordCoder {
-    /// The records of a table: all, or those that requests made or changed. What is read is laid over the table.
+    /// The records of a table: all, or those that requests added or changed. What is read overlays the table.
     ///
     /// - Parameters:
-    ///   - bound: how many may be there besides those of the fixtures.
-    ///   - read: the records of a list, checked against each other; it gets the table as it was.
-    /// - Returns: the keys that were read, in their order.
+    ///   - bound: how many records are allowed besides those of the fixtures.
+    ///   - read: reads the records of a list, checked against each other; it receives the original table.
+    /// - Returns: the keys that were read, in order.
     @discardableResult
     package mutating func table<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true, within bound: RecordBound? = nil,
@@ -66,7 +66,7 @@ extension RecordCoder {
         return records.map(\.key)
     }
 
-    /// The records of a table that say themselves how they are read and written.
+    /// The records of a table, which describe their own reading and writing.
     @discardableResult
     package mutating func table<Record: KeyedRecord & CodedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true, within bound: RecordBound? = nil,
@@ -81,7 +81,7 @@ extension RecordCoder {
         }
     }
 
-    /// The keys of the fixtures' records that are gone from a table.
+    /// The keys of fixture records that were removed from a table.
     package mutating func removals<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = true
     ) where Record.Key: RecordValue {
@@ -92,7 +92,7 @@ extension RecordCoder {
         for key in read { table.remove(key) }
     }
 
-    /// The largest number that a table has given out; with it, none of the fixtures is given out again.
+    /// The largest number that a table has issued; it keeps the fixtures' numbers from being issued again.
     package mutating func lastNumber<Record: KeyedRecord>(
         _ name: String, _ table: inout RecordTable<Record>, isRequired: Bool = false,
         read: (FixtureNode) throws(FixtureProblem) -> Int
@@ -105,7 +105,7 @@ extension RecordCoder {
 }
 
 extension RecordTable where Key == ExactText {
-    /// The record of that key.
+    /// The record with that key.
     @inlinable
     public subscript(text: String) -> Record? { self[ExactText(text)] }
 

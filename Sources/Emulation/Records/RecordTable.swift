@@ -1,10 +1,10 @@
-/// Records by their keys: those of the fixtures, which all sandboxes share, and over them what requests made, changed or
+/// Records by key: those of the fixtures, shared by all sandboxes, overlaid with what requests added, changed or
 /// removed.
 ///
-/// The fixtures' records are never copied, and a table that nobody changed holds nothing of its own. Copying a table costs
-/// one reference; the next change of either copy then copies what requests made, and no record of the fixtures.
+/// Fixture records are never copied, and an unchanged table stores nothing of its own. Copying a table costs one
+/// reference; the next change to either copy then copies the overlay, but no fixture records.
 public struct RecordTable<Record: KeyedRecord>: Sendable {
-    /// By what records are found.
+    /// The key of a record.
     public typealias Key = Record.Key
 
     /// What the fixtures give.
@@ -32,16 +32,16 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         }
     }
 
-    /// What requests made, changed or removed.
+    /// What requests added, changed or removed.
     @usableFromInline
     struct Overlay: Sendable {
         @usableFromInline var records: [Key: Record] = [:]
-        /// Keys of the fixtures whose records are gone, or came again later.
+        /// Keys of fixture records that were removed, even if added again later.
         @usableFromInline var hidden: Set<Key> = []
-        /// The names of ``records``; those that the fixtures give count where none of these has the key.
+        /// The names of ``records``; names from the fixtures count only for keys that are not in it.
         @usableFromInline var names: [Record.Name: Key] = [:]
         @usableFromInline var groups: [Record.Group: InsertionOrder<Key>] = [:]
-        /// Keys of those that do not stand in the place of a record of the fixtures, in the order in which they came.
+        /// Keys of records that do not replace a fixture record, in insertion order.
         @usableFromInline var added = InsertionOrder<Key>()
         @usableFromInline var byteCount = 0
         @usableFromInline var secrets = SecretLedger()
@@ -51,19 +51,19 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     }
 
     @usableFromInline let base: Base
-    /// None or one: it is copied as one reference, and changed in place while nobody shares it.
+    /// Empty or one element: it is copied as one reference, and changed in place while unshared.
     @usableFromInline var overlay: [Overlay] = []
 
-    /// A table of what the fixtures give, in their order; groups are of what requests made alone.
+    /// Creates a table of the fixtures' records, in their order; groups contain only what requests added.
     ///
-    /// - Parameter lastNumber: the number behind which numbers are given out, where the fixtures have no larger one.
+    /// - Parameter lastNumber: the number after which numbers are issued, unless the fixtures have a larger one.
     package init(fixtures records: [Record] = [], lastNumber: Int = 0) {
         base = Base(records, lastNumber: lastNumber)
     }
 
-    // MARK: - Finding
+    // MARK: - Lookup
 
-    /// The record of that key.
+    /// The record with that key.
     @inlinable
     public subscript(key: Key) -> Record? {
         guard !overlay.isEmpty else { return base.records[key] }
@@ -71,7 +71,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return overlay[0].hidden.contains(key) ? nil : base.records[key]
     }
 
-    /// The key of the record that has that name.
+    /// The key of the record with that name.
     @inlinable
     public func key(named name: Record.Name) -> Key? {
         guard !overlay.isEmpty else { return base.names[name] }
@@ -82,11 +82,11 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return key
     }
 
-    /// The record that has that name.
+    /// The record with that name.
     @inlinable
     public subscript(named name: Record.Name) -> Record? { key(named: name).flatMap { self[$0] } }
 
-    /// The records of a group, in the order in which they came.
+    /// The records of a group, in insertion order.
     package func records(in group: Record.Group) -> [Record] {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? InsertionOrder()).compactMap { self[$0] }
     }
@@ -97,19 +97,19 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
     }
 
-    /// Keys of those that do not stand in the place of a record of the fixtures, the oldest first.
+    /// Keys of records that do not replace a fixture record, oldest first.
     package var added: InsertionOrder<Key> { overlay.isEmpty ? InsertionOrder() : overlay[0].added }
 
     /// An estimate of the memory that the records take, in bytes.
     @inlinable
     public var byteCount: Int { overlay.isEmpty ? base.untouched.byteCount : overlay[0].byteCount }
 
-    /// What the records have, or had, that nobody may see.
+    /// The current and past values in the records that must not be shown.
     package var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
 
     package var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
 
-    /// All keys: those of the fixtures in their places, then in the order in which they came, unless keys have an order.
+    /// All keys: those of the fixtures in their positions, then in insertion order, unless keys define an order.
     package var keys: [Key] {
         guard let overlay = overlay.first else { return base.order }
         let kept = overlay.hidden.isEmpty ? base.order : base.order.filter { !overlay.hidden.contains($0) }
@@ -120,9 +120,9 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
 
-    // MARK: - What requests made
+    // MARK: - Changes by requests
 
-    /// The records that the fixtures do not give, or give otherwise.
+    /// The records that are not in the fixtures or differ from them.
     package var changed: [Record] {
         guard let overlay = overlay.first else { return [] }
         let kept = base.order.filter { overlay.records[$0] != nil && !overlay.hidden.contains($0) }
@@ -136,14 +136,14 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
 
     package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
 
-    /// The fixtures' records alone, with nothing that requests made.
+    /// The fixtures' records alone, without changes by requests.
     package var untouched: RecordTable {
         var table = self
         table.overlay = []
         return table
     }
 
-    /// Lays what requests made of another table over this one, as if they had met these fixtures.
+    /// Applies the changes of another table to this one, as if they had been made to these fixtures.
     package mutating func take(changesOf other: RecordTable) {
         for key in other.removed { remove(key) }
         for record in other.changed { put(record) }
@@ -151,13 +151,13 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     }
 }
 
-// MARK: - Changing
+// MARK: - Mutation
 
 extension RecordTable {
     @inlinable
     mutating func touch() { if overlay.isEmpty { overlay.append(base.untouched) } }
 
-    /// Stores a record: in its place, or behind all others.
+    /// Stores a record: in its position, or at the end.
     @inlinable
     public mutating func store(_ record: Record) {
         let key = record.key
@@ -173,8 +173,8 @@ extension RecordTable {
         if let group = record.group { overlay[0].groups[group, default: InsertionOrder()].append(key) }
     }
 
-    /// Puts a record in the place of all that have its key or one of its names; one that the fixtures give too takes the
-    /// place that it has there.
+    /// Replaces all records that share its key or a name with a record; one that is also in the fixtures takes its
+    /// position there.
     package mutating func put(_ record: Record) {
         let key = record.key
         for name in record.names { if let other = self.key(named: name), other != key { remove(other) } }
@@ -186,9 +186,9 @@ extension RecordTable {
         store(record)
     }
 
-    /// Changes a record in place, whose names and secrets stay.
+    /// Changes a record in place; its names and secrets must stay the same.
     ///
-    /// - Returns: `nil` when there is none.
+    /// - Returns: `nil` when there is no such record.
     @inlinable @discardableResult
     public mutating func change<Value>(_ key: Key, _ body: (inout Record) -> Value) -> Value? {
         if overlay.isEmpty || overlay[0].records.index(forKey: key) == nil {
@@ -197,7 +197,7 @@ extension RecordTable {
         }
         guard let index = overlay[0].records.index(forKey: key) else { return nil }
         let before = overlay[0].records.values[index].memory
-        // In place: a copy would have the change copy all that the record holds.
+        // In place: changing a copy would copy all that the record holds.
         let value = body(&overlay[0].records.values[index])
         overlay[0].byteCount += overlay[0].records.values[index].memory - before
         return value
@@ -235,10 +235,10 @@ extension RecordTable {
             || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
     }
 
-    /// Keeps within a bound: the oldest records go that the fixtures do not give.
+    /// Enforces a limit by removing the oldest records that are not in the fixtures.
     ///
-    /// - Parameter spared: who stays in any case.
-    /// - Returns: those that went.
+    /// - Parameter spared: the key of a record that always stays.
+    /// - Returns: the removed records.
     package mutating func shrink(to bound: RecordBound, sparing spared: Key? = nil) -> [Record] {
         guard !fits(bound) else { return [] }
         let least = bound.share.map { max(1, overlay[0].added.count / $0) } ?? 0
@@ -250,7 +250,7 @@ extension RecordTable {
         return gone
     }
 
-    /// Has numbers count on from there, if they have not come so far.
+    /// Continues numbering after that number, if it is not there yet.
     package mutating func count(from number: Int) {
         guard number > lastNumber else { return }
         touch()

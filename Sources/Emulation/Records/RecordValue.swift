@@ -1,10 +1,10 @@
 package import JSON
 
-/// A value that a member of a record can have.
+/// A value that a record's member can have.
 package protocol RecordValue {
-    /// Reads the value that stands there.
+    /// Reads the value from a node.
     static func read(_ node: FixtureNode) throws(FixtureProblem) -> Self
-    /// The value as ``read(_:)`` reads it.
+    /// The value in the form that ``read(_:)`` reads.
     var written: JSON { get }
 }
 
@@ -35,11 +35,11 @@ extension Bool: RecordValue {
 
 extension Moment: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Moment { try node.moment() }
-    /// The Unix seconds, to be read back as the same moment.
+    /// The Unix seconds, which read back as the same moment.
     package var written: JSON { .number(JSONNumber(unixSeconds)) }
 }
 
-/// What a client sent, kept as it came.
+/// JSON from a client, kept unchanged.
 extension JSON: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> JSON { try node.verbatim() }
     package var written: JSON { self }

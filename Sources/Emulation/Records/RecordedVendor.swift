@@ -1,8 +1,8 @@
 package import JSON
 
-/// A vendor that describes its state once, by records; export and import follow from that.
+/// A vendor that describes its state once, as records; export and import follow from that.
 package protocol RecordedVendor: Vendor {
-    /// Names the members of the state in the order in which they are exported; what is read is laid over the state.
+    /// Lists the members of the state in export order; what is read overlays the state.
     func code(_ state: inout State, _ coder: inout RecordCoder)
 }
 

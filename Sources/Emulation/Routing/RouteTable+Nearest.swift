@@ -1,29 +1,29 @@
 public import HTTPTypes
 
-/// Finds the route that somebody meant who wrote another path.
+/// Finds the route that a wrong path was meant for.
 ///
-/// What goes wrong most is the base address: a prefix is dropped, doubled, or another vendor's. So paths are compared
-/// segment by segment, and what is too much or too little at the start costs less than a strange word.
+/// The most common mistake is the base address: a prefix is dropped, doubled, or another vendor's. So paths are
+/// compared segment by segment, and a surplus or missing segment at the start costs less than an unknown word.
 extension RouteTable {
-    /// An endpoint beside a path that found none.
+    /// An endpoint near a path that matched none.
     struct Neighbour: Sendable {
         /// The vendor's id.
         let vendor: String
         /// The route's id.
         let route: String
         let endpoint: Endpoint
-        /// What keeps the path from being the endpoint's.
+        /// How much the path differs from the endpoint's.
         let distance: Int
 
         var text: String { "\(vendor) \(route): \(endpoint)" }
     }
 
-    /// The endpoints that come closest to a method and path, for people who look for their mistake.
+    /// The endpoints closest to a method and path, to help people find their mistake.
     public func nearest(to method: HTTPRequest.Method, _ path: Substring, count: Int = 3) -> [String] {
         neighbours(of: method, path).prefix(count).map(\.text)
     }
 
-    /// The endpoint that was meant, since a few letters are wrong or the base address is; `nil` when none comes close.
+    /// The intended endpoint, when a few letters or the base address are wrong; `nil` when none comes close.
     func closest(to method: HTTPRequest.Method, _ path: Substring) -> Neighbour? {
         var distance = PathDistance(path)
         return neighbours(of: method, path).prefix { $0.distance <= PathDistance.close }
@@ -48,39 +48,39 @@ extension RouteTable {
     }
 }
 
-/// How far a path is from patterns of paths, in steps that people are likely to make.
+/// How far a path is from path patterns, in steps that people are likely to take.
 private struct PathDistance {
     static let otherMethod = 1
-    /// Up to here somebody may well have meant it.
+    /// Up to this distance, the pattern was plausibly meant.
     static let close = 8
-    /// Another case of letters.
+    /// A difference in case.
     private static let otherCase = 1
-    /// A letter too much, too little, or another one.
+    /// A letter inserted, deleted or replaced.
     private static let letter = 2
     private static let mostLetters = 3
     private static let otherWord = 9
-    /// A segment too much or too little at the start: the base address is wrong.
+    /// A segment inserted or missing at the start: the base address is wrong.
     private static let prefix = 3
     private static let segment = 6
 
     private let path: [Substring]
-    /// What is known of each segment and word.
+    /// The known costs of each segment and word.
     private var words: [Substring: [Int]] = [:]
 
     init(_ path: Substring) {
-        // More segments than any route has make nothing nearer.
+        // More segments than any route has cannot bring a path closer.
         self.path = path.split(separator: "/", maxSplits: 20)
     }
 
-    /// The least that turns the path into one of the pattern.
+    /// The minimum cost of turning the path into one of the pattern.
     mutating func distance(to pattern: String) -> Int {
         let pattern = pattern.split(separator: "/")
-        // After Wagner and Fischer, with segments for letters.
+        // The Wagner–Fischer algorithm, with segments as letters.
         var row = Array(repeating: 0, count: path.count + 1)
         for index in path.indices { row[index + 1] = row[index] + surplus(index, before: 0) }
         for (number, word) in pattern.enumerated() {
             var costs = costs(of: word)
-            // Another prefix in the place of the right one.
+            // A wrong prefix in place of the right one.
             if number == 0, !costs.isEmpty { costs[0] = min(costs[0], 2 * Self.prefix) }
             var diagonal = row[0]
             row[0] += Self.prefix
@@ -94,7 +94,7 @@ private struct PathDistance {
         return row[path.count]
     }
 
-    /// Whether a word of the path is one of the pattern's, or nearly; versions are in all of them.
+    /// Whether the path has a word of the pattern, or nearly; versions do not count, since they are everywhere.
     mutating func sharesWord(with pattern: String) -> Bool {
         pattern.split(separator: "/").contains { word in
             !word.hasPrefix("{") && word.wholeMatch(of: /v[0-9]+/) == nil
@@ -102,13 +102,13 @@ private struct PathDistance {
         }
     }
 
-    /// What a segment costs that the pattern does not have.
+    /// The cost of a segment that the pattern does not have.
     private func surplus(_ index: Int, before number: Int) -> Int {
         let isDoubled = index > 0 && path[index] == path[index - 1]
         return number == 0 || isDoubled ? Self.prefix : Self.segment
     }
 
-    /// What each segment of the path costs in place of a word of a pattern.
+    /// The cost of each path segment in place of a pattern's word.
     private mutating func costs(of word: Substring) -> [Int] {
         if let known = words[word] { return known }
         let costs = path.map { word.hasPrefix("{") ? 0 : Self.difference($0, word) }

@@ -1,14 +1,14 @@
 public import HTTPTypes
 
-/// Who answers for a path: the routes of all vendors and the prefixes they own.
+/// Maps paths to vendors: the routes of all vendors and the prefixes they own.
 public struct RouteTable: Sendable {
-    /// What a request leads to.
+    /// The result of matching a request.
     public enum Match: Sendable {
-        /// The route at that index of the vendor at that index.
+        /// The route with that index, of the vendor with that index.
         case route(vendor: Int, route: Int, PathParameters)
-        /// The vendor knows the path with other methods only.
+        /// The vendor has the path only with other methods.
         case otherMethods(vendor: Int, [HTTPRequest.Method])
-        /// The path lies under a prefix of the vendor, who has nothing there.
+        /// The path is under a prefix of the vendor, which has no route there.
         case unknown(vendor: Int)
         /// No vendor owns the path.
         case unowned
@@ -29,7 +29,7 @@ public struct RouteTable: Sendable {
         /// Its routes: ids with endpoints.
         public let routes: [(id: String, endpoints: [Endpoint])]
 
-        /// A part of a vendor.
+        /// Creates a vendor's part of the table.
         public init(identity: VendorIdentity, routes: [(id: String, endpoints: [Endpoint])]) {
             self.identity = identity
             self.routes = routes
@@ -48,18 +48,18 @@ public struct RouteTable: Sendable {
         var endings: [Ending]
     }
 
-    /// Paths without parameters, as they are written, by their length in bytes: most requests name one, and then nothing
-    /// needs to be split. Hardly two have one length, so the length finds a path quicker than a hash would.
+    /// Literal paths without parameters, by their length in bytes: most requests match one, and then nothing needs
+    /// splitting. Lengths are nearly unique, so this is faster than hashing.
     private var literals: [[Literal]] = []
     private var prefixes: [(segments: [Substring], vendor: Int)] = []
     private var tries: [RouteTrie] = []
-    /// What paths led to, with the method by which they were asked: a client asks the same ones again and again.
+    /// Recent matches by path, with the request's method: clients repeat the same paths.
     private let recentMatches = RecentReadings<(method: HTTPRequest.Method, match: Match)>()
 
-    /// A table of these vendors.
+    /// Creates a table of these vendors.
     ///
-    /// - Throws: a clash when two routes answer to the same requests, two vendors own the same paths, or a route lies
-    ///   outside the prefixes of its vendor.
+    /// - Throws: a clash when two routes match the same requests, two vendors own the same paths, or a route lies
+    ///   outside its vendor's prefixes.
     public init(_ members: [Member]) throws(RouteClash) {
         self.members = members
         try Self.checkPrefixes(members)
@@ -125,7 +125,7 @@ public struct RouteTable: Sendable {
         return trie
     }
 
-    /// Finds who answers to a method and path.
+    /// Finds the route for a method and path.
     public func match(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         if let ending = ending(method, path) {
             return .route(vendor: ending.vendor, route: ending.route, PathParameters())
@@ -137,7 +137,7 @@ public struct RouteTable: Sendable {
     private func find(_ method: HTTPRequest.Method, _ path: Substring) -> Match {
         let path = TargetPath(path)
         guard let vendor = owner(of: path) else { return .unowned }
-        // ours: no id of anybody holds a NUL, so nobody owns such a path.
+        // ours: no id contains a NUL, so no vendor owns such a path.
         if path.holdsNUL { return .unknown(vendor: vendor) }
         switch tries[vendor].match(path.segments(by: members[vendor].identity.pathRules), method) {
         case .route(let route, let parameters): return .route(vendor: vendor, route: route, parameters)
@@ -146,14 +146,14 @@ public struct RouteTable: Sendable {
         }
     }
 
-    /// The methods that a path has, whatever the method of the request; `nil` when there is nothing at the path.
+    /// The methods that a path supports, whatever the request's method; `nil` when there is nothing at the path.
     public func methods(at path: Substring) -> [HTTPRequest.Method]? {
-        // No route has it: the engine answers it by itself.
+        // No route has TRACE: the engine answers it itself.
         guard case .otherMethods(_, let methods) = match(.trace, path) else { return nil }
         return methods
     }
 
-    /// Repeated slashes never hide whose path it is; whether the vendor accepts them is its own rule.
+    /// Repeated slashes do not affect ownership; whether the vendor accepts them is its own rule.
     private func owner(of path: TargetPath) -> Int? {
         let segments = path.segments.lazy.filter { !$0.isEmpty }
         return prefixes.first { segments.starts(with: $0.segments) }?.vendor

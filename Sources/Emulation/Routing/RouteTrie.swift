@@ -1,12 +1,13 @@
 import HTTPTypes
 
-/// The paths of one vendor as a tree of segments; literals go before parameters, and those before a parameter for the rest.
+/// The paths of one vendor as a tree of segments; literals take precedence over parameters, and those over a rest
+/// parameter.
 struct RouteTrie: Sendable {
     private struct Node: Sendable {
         var literals: [Substring: Int] = [:]
         var parameter: Int?
         var ends: [End] = []
-        /// Endpoints that take whatever follows.
+        /// Endpoints that match any remaining segments.
         var covers: [End] = []
     }
 
@@ -16,7 +17,7 @@ struct RouteTrie: Sendable {
         let names: [String]
     }
 
-    /// What a path and method lead to.
+    /// The result of matching a path and method.
     enum Match {
         case route(Int, PathParameters)
         case otherMethods([HTTPRequest.Method])
@@ -27,7 +28,7 @@ struct RouteTrie: Sendable {
 
     /// Adds an endpoint.
     ///
-    /// - Returns: the route that already has the same method and the same shape of path, in which case nothing is added.
+    /// - Returns: the route that already has the same method and path shape, in which case nothing is added.
     mutating func insert(_ endpoint: Endpoint, route: Int) -> Int? {
         var node = 0
         var names: [String] = []
@@ -64,7 +65,7 @@ struct RouteTrie: Sendable {
         let wanted = method == .head ? .get : method
         var covers: [HTTPRequest.Method] = []
         guard let end = find(segments[...], from: 0, wanted, &values, &others, &covers) else {
-            // What covers everything makes no path known. Two patterns may fit one path and have a method in common.
+            // A catch-all endpoint makes no path known. Two patterns may match one path and share a method.
             return others.isEmpty ? .nothing : .otherMethods(Self.once(others + covers))
         }
         return .route(end.route, PathParameters(names: end.names, values: values))
@@ -88,7 +89,7 @@ struct RouteTrie: Sendable {
         return nil
     }
 
-    /// Nodes are read in place: a copy of one would retain all that it holds.
+    /// Nodes are read in place: copying one would retain its contents.
     private func findExactly(
         _ segments: ArraySlice<Substring>, at index: Int, _ method: HTTPRequest.Method,
         _ values: inout [String], _ others: inout [HTTPRequest.Method], _ covers: inout [HTTPRequest.Method]

@@ -2,23 +2,23 @@ import Wire
 
 /// How a vendor reads the path of a request.
 public struct PathRules: Sendable {
-    /// What becomes of empty segments, that is of repeated slashes.
+    /// The treatment of empty segments, caused by repeated slashes.
     public enum RepeatedSlashes: Sendable {
-        /// They count as one wherever they stand.
+        /// They count as one slash anywhere.
         case collapse
-        /// They count as one at the start of the path only.
+        /// They count as one slash only at the start of the path.
         case collapseLeading
     }
 
-    /// What becomes of repeated slashes.
+    /// The treatment of repeated slashes.
     public let repeatedSlashes: RepeatedSlashes
-    /// Whether a slash at the end is ignored.
+    /// Whether a trailing slash is ignored.
     public let ignoresTrailingSlash: Bool
-    /// What the vendor makes of the decoded segments before it looks for a route: spellings that its clients are known
-    /// to send in place of those in the route table.
+    /// Rewrites the decoded segments before route lookup: replaces spellings that clients are known to send by those of
+    /// the route table.
     let rewrite: (@Sendable (inout [Substring]) -> Void)?
 
-    /// Rules of these parts.
+    /// Creates rules from their parts.
     public init(
         repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool,
         rewrite: (@Sendable (inout [Substring]) -> Void)? = nil
@@ -29,19 +29,19 @@ public struct PathRules: Sendable {
     }
 }
 
-/// The segments of a path, split at literal slashes and then decoded, each once.
+/// The segments of a path, split at literal slashes and then decoded once each.
 struct TargetPath {
     /// The decoded segments; `a//b/` has an empty one in the middle and one at the end.
     let segments: [Substring]
 
     init(_ path: Substring) {
         segments = path.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-            // A segment with a broken escape stays as it was sent, and so matches nothing but a parameter.
+            // A segment with a broken escape stays as sent, so it matches only a parameter.
             .map { PercentEncoding.decode(Substring($0)) ?? Substring($0) }
     }
 
-    /// Whether a NUL stands in it, which RFC 3986 section 7.3 warns of: whoever takes a segment for a C string would see
-    /// another path.
+    /// Whether it contains a NUL, which RFC 3986 section 7.3 warns of: code that treats a segment as a C string would
+    /// see another path.
     var holdsNUL: Bool { segments.contains { $0.utf8.contains(0) } }
 
     /// The segments as a vendor reads them.

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Numbers in the order in which vendors were made ready, so that of two readings of the fixtures the later one is known.
+/// Numbers vendors in the order they were loaded, to tell the later of two fixture loads.
 @usableFromInline
 enum Generation {
     private static let last = Atomic(0)

@@ -2,7 +2,7 @@ public import JSON
 public import Tokens
 public import Wire
 
-/// A vendor as lists, files and commands see it, its own types hidden.
+/// A vendor as lists, files and commands see it, with its own types hidden.
 public protocol LoadedVendor: SwitchDeclaring, Sendable {
     /// The routes, in the vendor's order.
     var routes: [RouteListing] { get }
@@ -10,15 +10,15 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var failures: [FailureListing] { get }
     /// Members of request and answer bodies that the journal masks on some route of the vendor.
     var secrets: Set<String> { get }
-    /// The vendor, if its tokens can be made.
+    /// The vendor, if its tokens can be minted.
     var tokenMinter: (any MintsTokens)? { get }
-    /// What can happen to its state without a request.
+    /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
     /// The scenarios of its fixtures.
     var scenarios: [Scenario] { get }
-    /// The texts of the fixtures that nobody may see.
+    /// The strings in the fixtures that must not be shown.
     var secretTexts: [String] { get }
-    /// Has it answer from now on; a later reading of the same vendor can replace it.
+    /// Puts it in force; a later load of the same vendor can replace it.
     func putInForce() -> any AnyVendorInForce
 }
 
@@ -29,39 +29,39 @@ extension LoadedVendor {
     package var sharedSecrets: [SharedSecret] { tokenMinter?.sharedSecrets ?? [] }
 }
 
-/// A vendor in one sandbox: what it remembers there, and what can be done with that, its own types hidden.
+/// A vendor in one sandbox: its state there and the operations on it, with its own types hidden.
 public protocol SandboxedVendor: AnyObject, Sendable {
     /// Answers an exchange whose path leads to the vendor.
     func answer(_ exchange: Exchange, at match: RouteTable.Match) -> ExchangeStep
-    /// Takes over changed settings.
+    /// Applies changed settings.
     func apply(_ settings: Settings)
-    /// Lets the deadlines pass that are due by the sandbox's clock as it is now.
+    /// Passes the deadlines that are due by the sandbox's clock.
     func passDeadlines(in sandbox: Sandbox)
-    /// Makes the state what the fixtures give.
+    /// Resets the state to the fixtures.
     func reset()
-    /// Closes its sockets and forgets deadlines, for good.
+    /// Closes its sockets and drops its deadlines, permanently.
     func end()
-    /// Does an action, and returns what a person may want to know of it.
+    /// Performs an action, and returns a result for people.
     func perform(_ action: String, _ members: JSONObject, in sandbox: Sandbox) throws(ActionRefusal) -> JSON
 
-    /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing of that extent.
+    /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
     func export(_ extent: StateExtent) -> JSON?
-    /// Reads and checks a state; what is returned puts it in force.
+    /// Reads and checks a state; the returned closure puts it in force.
     ///
-    /// - Throws: the first thing that is wrong with it; nothing has changed then.
+    /// - Throws: the first problem; nothing has changed in that case.
     func read(_ node: FixtureNode, _ extent: StateExtent) throws(FixtureProblem) -> @Sendable () -> Void
-    /// What the state has learned since that mark that nobody may see; `nil` when it is nothing.
+    /// The secrets that the state has gained since that mark; `nil` when there are none.
     func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
 
-    /// Makes a token.
+    /// Mints a token.
     func mint(_ order: MintRequest, at moment: Moment) throws(MintRefusal) -> MintedToken
-    /// Says what the vendor would answer to a token.
+    /// Returns what the vendor would answer to a token.
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
     /// The issuers that publish keys.
     var issuers: [IssuerKeys] { get }
     /// The keys that issuers publish elsewhere.
     var remoteKeys: [RemoteKeys] { get }
-    /// Does a drill with the keys of an issuer; a pair is needed unless the issuer has one to spare.
+    /// Performs a drill on the keys of an issuer; a pair is needed unless the issuer has a spare.
     func perform(
         _ drill: KeyDrill, at issuer: String, with pair: DeferredKeyPair?, in sandbox: Sandbox
     ) -> KeyDrillOutcome
@@ -75,43 +75,43 @@ public struct RouteListing: Sendable {
     public let endpoints: [Endpoint]
     /// Where the route is known from.
     public let evidence: Evidence
-    /// Those of the methods and paths that only the vendor's clients show.
+    /// The endpoints known only from the vendor's clients.
     public let observed: Set<Endpoint>
     /// The source in words.
     public let source: String
     /// The longest request content in bytes; `nil` for the server's limit.
     public let bodyLimit: Int?
 
-    /// The longest content in bytes where neither route nor vendor says anything else.
+    /// The longest content in bytes when neither route nor vendor sets a limit.
     public static let standardBodyLimit = 1 << 20
 
-    /// Where one of its methods and paths is known from.
+    /// Where one of its endpoints is known from.
     public func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
 }
 
-/// A request in its sandbox, at its moment.
+/// A request in its sandbox, at a moment.
 public struct Exchange: Sendable {
     /// The request, its target without the sandbox's prefix.
     public let request: Request
     /// The sandbox.
     public let sandbox: Sandbox
-    /// The moment at which everything about the exchange is judged.
+    /// The moment at which the whole exchange is judged.
     public let moment: Moment
 
-    /// Whether a fault or a scenario may have a say in it.
+    /// Whether a fault or scenario may affect it.
     @usableFromInline let isWatched: Bool
 }
 
-/// How far an exchange has come.
+/// The progress of an exchange.
 public enum ExchangeStep: Sendable {
-    /// It has its response, and this is what the journal shall know of it.
+    /// It has its response, and a record for the journal.
     case finished(Response, ExchangeRecord)
-    /// Something must be waited for, and then it goes on.
+    /// It continues after waiting for something.
     case waiting(@Sendable () async -> ExchangeStep)
-    /// Published keys must be asked for; with what comes of it, it goes on.
+    /// Published keys must be fetched; it continues with the answer.
     case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
 
-    /// The step with its response and record changed, now or once they are there.
+    /// The step with its response and record changed, now or once they exist.
     func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
         switch self {
         case .finished(var response, var record):
@@ -123,15 +123,15 @@ public enum ExchangeStep: Sendable {
     }
 }
 
-/// What a vendor would answer to a token that comes without its request.
+/// What a vendor would answer to a token, given without its request.
 public struct TokenExplanation: Sendable {
     /// The vendor's id.
     public let vendor: String
-    /// The kind of token that the vendor takes it for; `nil` when it cannot tell.
+    /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
     public let kind: String?
-    /// The account whose key fits, in words; `nil` when none does.
+    /// The account whose key matches, in words; `nil` when none does.
     public let account: String?
-    /// The failure's name; `nil` when nothing that could be judged speaks against the token.
+    /// The failure's name; `nil` when no check that could be made failed.
     public let failure: String?
     /// The answer to a request that carries the token; `nil` when the token alone does not decide it.
     public let response: Response?
@@ -151,7 +151,7 @@ extension TokenExplanation {
     public var json: JSON {
         var answer: JSON = nil
         if let response {
-            // A body that is no JSON is shown as text.
+            // A body that is not JSON is shown as text.
             let body = (try? JSON.parse(response.body)) ?? .string(String(decoding: response.body, as: UTF8.self))
             answer = ["status": JSON(response.status.code), "body": body]
         }

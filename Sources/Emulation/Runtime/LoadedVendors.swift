@@ -1,24 +1,24 @@
 import Dispatch
 import Synchronization
 
-/// The vendors as one reading of the fixtures made them.
+/// The vendors from one load of the fixtures.
 public struct LoadedVendors: Sendable {
     /// The vendors, in the catalog's order.
     public let vendors: [any LoadedVendor]
-    /// A short text that changes with any fixture file.
+    /// A short string that changes with any fixture file.
     public let fingerprint: String
-    /// The folders they were read from, the topmost first.
+    /// The folders they were read from, topmost first.
     public let layers: [FixtureLayer]
-    /// What the fixtures hold that nobody may see.
+    /// The secrets in the fixtures.
     let secrets: FixtureSecrets
 
-    /// Reads the fixtures of every vendor and makes it ready.
+    /// Loads the fixtures of every vendor.
     ///
-    /// - Throws: the first thing that is wrong with the fixtures.
+    /// - Throws: the first problem with the fixtures.
     public init(of loaders: [VendorLoader], fixtures: FixtureStore) throws(FixtureProblem) {
         let (readings, count) = Self.read(loaders, fixtures)
         var vendors: [any LoadedVendor] = []
-        // Who asked for a file that cannot be read knows the line that names it, so that comes first.
+        // The vendor knows the line that names an unreadable file, so its problem comes first.
         for reading in readings { vendors.append(try reading.get()) }
         let fingerprint = try count.get()
         try Self.checkScenarioNames(vendors)
@@ -26,7 +26,7 @@ public struct LoadedVendors: Sendable {
             vendors: vendors, fingerprint: fingerprint, layers: try fixtures.layers(of: loaders.map(\.identity.id)))
     }
 
-    /// Reads the vendors side by side, which know nothing of each other: most of a start goes into it.
+    /// Reads the independent vendors in parallel: this is most of startup time.
     private static func read(
         _ loaders: [VendorLoader], _ fixtures: FixtureStore
     ) -> ([Result<any LoadedVendor, FixtureProblem>], fingerprint: Result<String, FixtureProblem>) {
@@ -45,7 +45,7 @@ public struct LoadedVendors: Sendable {
         return found.withLock { found in (loaders.indices.compactMap { found.readings[$0] }, found.fingerprint) }
     }
 
-    /// These vendors.
+    /// Creates a set of these vendors.
     init(vendors: [any LoadedVendor], fingerprint: String, layers: [FixtureLayer] = []) {
         self.vendors = vendors
         self.fingerprint = fingerprint
@@ -59,7 +59,7 @@ public struct LoadedVendors: Sendable {
     /// The scenario of that name.
     public func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
 
-    /// A scenario is activated by its name alone.
+    /// Scenario names must be unique: a scenario is activated by its name alone.
     private static func checkScenarioNames(_ vendors: [any LoadedVendor]) throws(FixtureProblem) {
         var owners: [String: String] = [:]
         for scenario in vendors.flatMap(\.scenarios) {

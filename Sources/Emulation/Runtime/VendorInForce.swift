@@ -1,6 +1,6 @@
 import Synchronization
 
-/// One vendor as the fixtures in force make it, which every sandbox asks when an exchange begins.
+/// One vendor from the fixtures in force, which every sandbox reads when an exchange begins.
 final class VendorInForce<V: Vendor>: AnyVendorInForce {
     private let current: Mutex<VendorRuntime<V>>
 
@@ -12,10 +12,10 @@ final class VendorInForce<V: Vendor>: AnyVendorInForce {
 
     func replace(with vendor: any LoadedVendor) {
         guard let runtime = vendor as? VendorRuntime<V> else {
-            // Each reading has the vendors of the first at the same places, so another one is a fault of ours.
+            // Every load has the same vendors in the same positions; anything else is a bug.
             preconditionFailure("another vendor stands in the place of \(V.identity.id)")
         }
-        // The old one is destroyed by whoever replaces it, not under this lock.
+        // The caller that replaces the old one destroys it, after unlocking.
         current.withLock { $0 = runtime }
     }
 
@@ -26,11 +26,11 @@ final class VendorInForce<V: Vendor>: AnyVendorInForce {
     }
 }
 
-/// A ``VendorInForce``, its own types hidden.
+/// A ``VendorInForce`` with its own types hidden.
 public protocol AnyVendorInForce: Sendable {
-    /// Has a later reading of the same vendor answer from now on.
+    /// Lets a later load of the same vendor answer from now on.
     func replace(with vendor: any LoadedVendor)
-    /// A fresh state for a sandbox, whose alarm it is, and in which the vendor has that index.
+    /// Creates a fresh state for a sandbox, with its alarm and the vendor's index in it.
     func makeStore(_ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int)
         -> any SandboxedVendor
 }

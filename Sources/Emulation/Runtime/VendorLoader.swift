@@ -1,17 +1,17 @@
-/// A vendor that can be mounted: what a vendor's target shows of itself.
+/// A vendor that can be mounted: the public interface of a vendor's target.
 public struct VendorLoader: SwitchDeclaring, Sendable {
     /// Who the vendor is.
     public let identity: VendorIdentity
     /// Its switches.
     public let switchDeclarations: [SwitchDeclaration]
-    /// The rules by which it judges tokens and those who send them, in the order of its checks.
+    /// The rules for judging tokens and their senders, in the order of its checks.
     public let rules: [RuleListing]
-    /// Rules of its clients by which a token can be judged without a server.
+    /// Rules of its clients for judging a token without a server.
     public let checkers: [TokenChecker]
-    /// Reads the vendor's fixtures and makes it ready to answer; throws the first thing that is wrong with them.
+    /// Loads the vendor's fixtures and prepares it to answer; throws the first problem with them.
     public let load: @Sendable (FixtureStore) throws(FixtureProblem) -> any LoadedVendor
 
-    /// The module of a vendor's type.
+    /// Creates the loader of a vendor's type.
     @inlinable
     public init<V: Vendor>(_ type: V.Type) {
         identity = V.identity

@@ -2,9 +2,9 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// What faults and scenarios do to an exchange. Not inlinable: few exchanges come here.
+/// Faults and scenarios in an exchange. Not inlinable: few exchanges get here.
 extension VendorRuntime {
-    /// Does what was decided: lets something happen to the state, replaces the answer, disturbs the wire.
+    /// Carries out a decision: performs an action on the state, replaces the answer, disturbs the wire.
     @usableFromInline
     func carryOut(
         _ intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange, _ call: inout Call<V>,
@@ -17,7 +17,7 @@ extension VendorRuntime {
             let summary = intervention.summary(of: order, perform(order, matchContext, exchange, in: store))
             return answer(intervention, summary, matchContext, exchange, &call, in: store)
         }
-        // One that looks through a state may look at a million records, for which no loop has the time.
+        // An action that reads through a state may visit a million records, too long for an event loop.
         return .waiting { [call] in
             var call = call
             let summary = intervention.summary(of: order, self.perform(order, matchContext, exchange, in: store))
@@ -25,7 +25,7 @@ extension VendorRuntime {
         }
     }
 
-    /// Replaces the answer, or has the vendor make it, and disturbs the wire.
+    /// Replaces the answer, or lets the vendor make it, and disturbs the wire.
     private func answer(
         _ intervention: Intervention, _ summary: String, _ matchContext: MatchContext, _ exchange: Exchange,
         _ call: inout Call<V>, in store: VendorStateStore<V>
@@ -36,7 +36,7 @@ extension VendorRuntime {
             step =
                 try replace(intervention, matchContext, exchange, call, in: store) ?? handle(exchange, &call, in: store)
         } catch {
-            // ours: the vendor's own answer rather than half of the one that was wanted; the journal tells why.
+            // ours: the vendor's own answer rather than half of the intended one; the journal says why.
             summary += "; respond was not done: \(error)"
             step = handle(exchange, &call, in: store)
         }
@@ -46,9 +46,9 @@ extension VendorRuntime {
         }
     }
 
-    /// Does an action.
+    /// Performs an action.
     ///
-    /// - Returns: why it was not done; `nil` when it was.
+    /// - Returns: why it was not performed; `nil` when it was.
     private func perform(
         _ order: ActionRequest, _ matchContext: MatchContext, _ exchange: Exchange, in store: VendorStateStore<V>
     ) -> String? {
@@ -79,20 +79,20 @@ extension VendorRuntime {
         }
     }
 
-    /// An armed 405 names the methods of its path as any other does (RFC 9110 section 15.5.6), the refused one among them:
-    /// what a path has does not depend on what a rule makes of it. They are looked for only then.
+    /// Like any other, a 405 from a rule lists the methods of its path (RFC 9110 section 15.5.6), including the refused
+    /// one: rules do not change what a path supports. They are looked up only then.
     private func completeAllow(_ response: inout Response, _ exchange: Exchange) {
         guard response.status == .methodNotAllowed, response.fields[.allow] == nil else { return }
         let member = RouteTable.Member(
             identity: V.identity, routes: table.map { (id: $0.id, endpoints: $0.endpoints) })
-        // The same routes made a table when the vendor was mounted.
+        // The same routes already formed a table when the vendor was mounted.
         let methods = (try? RouteTable([member]))?.methods(at: exchange.request.path)
         if let methods { response.fields[.allow] = methods.map(\.rawValue).joined(separator: ", ") }
     }
 }
 
 extension Intervention {
-    /// What was decided, and why an action of it was not done.
+    /// What was decided, and why its action was not performed.
     fileprivate func summary(of order: ActionRequest, _ complaint: String?) -> String {
         complaint.map { "\(summary); \(order.name) was not done: \($0)" } ?? summary
     }

@@ -2,27 +2,27 @@ import HTTPTypes
 import Tokens
 import Wire
 
-/// Fetching published keys in the midst of an exchange. Not inlinable: few exchanges come here.
+/// Fetching published keys during an exchange. Not inlinable: few exchanges get here.
 extension VendorRuntime {
-    /// Authenticates a call anew once the keys are there without which it cannot be judged.
+    /// Authenticates a call again once the keys it needs are there.
     @usableFromInline
     func awaitKeys(
         _ missing: KeyRequirement, _ exchange: Exchange, _ call: Call<V>, in store: VendorStateStore<V>, isDecided: Bool
     ) -> ExchangeStep {
-        // A vendor that has waited judges by what there is. One that does not must not let a token pass unjudged.
+        // A vendor judges with what it has after waiting. One that does not must not let a token pass unjudged.
         guard call.arrival.keyFetch == nil else {
             var record = record(of: call)
             record.reason = "\(V.identity.title) asks twice for the keys of \(missing.issuer)"
             return finish(exchange, .empty(.serviceUnavailable), record, in: store)
         }
         return fetch(missing, exchange, in: store) { report in
-            // Who was read later while the keys were on their way would judge once more.
+            // A vendor loaded while the keys were being fetched would judge again.
             store.latest(self).authenticate(
                 exchange, at: call.route, call.parameters, in: store, after: report, isDecided: isDecided)
         }
     }
 
-    /// Runs a handler again once the keys are there that it asked for.
+    /// Runs a handler again once the keys it requested are there.
     @usableFromInline
     func awaitKeys(_ keys: RemoteKeys, _ exchange: Exchange, _ call: Call<V>, in store: VendorStateStore<V>)
         -> ExchangeStep
@@ -35,12 +35,12 @@ extension VendorRuntime {
         }
     }
 
-    /// Has keys fetched, unless somebody else does so already, and goes on with what came of it.
+    /// Fetches keys, unless a fetch is already running, and continues with the result.
     ///
-    /// When the state was replaced in the meantime nobody has the keys, and they are fetched again; but not for a handler,
+    /// If the state was replaced in the meantime, it lacks the keys, and they are fetched again; but not for a handler,
     /// which takes them over itself.
     ///
-    /// - Parameter handlers: the keys that a handler wants, whatever the cool-down says; `nil` for authentication.
+    /// - Parameter handlers: the keys that a handler wants, regardless of the cool-down; `nil` for authentication.
     private func fetch(
         _ wanted: KeyRequirement, for handlers: RemoteKeys? = nil, _ exchange: Exchange, in store: VendorStateStore<V>,
         attempt: Int = 1,
@@ -66,22 +66,23 @@ extension VendorRuntime {
         }
     }
 
-    /// ours: whoever resets again and again while keys are on their way has the request refused.
+    /// ours: a request is refused when resets keep interrupting its fetches.
     private static var mostAttempts: Int { 3 }
 }
 
-/// Somebody's part in fetching keys.
+/// A call's part in fetching keys.
 enum KeyFetchPart: Sendable {
-    /// The keys have come meanwhile, or the issuer has gone.
+    /// The keys have arrived in the meantime, or the issuer is gone.
     case needless(KeyFetchReport)
-    /// Somebody else fetches them, and this one waits.
+    /// Another call is fetching them, and this one waits.
     case follower(KeyFetch, RemoteKeys)
-    /// This one fetches them, and completes the fetch.
+    /// This call fetches them, and completes the fetch.
     case leader(KeyFetch, RemoteKeys)
 }
 
 extension VendorStateStore {
-    /// Finds the part of a call in fetching keys. Decided under the lock, so that of any number of calls one fetches.
+    /// Determines a call's part in fetching keys. Decided under the lock, so that only one of any number of calls
+    /// fetches.
     func join(
         _ wanted: KeyRequirement, for handlers: RemoteKeys?, at runtime: VendorRuntime<V>, _ moment: Moment
     ) -> KeyFetchPart {
@@ -91,7 +92,7 @@ extension VendorStateStore {
                 $0.issuer == wanted.issuer && $0.url == handlers?.url ?? $0.url
             }
             guard let fetcher = runtime.keyFetcher, var keys = known else {
-                // Keys of an issuer that is only about to be registered are nobody else's.
+                // Keys of an issuer that is still being registered cannot be shared.
                 if let handlers { return .leader(KeyFetch(), handlers) }
                 let gone = RemoteKeys(issuer: wanted.issuer, url: "", form: .keySet, algorithm: .rs256)
                 return .needless(gone.reportOfNothing(at: moment))
@@ -108,9 +109,9 @@ extension VendorStateStore {
         }
     }
 
-    /// Takes over what came of a fetch, unless the keys have been replaced meanwhile, and lets all go on who wait.
+    /// Takes over the result of a fetch, unless the keys were replaced in the meantime, and releases all waiters.
     ///
-    /// - Returns: whether there was somebody to take it over.
+    /// - Returns: whether the result was taken over.
     func complete(_ fetch: KeyFetch, with report: KeyFetchReport, at runtime: VendorRuntime<V>) -> Bool {
         let switches = switches
         let isTaken = change(at: runtime) { runtime, state in

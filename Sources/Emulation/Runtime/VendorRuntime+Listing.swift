@@ -1,6 +1,6 @@
 import Tokens
 
-/// What lists, files and commands ask of the vendor.
+/// The vendor for lists, files and commands.
 extension VendorRuntime: LoadedVendor {
     @usableFromInline var identity: VendorIdentity { V.identity }
     @usableFromInline var failures: [FailureListing] { catalog.listing }

@@ -1,6 +1,6 @@
-/// Opening sockets. Not inlinable: few exchanges come here.
+/// Opening sockets. Not inlinable: few exchanges get here.
 extension VendorRuntime {
-    /// Accepts the handshake that a handler wants accepted; what happens at the socket joins the exchange's entry.
+    /// Accepts a handshake for a handler; events on the socket join the exchange's entry.
     @usableFromInline
     func open(_ exchange: Exchange, _ call: Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
         guard let order = call.socket else {

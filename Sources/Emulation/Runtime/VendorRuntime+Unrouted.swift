@@ -1,9 +1,9 @@
 public import HTTPTypes
 import Wire
 
-/// What is answered before a handler is reached. Not inlinable: few exchanges come here.
+/// Answers given before a handler is reached. Not inlinable: few exchanges get here.
 extension VendorRuntime {
-    /// What the vendor answers to a request without a route, where that is no failure.
+    /// The vendor's answer to a request without a route, when that is not a failure.
     @usableFromInline
     func unrouted(_ exchange: Exchange, in store: VendorStateStore<V>) -> ExchangeStep? {
         let answerer = vendor.unroutedAnswerer
@@ -11,7 +11,7 @@ extension VendorRuntime {
         return finish(exchange, response, record(), in: store)
     }
 
-    /// Refuses a path with nothing there, or with other methods only.
+    /// Refuses a path that has no route, or only other methods.
     @usableFromInline
     func refuse(_ exchange: Exchange, knowing methods: [HTTPRequest.Method]?, in store: VendorStateStore<V>)
         -> ExchangeStep

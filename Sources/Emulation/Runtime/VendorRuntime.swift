@@ -1,12 +1,12 @@
 import Tokens
 public import Wire
 
-/// A vendor that is ready to answer, as one reading of its fixtures made it.
+/// A vendor that is ready to answer, from one load of its fixtures.
 ///
-/// An exchange passes the functions of this file from top to bottom: ``answer(_:at:in:)`` finds the vendor's route,
-/// ``authenticate(_:at:_:in:after:isDecided:)`` judges the credentials, ``intervene(_:_:in:)`` asks faults and scenarios,
-/// ``handle(_:_:in:)`` has the sandbox's state authorize and handle the call under its lock, and ``finish(_:_:_:in:)`` gives
-/// the answer with what the journal records.
+/// An exchange passes through the functions of this file from top to bottom: ``answer(_:at:in:)`` finds the vendor's
+/// route, ``authenticate(_:at:_:in:after:isDecided:)`` judges the credentials, ``intervene(_:_:in:)`` applies faults
+/// and scenarios, ``handle(_:_:in:)`` authorizes and handles the call under the lock of the sandbox's state, and
+/// ``finish(_:_:_:in:)`` returns the answer with its journal record.
 ///
 /// Inlinable throughout, so that a vendor's own target compiles it for its own types: unspecialized, a third of a
 /// request's time went into looking up generic metadata and copying values through witness tables.
@@ -15,23 +15,23 @@ final class VendorRuntime<V: Vendor>: Sendable {
     @usableFromInline typealias Answering =
         @Sendable (VendorRuntime, Exchange, RouteTable.Match, VendorStateStore<V>) -> ExchangeStep
 
-    /// When the vendor was made ready, among all that were.
+    /// The vendor's position in the load order.
     @usableFromInline let generation: Int
     @usableFromInline let vendor: V
     @usableFromInline let table: [Route<V>]
     @usableFromInline let catalog: FailureCatalog<V.Failure>
-    /// What any route masks: a body that was sent to a neighbouring route by mistake holds the same secrets.
+    /// What any route masks: a body sent to a neighbouring route by mistake contains the same secrets.
     @usableFromInline let secrets: Set<String>
     @usableFromInline let scenarios: [Scenario]
-    /// ``answer(_:at:in:)`` as the vendor's own target has compiled it.
+    /// ``answer(_:at:in:)`` as compiled in the vendor's own target.
     @usableFromInline let answering: Answering
 
-    // What the vendor can do besides, resolved here once.
+    // The vendor's optional capabilities, resolved here once.
     @usableFromInline let keyFetcher: (any FetchesKeys<V.State, V.Credentials, V.Switches>)?
     @usableFromInline let deadlineKeeper: (any KeepsDeadlines<V.State, V.Switches>)?
     @usableFromInline let answerFinisher: (any FinishesAnswers<V.Switches>)?
 
-    /// Reads the vendor's fixtures.
+    /// Loads the vendor's fixtures.
     @inlinable
     init(_ type: V.Type, fixtures store: FixtureStore) throws(FixtureProblem) {
         let fixtures = VendorFixtures(store: store, folder: V.identity.id)
@@ -52,7 +52,7 @@ final class VendorRuntime<V: Vendor>: Sendable {
     }
 }
 
-// MARK: - The way of an exchange
+// MARK: - Steps of an exchange
 
 extension VendorRuntime {
     /// Answers an exchange whose path leads to the vendor.
@@ -70,11 +70,11 @@ extension VendorRuntime {
         }
     }
 
-    /// Authenticates the exchange: once, and once more when published keys have arrived for which it had to wait.
+    /// Authenticates the exchange: once, and again when published keys that it had to wait for have arrived.
     ///
     /// - Parameters:
-    ///   - keyFetch: how fetching the keys went; `nil` before.
-    ///   - isDecided: whether faults and scenarios have had their say.
+    ///   - keyFetch: the result of fetching the keys; `nil` before.
+    ///   - isDecided: whether faults and scenarios have already been applied.
     @inlinable
     func authenticate(
         _ exchange: Exchange, at route: Route<V>, _ parameters: PathParameters, in store: VendorStateStore<V>,
@@ -95,21 +95,21 @@ extension VendorRuntime {
         return isDecided ? handle(exchange, &call, in: store) : intervene(exchange, &call, in: store)
     }
 
-    /// Lets faults and scenarios have their say.
+    /// Applies faults and scenarios.
     @inlinable
     func intervene(_ exchange: Exchange, _ call: inout Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
         guard exchange.isWatched else { return handle(exchange, &call, in: store) }
         let matchContext = MatchContext(
             request: exchange.request, parameters: call.parameters, claims: vendor.claims(of: call.credentials),
             moment: exchange.moment)
-        // Asked here, so that a call in which nobody has a say goes on in the vendor's own code.
+        // Decided here, so that a call without an intervention continues in the vendor's own code.
         let decision = exchange.sandbox.intervene(matchContext, vendor: V.identity.id, route: call.route.id)
         if let note = matchContext.budgetNote { call.findings.note(note) }
         guard let intervention = decision else { return handle(exchange, &call, in: store) }
         return carryOut(intervention, matchContext, exchange, &call, in: store)
     }
 
-    /// Authorizes the call and runs its handler, and again after whatever it has to wait for.
+    /// Authorizes the call and runs its handler, and repeats both after any wait.
     @inlinable
     func handle(_ exchange: Exchange, _ call: inout Call<V>, in store: VendorStateStore<V>) -> ExchangeStep {
         let judged = call.findings.list
@@ -135,8 +135,8 @@ extension VendorRuntime {
         case .refused(let refusal):
             return finish(exchange, refusal, record(of: call), in: store)
         case .outdated(let later):
-            // The fixtures were read anew since the call was judged, and the state has moved on: nothing was done yet, so
-            // the later vendor judges the call and answers it alone.
+            // The fixtures were reloaded since the call was judged, and the state has moved on: nothing was done yet,
+            // so the later vendor alone judges the call and answers it.
             return later.authenticate(exchange, at: call.route, call.parameters, in: store, isDecided: true)
         }
     }
@@ -156,7 +156,7 @@ extension VendorRuntime {
         return finish(exchange, response, record, in: store)
     }
 
-    /// Gives the answer, with what the journal records.
+    /// Returns the answer, with its journal record.
     @inlinable
     func finish(
         _ exchange: Exchange, _ response: consuming Response, _ record: consuming ExchangeRecord,

@@ -1,4 +1,4 @@
-// Keys that a vendor's issuers sign with, and what can happen to them.
+// The keys that a vendor's issuers sign with, and drills on them.
 extension VendorStateStore {
     @usableFromInline
     var issuers: [IssuerKeys] {
@@ -27,11 +27,11 @@ extension VendorStateStore {
     }
 }
 
-/// What became of a drill.
+/// The result of a drill.
 public enum KeyDrillOutcome: Sendable {
     /// It was done, and these are the keys now.
     case done(IssuerKeys)
-    /// Nothing was done, since a pair is needed that nobody has used.
+    /// Nothing was done, because an unused key pair is needed.
     case needsPair
     /// The vendor has no issuer of that name.
     case unknownIssuer

@@ -1,10 +1,10 @@
 import Wire
 
-// Sockets and deadlines: what happens to a state without a request.
+// Sockets and deadlines: changes to a state without a request.
 extension VendorStateStore.Content {
-    /// Ends the work of a vendor on the state: tells sockets what it has to tell, and looks when the next deadline is.
+    /// Finishes a vendor's work on the state by sending its messages to sockets.
     ///
-    /// - Parameter isRefused: whether nobody is to be told anything.
+    /// - Parameter isRefused: whether to discard the messages.
     @usableFromInline
     mutating func settle(_ outbox: inout Outbox, isRefused: Bool, at moment: Moment) {
         let cause = isRefused ? nil : FrameCause()
@@ -13,17 +13,17 @@ extension VendorStateStore.Content {
         outbox.cause = cause
     }
 
-    /// What the vendor names.
+    /// The deadline that the vendor names.
     var nextDeadline: Moment? { runtime.deadlineKeeper?.nextDeadline(in: state) }
 
-    /// Looks at what the vendor names now, and has the alarm follow.
+    /// Reads the deadline that the vendor names now, and updates the alarm.
     @usableFromInline
     mutating func lookAhead() {
         let deadline = nextDeadline
         if deadline != live.named { live.name(deadline) }
     }
 
-    /// Brings the state to a moment, with the vendor of that runtime or of a later one.
+    /// Brings the state to a moment, using the vendor of that runtime or a later one.
     mutating func prepare(
         for moment: Moment, at runtime: VendorRuntime<V>, _ identifiers: IdentifierSource, _ switches: V.Switches
     ) {
@@ -31,19 +31,19 @@ extension VendorStateStore.Content {
         passDeadlines(until: moment, identifiers, switches)
     }
 
-    /// Lets the deadlines pass that are due by then.
+    /// Passes the deadlines that are due by then.
     @usableFromInline
     mutating func passDeadlines(
         until moment: Moment, _ identifiers: IdentifierSource, _ switches: V.Switches
     ) {
-        // ours: a vendor that names one deadline behind the other must not keep everybody else from the state.
+        // ours: a vendor with endless successive deadlines must not block access to the state.
         for _ in 0..<1000 {
             guard let keeper = runtime.deadlineKeeper, let deadline = live.armed, deadline <= moment else { return }
             let outbox = keeper.pass(deadline, at: moment, identifiers, switches, &state)
             live.registry.commit(outbox, from: nil, at: moment)
             let next = keeper.nextDeadline(in: state)
             live.named = next
-            // One that does not move on would be due for ever; it counts again once the vendor names another.
+            // A deadline that does not advance would stay due forever; it counts again once the vendor names another.
             live.arm(next.flatMap { $0 > deadline ? $0 : nil })
         }
     }
@@ -67,7 +67,7 @@ extension VendorStateStore {
 }
 
 extension VendorStateStore where V: ServesSockets {
-    /// Takes in a socket whose handshake is answered, and lets the vendor greet it.
+    /// Registers a socket whose handshake was answered, and lets the vendor greet it.
     func open(_ socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
             guard connection.era == content.live.era, !content.live.isOver else {
@@ -82,10 +82,10 @@ extension VendorStateStore where V: ServesSockets {
         }
     }
 
-    /// Lets the vendor deal with a message.
+    /// Lets the vendor handle a message.
     func receive(_ message: WebSocketMessage, on socket: WebSocket, _ connection: SocketConnection<V>) {
         work(connection) { content, call in
-            // It may cross the server's own farewell.
+            // The message may cross the server's own close.
             guard content.live.registry.sockets[socket]?.isClosing == false else { return }
             content.runtime.vendor.socketReceived(message, &call, &content.state)
             connection.log.received(message, call.notes, at: call.moment)
@@ -110,7 +110,7 @@ extension VendorStateStore where V: ServesSockets {
         let (switches, identifiers, runtime) = (switches, connection.sandbox.identifiers, runtime)
         content.withLock { content in
             _ = content.catchUp(with: runtime)
-            // Read under the lock, so that the moments have the order of what happens.
+            // Read under the lock, so that moments follow the order of events.
             let moment = connection.sandbox.now
             content.passDeadlines(until: moment, identifiers, switches)
             var call = SocketCall<V>(

@@ -1,7 +1,7 @@
 public import JSON
 import Tokens
 
-/// Making and explaining tokens.
+/// Minting and explaining tokens.
 extension VendorStateStore {
     @usableFromInline
     func mint(_ order: MintRequest, at moment: Moment) throws(MintRefusal) -> MintedToken {
@@ -17,7 +17,7 @@ extension VendorStateStore {
     ) throws(MintRefusal) -> MintedToken {
         let setting = TokenSetting<M>(state: state, moment: moment, switches: switches, sandbox: sandbox)
         let own = M.tokenKinds.first { $0.name == order.kind }?.defects ?? []
-        // A defect of the vendor's own may need the request to show, such as another customer's path.
+        // A defect of the vendor's own may only show with the request, such as another customer's path.
         guard let defect = order.members["defect"]?.string, !own.contains(defect) else {
             return try vendor.mint(order, in: setting)
         }
@@ -32,7 +32,7 @@ extension VendorStateStore {
             }
         }
         if marks(minted) != marks(sound) { return minted }
-        // Whoever tests with it would learn nothing.
+        // A test with such a token would prove nothing.
         throw MintRefusal(
             "the defect \(defect) changes nothing about this token of kind \(order.kind): \(V.identity.title) finds the same "
                 + "without it")

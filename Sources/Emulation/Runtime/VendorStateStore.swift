@@ -2,17 +2,17 @@ public import JSON
 public import Synchronization
 import Wire
 
-/// One vendor's state in one sandbox, behind its lock.
+/// One vendor's state in one sandbox, protected by its lock.
 @usableFromInline
 final class VendorStateStore<V: Vendor>: SandboxedVendor {
-    /// The state, and the runtime whose vendor it belongs to.
+    /// The state, and the runtime of the vendor it belongs to.
     @usableFromInline
     struct Content: Sendable {
         @usableFromInline var runtime: VendorRuntime<V>
         @usableFromInline var state: V.State
         @usableFromInline var live: LiveState
 
-        /// Moves the state on to a vendor that was read later; `false`, and nothing is done, when it is ahead of that one.
+        /// Moves the state on to a later vendor; `false`, without changes, when it already belongs to a later one.
         @usableFromInline
         mutating func catchUp(with runtime: VendorRuntime<V>) -> Bool {
             guard runtime !== self.runtime else { return true }
@@ -24,15 +24,15 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         }
     }
 
-    /// What became of a call.
+    /// The result of a call.
     @usableFromInline
     enum Outcome: Sendable {
         case replied(Reply)
         case refused(Refusal<V.Failure>)
-        /// The state belongs to a vendor that was read later than the one which judged the call; nothing was done.
+        /// The state belongs to a vendor that was loaded after the one that judged the call; nothing was done.
         case outdated(VendorRuntime<V>)
 
-        /// Whether the vendor has answered, and so means what it has changed and what it tells.
+        /// Whether the vendor has answered, so that its changes and messages count.
         @usableFromInline var isAnswer: Bool {
             switch self {
             case .replied(.respond), .replied(.json), .replied(.openSocket): true
@@ -51,7 +51,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     @usableFromInline let behaviour: Mutex<Behaviour>
     private let inForce: VendorInForce<V>
 
-    /// Where the state belongs.
+    /// The sandbox that the state belongs to.
     let sandbox: SandboxIdentity
 
     init(
@@ -65,7 +65,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         behaviour = Mutex(Self.behaviour(settings))
     }
 
-    /// The vendor as the fixtures in force make it.
+    /// The vendor from the fixtures in force.
     var runtime: VendorRuntime<V> { inForce.runtime }
 
     @usableFromInline
@@ -88,7 +88,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         behaviour.withLock { $0 = fresh }
     }
 
-    // Read under the lock: a copy of the state would have the next change copy all of it.
+    // Read under the lock: with a copy of the state around, the next change would copy all of it.
     @usableFromInline
     func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)? {
         content.withLock { content in
@@ -99,7 +99,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         }
     }
 
-    /// The state with the runtime it belongs to, which is the one in force or a later one.
+    /// The state with its runtime, which is the one in force or a later one.
     func snapshot() -> Content {
         let runtime = runtime
         return content.withLock { content in
@@ -108,12 +108,12 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         }
     }
 
-    /// That runtime, or a later one if the state has moved on to it.
+    /// That runtime, or a later one if the state has moved on.
     func latest(_ runtime: VendorRuntime<V>) -> VendorRuntime<V> {
         content.withLock { $0.runtime.generation > runtime.generation ? $0.runtime : runtime }
     }
 
-    /// What authentication may know of the state, for the vendor of that runtime.
+    /// What authentication may read from the state, for the vendor of that runtime.
     @inlinable
     func authenticationContext(at runtime: VendorRuntime<V>) -> V.AuthenticationContext {
         runtime.vendor.authenticationContext { read in
@@ -124,7 +124,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         }
     }
 
-    /// Changes the state as the vendor of that runtime or of a later one.
+    /// Changes the state as the vendor of that runtime or a later one.
     func change<Value: Sendable>(
         at runtime: VendorRuntime<V>, _ change: (VendorRuntime<V>, inout V.State) -> Value
     ) -> Value {
@@ -135,14 +135,14 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         }
     }
 
-    /// Replaces the state by one that the vendor of that runtime made; sockets of the old one are closed.
+    /// Replaces the state with one from the vendor of that runtime; the old state's sockets are closed.
     func replace(_ state: V.State, madeAt runtime: VendorRuntime<V>) {
         let replaced = content.withLock { content in
             let (latest, replaced) = (content.runtime, content.state)
             content.live.clear(WebSocketClosure(.goingAway, reason: "the state was replaced"))
             (content.runtime, content.state) = (runtime, state)
             _ = content.catchUp(with: latest)
-            // Whatever the alarm was set for, the clock may be another one too.
+            // Set even if unchanged, since the clock may be another one too.
             content.live.name(content.nextDeadline)
             return replaced
         }
@@ -150,7 +150,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         withExtendedLifetime(replaced) {}
     }
 
-    /// Authorizes the call and, when every check held, runs its handler; both under the lock.
+    /// Authorizes the call and, if every check passed, runs its handler; both under the lock.
     @inlinable
     func run(_ call: inout Call<V>, at runtime: VendorRuntime<V>) -> Outcome {
         content.withLock { content in
@@ -163,7 +163,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             if !call.outbox.isEmpty {
                 content.settle(&call.outbox, isRefused: !outcome.isAnswer, at: call.moment)
             }
-            // Most vendors name none, and then nothing is asked.
+            // Most vendors keep no deadlines, and skip this.
             if runtime.deadlineKeeper != nil { content.lookAhead() }
             if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
             return outcome
@@ -188,7 +188,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         try perform(action, members, as: runtime, at: sandbox.now, sandbox.identifiers)
     }
 
-    /// Does an action as the vendor of that runtime or of a later one; under the lock, unless it only reads.
+    /// Performs an action as the vendor of that runtime or a later one; under the lock, unless it only reads.
     func perform(
         _ name: String, _ members: JSONObject, as runtime: VendorRuntime<V>, at moment: Moment,
         _ identifiers: IdentifierSource

@@ -1,32 +1,32 @@
 import Synchronization
 
-/// The vendors that a server answers with, which later ones can replace at once while it runs.
+/// The vendors that a server answers with, which a reload can replace at once while it runs.
 public final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
-    /// Each of them, in their order.
+    /// Each vendor, in order.
     let vendors: [any AnyVendorInForce]
     /// Secrets of the server itself.
     private let ownSecrets: [KnownSecrets]
 
-    /// Those vendors.
+    /// Creates the set from loaded vendors.
     ///
-    /// - Parameter secrets: what the server itself keeps secret, such as the control API's token.
+    /// - Parameter secrets: the server's own secrets, such as the control API's token.
     public init(_ loaded: LoadedVendors, hiding secrets: [String] = []) {
         current = Mutex(loaded)
         vendors = loaded.vendors.map { $0.putInForce() }
         ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]
     }
 
-    /// Hides what is secret in these states of the vendors, in the fixtures and in the server itself.
+    /// A redactor for the secrets in these vendor states, in the fixtures and in the server itself.
     func redactor(_ index: SecretIndex, _ sandboxed: [any SandboxedVendor]) -> Redactor {
         let (secrets, published) = loaded.secrets.texts
         return Redactor(ownSecrets + [secrets] + index.layers(of: sandboxed), published: published)
     }
 
-    /// The vendors in force. Whoever needs several things of it asks once.
+    /// The vendors in force. Callers that need several values should read it once.
     public var loaded: LoadedVendors { current.withLock { $0 } }
 
-    /// Replaces them all; who has asked for the old ones finishes with them.
+    /// Replaces all of them; callers that already hold the old ones finish with them.
     public func replace(with loaded: LoadedVendors) {
         let old = current.withLock { current in
             let old = current
@@ -34,7 +34,7 @@ public final class VendorsInForce: Sendable {
             for (place, vendor) in zip(vendors, loaded.vendors) { place.replace(with: vendor) }
             return old
         }
-        // Destroyed here, after the lock is released.
+        // Destroyed here, after unlocking.
         withExtendedLifetime(old) {}
     }
 }

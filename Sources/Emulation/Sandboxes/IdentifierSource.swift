@@ -1,24 +1,24 @@
 import Synchronization
 
-/// Where a sandbox's ids, codes and other random values come from; repeatable when it has a seed.
+/// The source of a sandbox's ids, codes and other random values; repeatable when it has a seed.
 public final class IdentifierSource: Sendable {
     private let generator: Mutex<any RandomNumberGenerator & Sendable>
 
-    /// A source with a seed, or one that nobody can predict.
+    /// Creates a source with a seed, or an unpredictable one.
     public init(seed: UInt64? = nil) {
         generator = Mutex(Self.generator(seed: seed))
     }
 
-    /// Starts again with a seed, or without one.
+    /// Restarts with a seed, or without one.
     public func reseed(_ seed: UInt64?) {
         let fresh = Self.generator(seed: seed)
         generator.withLock { $0 = fresh }
     }
 
-    /// How far a source with a seed has come, for ``resume(at:)``; `nil` without a seed.
+    /// The position of a source with a seed, for ``resume(at:)``; `nil` without a seed.
     public var position: UInt64? { generator.withLock { ($0 as? SplitMix64)?.state } }
 
-    /// Goes on where another source with the same seed had come to.
+    /// Continues at the position of another source with the same seed.
     public func resume(at position: UInt64) {
         generator.withLock { $0 = SplitMix64(state: position) }
     }

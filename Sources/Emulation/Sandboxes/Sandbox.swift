@@ -2,30 +2,30 @@ public import JSON
 import Synchronization
 public import Wire
 
-/// A world of its own inside the process: users, clock, settings, faults, journal.
+/// An isolated world inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
     private struct Control {
         var clock: SandboxClock
         var settings: Settings
         var interventions: Interventions
-        /// What is active from the start, and after a reset again.
+        /// The scenarios that are active from the start, and again after a reset.
         var initialScenarios: [String] = []
-        /// Calls that are still being answered.
+        /// Calls still in progress.
         var pins = 0
-        /// Sockets that are open.
+        /// Open sockets.
         var sockets = 0
         var lastUsed: Moment
         var timeToLive: Duration?
         var exchanges = 0
     }
 
-    /// Its name, and the start of the program that it belongs to.
+    /// Its name, and the program start that it belongs to.
     public let identity: SandboxIdentity
-    /// When the sandbox came into being, by the machine's clock.
+    /// When the sandbox was created, by the machine's clock.
     public let created: Moment
     /// What happened here.
     public let journal: Journal
-    /// Where ids come from.
+    /// The source of ids.
     public let identifiers: IdentifierSource
 
     private let inForce: VendorsInForce
@@ -34,7 +34,7 @@ public final class Sandbox: Sendable {
     private let control: Mutex<Control>
     private let machine: @Sendable () -> Moment
     private let census: SandboxCensus
-    /// Whether there is a time to live: asked for every request, and the lock is not taken for it.
+    /// Whether there is a time to live: checked for every request without taking the lock.
     private let mayExpire: Atomic<Bool>
     private let secrets = SecretIndex()
 
@@ -60,7 +60,7 @@ public final class Sandbox: Sendable {
                 interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
         census.enter()
         alarm.attach(to: self)
-        // A state may begin with something to come.
+        // An initial state may already have deadlines.
         passDeadlines()
     }
 
@@ -69,16 +69,16 @@ public final class Sandbox: Sendable {
     /// The sandbox's name.
     public var name: String { identity.name }
 
-    /// The vendor at that index, in this sandbox.
+    /// The vendor with that index, in this sandbox.
     public func vendor(_ vendor: Int) -> any SandboxedVendor { vendors[vendor] }
 
-    /// Hides the secrets of the fixtures and of this sandbox in whatever is shown.
+    /// A redactor for the secrets of the fixtures and of this sandbox.
     public var redactor: Redactor { inForce.redactor(secrets, vendors) }
 
-    /// The moment by the sandbox's clock.
+    /// The current moment by the sandbox's clock.
     public var now: Moment { control.withLock { $0.clock.now } }
 
-    /// Marks the sandbox as used and reads its clock, once for the exchange that begins.
+    /// Marks the sandbox as used and reads its clock, once per exchange.
     public func beginExchange(_ request: Request) -> Exchange {
         let (moment, isWatched) = control.withLock { control in
             control.exchanges += 1
@@ -89,7 +89,7 @@ public final class Sandbox: Sendable {
         return Exchange(request: request, sandbox: self, moment: moment, isWatched: isWatched)
     }
 
-    /// Marks the sandbox as used by something that is no exchange.
+    /// Marks the sandbox as used by something other than an exchange.
     public func touch() { control.withLock { $0.lastUsed = machine() } }
 
     /// When the sandbox was last used, by the machine's clock; now, while a socket is open.
@@ -98,7 +98,7 @@ public final class Sandbox: Sendable {
     /// How many exchanges the sandbox has seen.
     public var exchanges: Int { control.withLock { $0.exchanges } }
 
-    /// Keeps the sandbox from growing old while something that takes longer is done in it.
+    /// Keeps the sandbox from expiring during longer work in it.
     public func whileUsed<Value>(_ work: () async -> Value) async -> Value {
         control.withLock { $0.pins += 1 }
         let value = await work()
@@ -109,7 +109,7 @@ public final class Sandbox: Sendable {
         return value
     }
 
-    /// How long the sandbox may lie unused before it goes; `nil` for as long as there is room.
+    /// How long the sandbox may stay unused before it is dropped; `nil` for as long as there is room.
     public var timeToLive: Duration? { control.withLock { $0.timeToLive } }
 
     func setTimeToLive(_ duration: Duration?) {
@@ -117,7 +117,7 @@ public final class Sandbox: Sendable {
         mayExpire.store(duration != nil, ordering: .relaxed)
     }
 
-    /// Whether the sandbox has lain unused for longer than it may.
+    /// Whether the sandbox has been unused for longer than its time to live.
     func isExpired(at moment: @autoclosure () -> Moment) -> Bool {
         guard mayExpire.load(ordering: .relaxed) else { return false }
         let moment = moment()
@@ -130,7 +130,7 @@ public final class Sandbox: Sendable {
     /// The clock.
     public var clock: SandboxClock { control.withLock { $0.clock } }
 
-    /// Changes the clock; what is due by what it shows then has happened when the call returns.
+    /// Changes the clock; everything due by the new time has happened when the call returns.
     public func adjustClock<Failure: Error>(
         _ change: (inout SandboxClock) throws(Failure) -> Void
     ) throws(Failure) -> SandboxClock {
@@ -145,10 +145,10 @@ public final class Sandbox: Sendable {
     /// The settings.
     public var settings: Settings { control.withLock { $0.settings } }
 
-    /// Changes the settings, for every vendor before anybody else can change them again.
+    /// Changes the settings for every vendor, before anyone else can change them again.
     ///
-    /// Another seed than before starts the ids again, and stops the clock at ``SandboxClock/seededStart`` if it shows the
-    /// machine's time; one that was set, moved or frozen stays as it is.
+    /// A changed seed restarts the ids, and stops the clock at ``SandboxClock/seededStart`` if it shows the machine's
+    /// time; a clock that was set, moved or frozen stays as it is.
     public func adjustSettings<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) -> Settings {
@@ -167,8 +167,8 @@ public final class Sandbox: Sendable {
         return settings
     }
 
-    /// Makes everything as it was when the sandbox came into being, so that it gives its first answers again; its time to
-    /// live and the count of its exchanges stay, which no answer depends on. Its sockets are closed.
+    /// Restores the initial state, so that the sandbox gives its first answers again. The time to live and the exchange
+    /// count stay, since no answer depends on them. Its sockets are closed.
     public func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
@@ -189,10 +189,10 @@ extension Sandbox {
     /// How many sockets are open.
     public var sockets: Int { control.withLock { $0.sockets } }
 
-    /// Keeps the sandbox from growing old while a socket is open.
+    /// Keeps the sandbox from expiring while a socket is open.
     func pinSocket() { control.withLock { $0.sockets += 1 } }
 
-    /// Lets it grow old again, from now on.
+    /// Lets it expire again, counting from now.
     func unpinSocket() {
         control.withLock { control in
             control.sockets -= 1
@@ -200,16 +200,16 @@ extension Sandbox {
         }
     }
 
-    /// Lets the deadlines pass that are due by the clock as it is now.
+    /// Passes the deadlines that are due by the clock now.
     func passDeadlines() { for vendor in vendors { vendor.passDeadlines(in: self) } }
 
-    /// Moves every state on to the vendors in force, so that one which nobody uses does not keep earlier ones.
+    /// Moves every state on to the vendors in force, so that unused states do not retain earlier ones.
     public func adoptLoadedVendors() { passDeadlines() }
 
-    /// Lets the deadlines of the vendor at that index pass.
+    /// Passes the deadlines of the vendor with that index.
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
 
-    /// Closes all sockets and lets all go who wait for something to happen, since nobody can name the sandbox any more.
+    /// Closes all sockets and releases all waiters, since the sandbox can no longer be named.
     func end() {
         for vendor in vendors { vendor.end() }
         journal.end()
@@ -219,16 +219,16 @@ extension Sandbox {
 // MARK: - Faults and scenarios
 
 extension Sandbox {
-    /// The armed faults with what each has seen.
+    /// The armed faults with their counters.
     public var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
 
     /// Replaces the armed faults; each counts calls from now on.
     public func arm(_ faults: [Fault]) { control.withLock { $0.interventions.arm(faults) } }
 
-    /// The active scenarios with where each stands.
+    /// The active scenarios with their current states.
     public var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
 
-    /// Replaces the active scenarios, each with the index of the state it starts in; the first one goes first.
+    /// Replaces the active scenarios, each with the index of its starting state; the first one takes precedence.
     public func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
         control.withLock { $0.interventions.activate(scenarios) }
     }
@@ -241,14 +241,14 @@ extension Sandbox {
         }
     }
 
-    /// Takes over other versions of the scenarios that are active.
+    /// Switches to other versions of the active scenarios.
     ///
-    /// - Returns: the names of those that ended, since they or the states in which they stood are gone.
+    /// - Returns: the names of those that ended because they, or their current states, no longer exist.
     public func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
         control.withLock { $0.interventions.replace(find) }
     }
 
-    /// Counts an exchange in every fault and scenario of its vendor, and says what becomes of it.
+    /// Counts an exchange in every fault and scenario of its vendor, and decides its outcome.
     @usableFromInline
     func intervene(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
         control.withLock { $0.interventions.decide(matchContext, vendor: vendor, route: route) }

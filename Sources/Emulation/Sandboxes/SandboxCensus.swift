@@ -1,12 +1,12 @@
 import Synchronization
 
-/// Counts the sandboxes that memory holds: those that can be named, and those gone that somebody still works with.
+/// Counts the sandboxes in memory: those that can be named, and removed ones still in use.
 final class SandboxCensus: Sendable {
     private let sandboxes = Atomic(0)
 
     init() {}
 
-    /// How many there are now.
+    /// The current count.
     var count: Int { sandboxes.load(ordering: .relaxed) }
 
     func enter() { sandboxes.add(1, ordering: .relaxed) }

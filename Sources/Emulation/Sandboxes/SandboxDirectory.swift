@@ -1,12 +1,12 @@
 import Dispatch
 import Synchronization
 
-/// The sandboxes of a server; each comes into being when it is first named.
+/// The sandboxes of a server; each is created when it is first named.
 public final class SandboxDirectory: Sendable {
     private let inForce: VendorsInForce
     private let settings: Settings
     private let limits: SandboxLimits
-    /// How many there may be besides the standard one.
+    /// The maximum number besides the standard one.
     public var capacity: Int { limits.capacity }
     private let journalLimits: Journal.Limits
     private let machine: @Sendable () -> Moment
@@ -19,12 +19,12 @@ public final class SandboxDirectory: Sendable {
     /// The sandbox of requests that name none; it is never dropped.
     public let standard: Sandbox
 
-    /// How often expired sandboxes are looked for, those aside that somebody names.
+    /// The interval of the search for expired sandboxes; one that is named is checked at once.
     private static let sweepInterval = DispatchTimeInterval.seconds(10)
 
-    /// A directory whose sandboxes start with these settings.
+    /// Creates a directory whose sandboxes start with these settings.
     ///
-    /// - Parameter machine: the machine's clock, by which sandboxes grow old.
+    /// - Parameter machine: the machine's clock, which determines expiry.
     public init(
         inForce: VendorsInForce, settings: Settings, limits: SandboxLimits = SandboxLimits(),
         journalLimits: Journal.Limits = Journal.Limits(),
@@ -44,13 +44,13 @@ public final class SandboxDirectory: Sendable {
         if limits.timeToLive != nil { startSweeping() }
     }
 
-    /// The sandbox of that name, made if there is none or its time is over.
+    /// The sandbox of that name, created if there is none or it has expired.
     ///
-    /// At the cap, the sandboxes that were longest unused make room.
+    /// At capacity, the least recently used sandboxes make room.
     public func sandbox(_ name: String) -> Sandbox {
         if name == SandboxName.standard { return standard }
         if let sandbox = existing(name) { return sandbox }
-        // Made outside the lock: a sandbox copies the initial state of every vendor.
+        // Created outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
             SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), inForce: inForce,
             settings: settings,
@@ -58,7 +58,7 @@ public final class SandboxDirectory: Sendable {
             timer: timer, census: census, machine: machine)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in
             let old = sandboxes[name]
-            // Somebody else was faster, and what the one made here has begun to wait for must not stay.
+            // Another call was faster; the timers of the one made here must not stay.
             if let old, !old.isExpired(at: machine()) { return (old, [fresh]) }
             let dropped = sandboxes.count >= limits.capacity ? Self.dropOldest(&sandboxes) : []
             sandboxes[name] = fresh
@@ -68,7 +68,7 @@ public final class SandboxDirectory: Sendable {
         return sandbox
     }
 
-    /// The sandbox of that name, if it exists and its time is not over.
+    /// The sandbox of that name, if it exists and has not expired.
     public func existing(_ name: String) -> Sandbox? {
         if name == SandboxName.standard { return standard }
         guard let sandbox = sandboxes.withLock({ $0[name] }), !sandbox.isExpired(at: machine()) else { return nil }
@@ -84,10 +84,10 @@ public final class SandboxDirectory: Sendable {
     /// How many sandboxes there are.
     public var count: Int { 1 + sandboxes.withLock { $0.count } }
 
-    /// How many sandboxes memory holds: ``count``, and those gone with which somebody still works.
+    /// How many sandboxes are in memory: ``count``, and removed ones still in use.
     public var countInMemory: Int { census.count }
 
-    /// The bytes that all journals keep together, estimated.
+    /// The estimated bytes that all journals keep together.
     public var journalBytes: Int { journals.bytes }
 
     /// How many entries all journals have together.
@@ -96,22 +96,22 @@ public final class SandboxDirectory: Sendable {
         return others.reduce(standard.journal.count) { $0 + $1.journal.count }
     }
 
-    /// Forgets a sandbox with all it holds; the standard one is reset instead.
+    /// Removes a sandbox with all its contents; the standard one is reset instead.
     ///
-    /// - Returns: whether there was one of that name.
+    /// - Returns: whether a sandbox of that name existed.
     public func remove(_ name: String) -> Bool {
         if name == SandboxName.standard {
             standard.reset()
             return true
         }
         guard let removed = sandboxes.withLock({ $0.removeValue(forKey: name) }) else { return false }
-        // Asked first: an open socket keeps it from having expired.
+        // Checked first: an open socket keeps it from having expired.
         let wasThere = !removed.isExpired(at: machine())
         removed.end()
         return wasThere
     }
 
-    /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every newcomer.
+    /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every new one.
     private static func dropOldest(_ sandboxes: inout [String: Sandbox]) -> [Sandbox] {
         let oldest = sandboxes.values.map { (name: $0.name, lastUsed: $0.lastUsed) }
             .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100))
@@ -122,9 +122,9 @@ public final class SandboxDirectory: Sendable {
 // MARK: - Time to live
 
 extension SandboxDirectory {
-    /// Lets the sandbox of that name, made if there is none, go once it has lain unused for that long; `nil` for never.
+    /// Sets the time to live of the sandbox of that name, created if there is none; `nil` for no expiry.
     ///
-    /// The standard sandbox takes no time to live.
+    /// The standard sandbox never expires.
     public func setTimeToLive(_ duration: Duration?, of name: String) -> Sandbox {
         let sandbox = sandbox(name)
         guard sandbox !== standard else { return standard }
@@ -133,12 +133,12 @@ extension SandboxDirectory {
         return sandbox
     }
 
-    /// Drops the sandboxes whose time is over.
+    /// Drops the expired sandboxes.
     ///
-    /// Nobody could name them any more; this gives back their memory.
+    /// They can no longer be named; this frees their memory.
     func sweep() {
         let moment = machine()
-        // What is dropped is destroyed behind the lock.
+        // Dropped sandboxes are destroyed after unlocking.
         let expired = sandboxes.withLock { sandboxes in
             let expired = sandboxes.values.filter { $0.isExpired(at: moment) }
             for sandbox in expired { sandboxes[sandbox.name] = nil }
@@ -147,7 +147,7 @@ extension SandboxDirectory {
         for sandbox in expired { sandbox.end() }
     }
 
-    /// Sweeps every few seconds from now on, for as long as the directory lives; one timer for all sandboxes.
+    /// Starts sweeping every few seconds for the directory's lifetime; one timer serves all sandboxes.
     private func startSweeping() {
         if !isSweeping.exchange(true, ordering: .relaxed) { scheduleSweep() }
     }

@@ -1,14 +1,15 @@
-/// How many sandboxes there may be, and how long each may lie unused.
+/// How many sandboxes may exist, and how long each may stay unused.
 public struct SandboxLimits: Sendable {
-    /// How many there may be besides the standard one, unless told otherwise.
+    /// The default maximum besides the standard one.
     public static let standardCapacity = 20_000
 
-    /// How many there may be besides the standard one.
+    /// The maximum number besides the standard one.
     public let capacity: Int
-    /// How long a sandbox that has no time of its own may lie unused before it goes; `nil` for as long as there is room.
+    /// How long a sandbox without a time to live of its own may stay unused before it is dropped; `nil` for as long as
+    /// there is room.
     public let timeToLive: Duration?
 
-    /// Limits of that capacity, at least 1, and that time.
+    /// Creates limits with that capacity, at least 1, and that time to live.
     public init(capacity: Int = standardCapacity, timeToLive: Duration? = nil) {
         self.capacity = max(1, capacity)
         self.timeToLive = timeToLive

@@ -1,12 +1,12 @@
-/// The name of a sandbox: 1 to 63 letters, digits and hyphens in lower case, so that it can also be a label of a host.
+/// The name of a sandbox: 1 to 63 lowercase letters, digits and hyphens, so that it can also be a host label.
 public enum SandboxName {
     /// The sandbox of requests that name none.
     public static let standard = "default"
 
-    /// The regular expression of such names.
+    /// A regular expression for valid names.
     public static let pattern = "^[a-z0-9-]{1,63}$"
 
-    /// Whether a text can name a sandbox.
+    /// Whether a string is a valid sandbox name.
     public static func isValid(_ text: some StringProtocol) -> Bool {
         (1...63).contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in

@@ -1,15 +1,15 @@
-/// How a sandbox wants the vendors to behave.
+/// The behaviour that a sandbox wants from the vendors.
 public struct Settings: Sendable, Hashable {
     /// The profile of vendors that have none of their own.
     public var profile = BehaviourProfile.documented
-    /// Profiles of single vendors, by id.
+    /// Profiles of individual vendors, by id.
     public var vendorProfiles: [String: BehaviourProfile] = [:]
-    /// Values of single switches, by `VENDOR.NAME`; they beat the profiles.
+    /// Values of individual switches, by `VENDOR.NAME`; they override the profiles.
     public var switches: [String: String] = [:]
     /// The seed of ids and other random values; `nil` for unpredictable ones.
     public var seed: UInt64?
 
-    /// Profile `documented` and nothing else.
+    /// Creates settings with the profile `documented` and nothing else.
     public init() {}
 
     /// The values of a vendor's switches.
@@ -21,9 +21,9 @@ public struct Settings: Sendable, Hashable {
         return SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first }))
     }
 
-    /// Sets a switch, or with `nil` leaves it to the profile again.
+    /// Sets a switch; `nil` returns it to the profile.
     ///
-    /// - Throws: a problem when there is no such switch or it cannot have that value.
+    /// - Throws: a problem when the switch does not exist or cannot have that value.
     public mutating func set(
         _ name: String, to value: String?, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
@@ -40,13 +40,13 @@ public struct Settings: Sendable, Hashable {
         switches[name] = value
     }
 
-    /// Sets the profile of all vendors; those that had one of their own lose it.
+    /// Sets the profile of all vendors, discarding individual ones.
     public mutating func setProfile(_ profile: BehaviourProfile) {
         self.profile = profile
         vendorProfiles = [:]
     }
 
-    /// Sets the profile of a vendor, or with `nil` leaves it to the profile of all.
+    /// Sets the profile of a vendor; `nil` returns it to the common one.
     ///
     /// - Throws: a problem when no vendor has that id.
     public mutating func setProfile(
@@ -70,7 +70,7 @@ public struct SettingsProblem: Error, CustomStringConvertible {
     }
 }
 
-/// Somebody who has switches: a vendor's module, or the vendor once it is mounted.
+/// A source of switches: a vendor's module, or the mounted vendor.
 public protocol SwitchDeclaring {
     /// Who the vendor is.
     var identity: VendorIdentity { get }

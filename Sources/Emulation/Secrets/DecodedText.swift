@@ -1,12 +1,12 @@
 import Wire
 
-/// A text without its escapes, which knows where each of its bytes came from.
+/// A string without its escapes that knows the origin of each of its bytes.
 struct DecodedText {
     let bytes: [UInt8]
-    /// Where each byte begins in the text with escapes, and where that text ends.
+    /// Where each byte begins in the escaped text, and where that text ends.
     private let origins: [UInt32]
 
-    /// The text with every percent escape decoded once; `nil` when there is none.
+    /// Decodes every percent escape once; `nil` when there is none.
     init?(percentEncoded text: [UInt8]) {
         self.init(text, mark: UInt8(ascii: "%")) { text, index in
             guard index + 2 < text.count, let high = text[index + 1].hexadecimal, let low = text[index + 2].hexadecimal
@@ -15,7 +15,7 @@ struct DecodedText {
         }
     }
 
-    /// The text with every escape of JSON strings decoded once; `nil` when there is none.
+    /// Decodes every JSON string escape once; `nil` when there is none.
     init?(escapedInJSON text: [UInt8]) {
         self.init(text, mark: UInt8(ascii: "\\")) { text, index in
             guard index + 1 < text.count else { return nil }
@@ -33,7 +33,7 @@ struct DecodedText {
     private static func unicode(_ text: [UInt8], _ index: Int) -> ([UInt8], length: Int)? {
         guard index + 5 < text.count else { return nil }
         let digits = text[(index + 2)...(index + 5)].compactMap(\.hexadecimal)
-        // Halves of a pair are no text of their own, and no secret is made of them alone.
+        // Half of a surrogate pair is not a character, and secrets do not consist of one alone.
         guard digits.count == 4, let scalar = UnicodeScalar(digits.reduce(UInt32(0)) { $0 << 4 | UInt32($1) }) else {
             return nil
         }
@@ -66,14 +66,14 @@ struct DecodedText {
         self.origins = origins
     }
 
-    /// The place in the text with escapes.
+    /// The range in the escaped text.
     func origin(of place: Range<Int>) -> Range<Int> {
         Int(origins[place.lowerBound])..<Int(origins[place.upperBound])
     }
 }
 
 extension UInt8 {
-    /// The value of a hexadecimal digit; `nil` for all else.
+    /// The value of a hexadecimal digit; `nil` for any other byte.
     fileprivate var hexadecimal: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

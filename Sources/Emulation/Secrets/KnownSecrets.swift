@@ -1,29 +1,29 @@
 import Tokens
 
-/// Texts that must not be shown, found in any other text in one pass.
+/// Strings that must not be shown, found in any text in one pass.
 ///
-/// A long one is found wherever it stands, also inside other words and in base64. A short one, or one that could be a word,
-/// counts only where it is a whole value, since it stands in half of all texts by chance.
+/// A long one is found anywhere, including inside other words and in base64. A short one, or one that could be a word,
+/// counts only as a whole value, since it occurs in half of all texts by chance.
 final class KnownSecrets: Sendable {
-    /// ours: a shorter text is a secret in members that are called so, and nowhere else.
+    /// ours: a shorter string is a secret only in members with a secret's name.
     static let shortest = 6
-    /// ours: from here on a text is found inside others; the first bytes lead to it.
+    /// ours: strings of this length are found inside others; the first bytes index them.
     static let window = 8
-    /// ours: letters alone are no word any more from this length on.
+    /// ours: letters alone do not count as a word beyond this length.
     private static let longestWord = 15
 
-    /// ours: of a longer one this many bytes are hidden, without which the rest is worth nothing.
+    /// ours: only this many bytes of a longer one are hidden; the rest is worthless without them.
     private static let longest = 256
 
-    /// What is looked for inside texts, in the order of their bytes.
+    /// What is searched for inside texts, sorted by bytes.
     private let patterns: [[UInt8]]
-    /// For each pattern the longest other one that it begins with; -1 for none.
+    /// For each pattern, the index of the longest other pattern that is its prefix; -1 for none.
     private let beginnings: [Int]
-    /// A few bits of each start, asked first: nearly all starts are none.
+    /// A few bits of each start, checked first: nearly all positions fail.
     private let filter: StartFilter
-    /// What counts as a whole value only.
+    /// Secrets that count only as whole values.
     let wholes: Set<[UInt8]>
-    /// The texts themselves.
+    /// The secrets themselves.
     let texts: Set<String>
 
     init(_ texts: some Sequence<String>) {
@@ -46,7 +46,7 @@ final class KnownSecrets: Sendable {
     }
 
     private static func beginnings(of patterns: [[UInt8]]) -> [Int] {
-        // Whatever a pattern begins with stands before it, and all between the two begin with that as well.
+        // A pattern's prefixes sort before it, and everything between has the same prefix.
         var (beginnings, open): ([Int], [Int]) = ([], [])
         for (index, pattern) in patterns.enumerated() {
             while let last = open.last, !pattern.starts(with: patterns[last]) { open.removeLast() }
@@ -56,7 +56,7 @@ final class KnownSecrets: Sendable {
         return beginnings
     }
 
-    /// How many texts there are.
+    /// How many secrets there are.
     var count: Int { texts.count }
 
     private static func isFoundInside(_ bytes: [UInt8]) -> Bool {
@@ -68,11 +68,11 @@ final class KnownSecrets: Sendable {
         bytes.prefix(window).reduce(0) { $0 << 8 | UInt64($1) }
     }
 
-    /// The characters of base64, in both alphabets, that the text gives whatever stands before and behind it.
+    /// The base64 characters, in both alphabets, that encode the bytes regardless of what surrounds them.
     private static func encodings(of bytes: [UInt8]) -> [[UInt8]] {
         (0..<3).flatMap { lead -> [[UInt8]] in
             let whole = Array(Base64URL.encode([UInt8](repeating: 0, count: lead) + bytes).utf8)
-            // A character that takes bits of a neighbour is another one each time.
+            // A character that shares bits with a neighbour varies.
             let (first, last) = ((lead * 8 + 5) / 6, (lead + bytes.count) * 8 / 6)
             let own = Array(whole[first..<last])
             guard own.count >= window else { return [] }
@@ -83,7 +83,7 @@ final class KnownSecrets: Sendable {
         }
     }
 
-    /// Adds the places where a long one stands.
+    /// Adds the ranges of long secrets.
     func find(in bytes: UnsafeBufferPointer<UInt8>, _ found: inout [Range<Int>]) {
         guard !patterns.isEmpty, bytes.count >= Self.window else { return }
         var start: UInt64 = 0
@@ -97,9 +97,9 @@ final class KnownSecrets: Sendable {
         }
     }
 
-    /// The length of the longest pattern with which the text begins; `nil` when there is none.
+    /// The length of the longest pattern that the text begins with; `nil` when there is none.
     ///
-    /// Searched by halves: thousands of passwords may begin alike.
+    /// A binary search: thousands of passwords may share a beginning.
     private func longestMatch(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
         var (low, high) = (0, patterns.count)
         while low < high {
@@ -116,7 +116,7 @@ final class KnownSecrets: Sendable {
         return nil
     }
 
-    /// Whether digits in a row are a part of some larger number by chance.
+    /// Whether a run of digits is part of a larger number by chance.
     private func isPartOfNumber(_ place: Range<Int>, _ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
         guard bytes[place].allSatisfy(\.isDigit) else { return false }
         return place.lowerBound > 0 && bytes[place.lowerBound - 1].isDigit
@@ -124,12 +124,12 @@ final class KnownSecrets: Sendable {
     }
 }
 
-/// Says of nearly every start that no pattern has it, without a look at the table.
+/// Rejects nearly every position that starts no pattern, without a table lookup.
 private struct StartFilter: Sendable {
     private let bits: [UInt64]
 
     init(_ starts: [UInt64]) {
-        // Sixteen bits for each start leave one start in sixteen to the table.
+        // Sixteen bits per start leave one position in sixteen to the table.
         var words = 16
         while words * 64 < starts.count * 16 { words *= 2 }
         var bits = [UInt64](repeating: 0, count: words)
@@ -151,6 +151,6 @@ private struct StartFilter: Sendable {
 }
 
 extension UInt8 {
-    /// Whether it is the ASCII character of a digit.
+    /// Whether the byte is an ASCII digit.
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 }

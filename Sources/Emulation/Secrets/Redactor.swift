@@ -1,22 +1,22 @@
 public import JSON
 import Wire
 
-/// Hides what may let somebody act as somebody else, by what it is and wherever it stands.
+/// Hides anything that could let someone impersonate someone else, recognized by its form, wherever it stands.
 ///
-/// Known secrets of the fixtures and of a sandbox's state, also in percent escapes, escapes of JSON and base64; the signature
-/// of every compact token, whose header and claims stay; private keys in PEM, in base64 and in JWKs; and values of members
-/// and items whose name says that they are secret.
+/// Covers known secrets of the fixtures and of a sandbox's state, also in percent escapes, JSON escapes and base64; the
+/// signature of every compact token, whose header and claims stay; private keys in PEM, in base64 and in JWKs; and
+/// values of members and items with a secret name.
 public struct Redactor: Sendable {
-    /// What stands where something is hidden.
+    /// The text shown in place of a secret.
     static let hidden = "***"
 
     private let known: [KnownSecrets]
-    /// Ids and keys that a vendor shows to everybody.
+    /// Ids and keys that a vendor makes public.
     private let published: Set<String>
 
-    /// One that hides these texts besides what it can tell by itself.
+    /// Creates a redactor that hides these strings besides what it recognizes by itself.
     ///
-    /// - Parameter published: texts that are no secret, whatever they are called.
+    /// - Parameter published: strings that are not secret, whatever their names.
     public init(hiding secrets: [String] = [], published: Set<String> = []) {
         self.init(secrets.isEmpty ? [] : [KnownSecrets(secrets)], published: published)
     }
@@ -26,25 +26,25 @@ public struct Redactor: Sendable {
         self.published = published
     }
 
-    /// A text of an exchange with its secrets hidden.
+    /// Text from an exchange with its secrets hidden.
     public func text(_ text: String) -> String { hide(text, SecretFinder(known: known, published: published)) }
 
-    /// A path with its secrets hidden; a token in one of its segments ends there.
+    /// A path with its secrets hidden; a token in a segment ends at the segment's end.
     public func path(_ text: String) -> String {
         hide(text, SecretFinder(known: known, isPath: true, published: published))
     }
 
-    /// Content that the server itself wrote, in which names are an index and no reason to hide anything.
+    /// Content that the server wrote itself, where names are only labels and hide nothing.
     public func answer(_ bytes: [UInt8]) -> [UInt8] {
         let finder = SecretFinder(known: known, mindsNames: false, published: published)
         let places = finder.places(in: bytes)
         if places.isEmpty { return bytes }
-        // JSON must stay JSON, whatever was found in it.
+        // JSON must stay JSON, whatever is hidden in it.
         guard let value = try? JSON.parse(bytes) else { return Self.replace(places, in: bytes) }
         return json(value, finder).bytes
     }
 
-    /// A value with the secrets of its strings and names hidden, and the values of secret names.
+    /// A value with the secrets in its strings and names hidden, and the values of secret names.
     public func json(_ value: JSON) -> JSON { json(value, SecretFinder(known: known, published: published)) }
 
     private func json(_ value: JSON, _ finder: SecretFinder) -> JSON {

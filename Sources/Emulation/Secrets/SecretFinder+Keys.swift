@@ -2,10 +2,10 @@ import JSON
 import Tokens
 
 extension SecretFinder {
-    /// Members of a JWK that only its owner knows. RFC 7518 section 6.
+    /// JWK members that only the owner knows. RFC 7518 section 6.
     static let keyMembers: Set<String> = ["d", "p", "q", "dp", "dq", "qi", "oth", "k"]
 
-    /// Adds private keys: what a PEM block of one holds, such a key's DER in base64, and private members of JWKs.
+    /// Adds private keys: the content of a PEM block, a key's DER in base64, and private members of JWKs.
     func findKeys(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         findBlocks(in: bytes, &found)
         findEncodedKeys(in: bytes, &found)
@@ -18,14 +18,14 @@ extension SecretFinder {
     private static let privateWord = Array("PRIVATE".utf8)
     private static let keyWord = Array("KEY".utf8)
 
-    /// ours: shorter runs of letters are words of a sentence about keys.
+    /// ours: shorter runs of letters are words in a sentence about keys.
     private static let shortestLine = 24
 
-    /// PEM blocks, also without line breaks and without an end. RFC 7468 section 2.
+    /// PEM blocks, even without line breaks or an end. RFC 7468 section 2.
     private func findBlocks(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         var index = 0
         while let place = bytes[index...].place(of: Self.privateWord) {
-            // Forms send `+` for the blank.
+            // Forms send `+` for a space.
             let word = place + Self.privateWord.count + 1
             index = min(word, bytes.count)
             guard bytes[index...].starts(with: Self.keyWord) else { continue }
@@ -37,13 +37,13 @@ extension SecretFinder {
         }
     }
 
-    /// Where the content of a block ends: at the dashes of its last line, or at what can stand in no block.
+    /// Where the content of a block ends: at the dashes of its last line, or at a byte that no block contains.
     private func blockEnd(_ bytes: [UInt8], from start: Int) -> Int {
         var index = start
         while index < bytes.count {
             let byte = bytes[index]
             let isDash = byte == UInt8(ascii: "-")
-            // Headers of encrypted blocks have single dashes. RFC 1421 section 4.6.
+            // Headers of encrypted blocks contain single dashes. RFC 1421 section 4.6.
             if isDash, index + 1 < bytes.count, bytes[index + 1] == UInt8(ascii: "-") { break }
             guard byte.isBase64 || byte.isBlank || byte == UInt8(ascii: ":") || byte == UInt8(ascii: ",") else { break }
             index += 1
@@ -55,23 +55,23 @@ extension SecretFinder {
         bytes.split { !$0.isBase64 }.map(\.count).max() ?? 0
     }
 
-    /// Private keys in DER and base64 without the lines around them.
+    /// Private keys as base64-encoded DER without the enclosing lines.
     private func findEncodedKeys(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         var index = 0
-        // All of them begin with the byte 0x30, which stands for a sequence.
+        // All of them begin with the byte 0x30, the tag of a sequence.
         while let start = bytes[index...].place(of: UInt8(ascii: "M")) {
             index = start + 1
             let head = bytes[start...].prefix(40)
             guard start == 0 || !bytes[start - 1].isBase64URL, head.count == 40, head.allSatisfy(\.isBase64),
                 beginsPrivateKey(head.prefix(16))
             else { continue }
-            // Line breaks are a part of it.
+            // Line breaks are part of it.
             index = bytes[start...].firstIndex { !$0.isBase64 && $0 != 0x0A && $0 != 0x0D } ?? bytes.count
             found.append(start..<index)
         }
     }
 
-    /// Whether it is the beginning of a private key: a version, then what PKCS #8, PKCS #1 or SEC 1 have behind it.
+    /// Whether the text begins a private key: a version, then what follows it in PKCS #8, PKCS #1 or SEC 1.
     private func beginsPrivateKey(_ text: ArraySlice<UInt8>) -> Bool {
         guard let bytes = Base64URL.decodeLeniently(text), bytes.count > 8, bytes[0] == 0x30 else { return false }
         let content = bytes.dropFirst(bytes[1] < 0x80 ? 2 : 2 + Int(bytes[1] & 0x7F))

@@ -1,8 +1,8 @@
 import JSON
 
 extension SecretFinder {
-    /// Adds the values that stand behind secret names in texts that nobody could parse: queries wherever they stand, forms,
-    /// parts of multipart content, pieces of JSON.
+    /// Adds the values after secret names in text that cannot be parsed: queries anywhere, forms, parts of multipart
+    /// content, fragments of JSON.
     func findNamedValues(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         findItems(in: bytes, &found)
         findParts(in: bytes, &found)
@@ -51,7 +51,7 @@ extension SecretFinder {
         }
     }
 
-    /// The string that begins there, without its quotes, or whatever else stands there.
+    /// The string that begins there, without its quotes, or any other value.
     private static func value(at start: Int, in bytes: [UInt8]) -> Range<Int> {
         guard start < bytes.count, bytes[start] == UInt8(ascii: "\"") else {
             let ends: Set<UInt8> = [UInt8(ascii: ","), UInt8(ascii: "}"), UInt8(ascii: "]")]
@@ -85,11 +85,11 @@ extension SecretFinder {
         }
     }
 
-    /// Adds a value, unless it is known to everybody, or says no more than whether there is one.
+    /// Adds a value, unless it is public or only says whether there is one.
     private func add(_ place: Range<Int>, in bytes: [UInt8], _ found: inout [Range<Int>]) {
         let text = String(decoding: bytes[place], as: UTF8.self)
         if ["null", "true", "false"].contains(text) || published.contains(text) { return }
-        // What a token says may be read; its signature is found for what it is.
+        // A token's claims may be read; its signature is found by its form.
         if Mask.value(.string(text)) == .string(Redactor.hidden) { found.append(place) }
     }
 }

@@ -1,10 +1,10 @@
 import Tokens
 
 extension SecretFinder {
-    /// Adds what makes compact tokens valid: the signature of a JWS, everything but the header of a JWE.
+    /// Adds the parts that make compact tokens valid: the signature of a JWS, everything but the header of a JWE.
     ///
-    /// A token is told by a part that decodes to the beginning of a JSON object, so garbled and shortened ones are found as
-    /// well as long as header or claims can be read.
+    /// A token is recognized by a part that decodes to the beginning of a JSON object, so garbled and truncated ones
+    /// are also found as long as the header or claims are readable.
     func findTokens(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         var index = 0
         while index < bytes.count {
@@ -39,14 +39,14 @@ extension SecretFinder {
         return parts + [first..<index]
     }
 
-    /// Whether a `=` there pads the part before it, and does not stand between a name and its value.
+    /// Whether a `=` there pads the part before it, rather than separating a name from its value.
     private func isPadding(_ bytes: [UInt8], _ index: Int) -> Bool {
         guard bytes[index] == UInt8(ascii: "=") else { return false }
         guard index + 1 < bytes.count else { return true }
         return bytes[index + 1] == UInt8(ascii: "=") || !bytes[index + 1].isBase64URL
     }
 
-    /// The first part that is hidden, with all that follow; `nil` when the parts are no token.
+    /// The index of the first hidden part; all that follow are hidden too. `nil` when the parts are not a token.
     private func hiddenPart(_ parts: [Range<Int>], in bytes: [UInt8]) -> Int? {
         guard parts.count > 1, let first = parts.firstIndex(where: { beginsObject(bytes[$0]) }) else { return nil }
         if parts.count - first == 5, isEncrypted(bytes[parts[first]]) { return first + 1 }
@@ -63,13 +63,13 @@ extension SecretFinder {
         return next == nil || next == UInt8(ascii: "\"") || next == UInt8(ascii: "}")
     }
 
-    /// Whether it is the header of a JWE. RFC 7516 section 4.1.2.
+    /// Whether the bytes are the header of a JWE. RFC 7516 section 4.1.2.
     private func isEncrypted(_ header: ArraySlice<UInt8>) -> Bool {
         let text = Base64URL.decodeLeniently(header) ?? []
         return text[...].place(of: Array("\"enc\"".utf8)) != nil
     }
 
-    /// Where a signature ends that may be written in the other alphabet.
+    /// The end of a signature that may use the other alphabet.
     private func signatureEnd(_ bytes: [UInt8], from end: Int) -> Int {
         var end = end
         while end < bytes.count, bytes[end].isBase64 && !(isPath && bytes[end] == UInt8(ascii: "/")) { end += 1 }
@@ -78,7 +78,7 @@ extension SecretFinder {
 }
 
 extension UInt8 {
-    /// Whether it is a character of base64url.
+    /// Whether the byte is a base64url character.
     var isBase64URL: Bool {
         switch self {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -88,11 +88,11 @@ extension UInt8 {
         }
     }
 
-    /// Whether it is a character of either base64, padding included.
+    /// Whether the byte is a character of either base64 alphabet, including padding.
     var isBase64: Bool {
         isBase64URL || self == UInt8(ascii: "+") || self == UInt8(ascii: "/") || self == UInt8(ascii: "=")
     }
 
-    /// Whether it is white space of JSON.
+    /// Whether the byte is JSON white space.
     var isBlank: Bool { self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09 }
 }

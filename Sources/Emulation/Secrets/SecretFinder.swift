@@ -1,22 +1,22 @@
-/// Finds what must not be shown in a text, by what it is: known secrets, signatures, private keys, values of secret names.
+/// Finds secrets in a text by their form: known secrets, signatures, private keys, values of secret names.
 ///
-/// It looks at the text as it stands, and at what becomes of it without percent escapes and without the escapes of JSON.
+/// It searches the text as it is, without percent escapes, and without JSON escapes.
 struct SecretFinder {
-    /// Texts that are known to be secret.
+    /// Known secrets.
     let known: [KnownSecrets]
-    /// Whether values are hidden for the names that stand before them; not in what is prose or an index of names.
+    /// Whether values after secret names are hidden; off for prose and for an index of names.
     var mindsNames = true
-    /// Whether a text may be a secret that is found as a whole value only; a name of a member is none.
+    /// Whether the text may be a secret found only as a whole value; a member's name is not.
     var mindsWholes = true
     /// Whether `/` ends a token, as in a path.
     var isPath = false
-    /// What is nobody's secret, whatever it is called.
+    /// Values that are public, whatever their names.
     var published: Set<String> = []
 
-    /// ours: escapes of escapes, as of JSON in a string in a form; deeper ones nobody writes.
+    /// ours: nested escapes, such as JSON in a string in a form; deeper ones do not occur.
     private static let deepest = 3
 
-    /// The places of secrets, in order and without overlaps.
+    /// The ranges of secrets, in order and without overlaps.
     func places(in bytes: [UInt8]) -> [Range<Int>] {
         bytes.count < KnownSecrets.shortest ? [] : Self.merged(places(in: bytes, depth: 0))
     }
@@ -49,14 +49,14 @@ struct SecretFinder {
         return merged
     }
 
-    /// Adds known secrets that are too short to be looked for inside of texts: between the marks that end a value.
+    /// Adds known secrets that are too short to be found inside texts: those between delimiters.
     private func findWholes(in bytes: [UInt8], _ found: inout [Range<Int>]) {
         let wholes = known.map(\.wholes).filter { !$0.isEmpty }
         guard !wholes.isEmpty else { return }
         var start = 0
         for index in 0...bytes.count where index == bytes.count || Self.endsValue(bytes[index]) {
             let length = index - start
-            // Longer ones are found inside of texts, or are no words.
+            // Longer ones are found inside texts, or are not words.
             if length >= KnownSecrets.shortest, length < 2 * KnownSecrets.window {
                 let piece = Array(bytes[start..<index])
                 let isName =

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What a sandbox knows to be secret: the fixtures' texts, and those that its states have learned since.
+/// The known secrets of a sandbox: those of the fixtures, and those its states have learned since.
 ///
-/// Made when somebody reads, and from then on only added to: to look whether there is news costs one lock a vendor.
+/// Built on reading, and only extended afterwards: checking for new secrets costs one lock per vendor.
 final class SecretIndex: Sendable {
     private struct Content {
         var layers: [KnownSecrets] = []
@@ -10,12 +10,12 @@ final class SecretIndex: Sendable {
         var count = 0
     }
 
-    /// ours: of more than so many, all are collected anew, and those that the states have forgotten are gone.
+    /// ours: above this number all are collected again, dropping those that the states have forgotten.
     private static let capacity = 400_000
 
     private let content = Mutex(Content())
 
-    /// The texts that the vendors have learned, in layers of which each is some times as large as the next.
+    /// The secrets that the vendors have learned, in layers, each several times as large as the next.
     func layers(of vendors: [any SandboxedVendor]) -> [KnownSecrets] {
         content.withLock { content in
             if content.marks.count != vendors.count || content.count > Self.capacity {
@@ -34,7 +34,7 @@ final class SecretIndex: Sendable {
         if texts.isEmpty { return }
         content.count += texts.count
         content.layers.append(KnownSecrets(texts))
-        // Each text moves a few times only, however they come in.
+        // Each secret moves only a few times, in whatever order they arrive.
         while let last = content.layers.last, let other = content.layers.dropLast().last, other.count < 2 * last.count {
             content.layers.removeLast(2)
             content.layers.append(KnownSecrets(other.texts.union(last.texts)))
@@ -42,7 +42,7 @@ final class SecretIndex: Sendable {
     }
 }
 
-/// What the fixtures say that nobody may see, and what everybody may; put together when somebody reads.
+/// The secret and public strings of the fixtures; combined on reading.
 final class FixtureSecrets: Sendable {
     private let vendors: [any LoadedVendor]
     private let made = Mutex<(KnownSecrets, published: Set<String>)?>(nil)
@@ -51,7 +51,7 @@ final class FixtureSecrets: Sendable {
         self.vendors = vendors
     }
 
-    /// The secrets, and the public texts.
+    /// The secrets, and the public strings.
     var texts: (secrets: KnownSecrets, published: Set<String>) {
         made.withLock { made in
             if let made { return made }

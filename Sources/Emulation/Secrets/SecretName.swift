@@ -1,22 +1,22 @@
 /// Names of members, form fields, query items and header fields whose values are secret, whoever sends them.
 ///
-/// ours: the list. Case and separators count for nothing: `client_secret`, `clientSecret` and `Client-Secret` are one name.
+/// ours: the list. Case and separators are ignored: `client_secret`, `clientSecret` and `Client-Secret` are one name.
 enum SecretName {
     private static let parts = ["password", "passwd", "passphrase", "secret"]
     private static let endings = ["pwd", "apikey", "privatekey"]
     private static let tokens: Set<String> = ["accesstoken", "refreshtoken", "idtoken", "sessiontoken", "authtoken"]
     private static let credentials = ["authorization", "cookie"]
 
-    /// Whether the value of a member or item of that name is nobody's business.
+    /// Whether the value of a member or item of that name is secret.
     static func isSecret(_ name: some StringProtocol) -> Bool {
-        // Nearly all names are short and hold none of these letters in a row.
+        // Nearly all names are short and contain none of these letter sequences.
         let name = plain(name)
         return tokens.contains(name) || endings.contains { name.hasSuffix($0) } || parts.contains { name.contains($0) }
     }
 
-    /// Whether a header field of that name carries what lets somebody in.
+    /// Whether a header field of that name carries credentials.
     ///
-    /// Its own list: `x-api-key` of a vendor may be as public as an id.
+    /// A separate list: a vendor's `x-api-key` may be as public as an id.
     static func isCredential(field name: String) -> Bool {
         let name = plain(name)
         return credentials.contains { name.hasSuffix($0) } || name.hasSuffix("token")

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Has a sandbox woken when something in it is due by its clock.
+/// Wakes a sandbox when something in it is due by its clock.
 ///
-/// Made before the sandbox, whose stores hold it.
+/// Created before the sandbox, whose stores hold it.
 public final class Alarm: Sendable {
     private struct Owner {
         weak var sandbox: Sandbox?
@@ -15,28 +15,29 @@ public final class Alarm: Sendable {
         self.timer = timer
     }
 
-    /// Belongs to a sandbox from now on.
+    /// Attaches the alarm to a sandbox.
     func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
 
     private var sandbox: Sandbox? { owner.withLock { $0.sandbox } }
 
-    /// Has the vendor's deadlines looked at when its next one comes; `nil` takes that back.
+    /// Sets when the vendor's deadlines are checked next; `nil` cancels that.
     ///
-    /// Called under the lock of the vendor's state, so that of two changes the later one counts. What is due already is
-    /// looked at soon, and not here.
+    /// Called under the lock of the vendor's state, so that the later of two changes wins. What is already due is
+    /// handled soon, but not in this call.
     func set(_ deadline: Moment?, for vendor: Int) {
         timer.set(deadline.flatMap(machineMoment), for: self, vendor)
     }
 
-    /// When the sandbox's clock will show the moment, by the machine's; `nil` for never, since it stands still before.
+    /// The machine's time at which the sandbox's clock will show the moment; `nil` for never, since it stops before
+    /// that.
     private func machineMoment(of deadline: Moment) -> Moment? {
         guard let clock = sandbox?.clock else { return nil }
         let wait = deadline.unixSeconds - clock.now.unixSeconds
-        // Nor does it ever show what lies behind the end of its years.
+        // Nor does the clock ever show a moment beyond its range.
         if wait > 0, clock.isFrozen || !Moment.representable.contains(deadline) { return nil }
         return Moment(unixSeconds: SandboxClock.machine.unixSeconds + max(0, wait))
     }
 
-    /// Looks at the vendor's deadlines.
+    /// Passes the vendor's deadlines.
     func ring(_ vendor: Int) { sandbox?.passDeadlines(of: vendor) }
 }

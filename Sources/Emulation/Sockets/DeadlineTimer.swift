@@ -15,12 +15,12 @@ final class DeadlineTimer: Sendable {
 
     private struct State {
         var due = DueHeap()
-        /// What is booked, by whom; an entry of the heap with another number was taken back.
+        /// The bookings by alarm and vendor; a heap entry with any other number was cancelled.
         var bookings: [Key: Booking] = [:]
         var keys: [Int: Key] = [:]
         var lastNumber = 0
         var source: (any DispatchSourceTimer)?
-        /// What the source waits for.
+        /// The moment that the source waits for.
         var armed: Moment?
     }
 
@@ -32,8 +32,8 @@ final class DeadlineTimer: Sendable {
 
     deinit { state.withLock { $0.source }?.cancel() }
 
-    /// Rings the alarm for the vendor at that moment by the machine's clock, and no more at an earlier one; `nil` for not
-    /// at all.
+    /// Rings the alarm for the vendor at that moment by the machine's clock, replacing an earlier booking; `nil` only
+    /// cancels it.
     func set(_ moment: Moment?, for alarm: Alarm, _ vendor: Int) {
         let key = Key(alarm: ObjectIdentifier(alarm), vendor: vendor)
         state.withLock { state in
@@ -43,21 +43,21 @@ final class DeadlineTimer: Sendable {
             state.bookings[key] = Booking(number: state.lastNumber, alarm: alarm)
             state.keys[state.lastNumber] = key
             state.due.insert(moment, state.lastNumber)
-            // Those taken back are kept until their time, unless they become the most.
+            // Cancelled entries stay until their time, unless they become the majority.
             if state.due.count > 2 * state.keys.count + 64 { state.due.keep { state.keys[$0] != nil } }
             arm(&state)
         }
     }
 
-    /// Waits for the first, if that is earlier than what is waited for.
+    /// Waits for the first moment, if it is earlier than the current one.
     private func arm(_ state: inout State) {
         guard let first = state.due.first, state.armed.map({ first < $0 }) ?? true else { return }
         let source = state.source ?? makeSource()
         state.source = source
         state.armed = first
-        // Beyond a day it looks again: a moment may be any.
+        // Checks again after a day at most: a moment may be arbitrarily far away.
         let wait = min(max(0, first.unixSeconds - SandboxClock.machine.unixSeconds), 86_400)
-        // By the wall clock, since the machine's time is what sandboxes show, also when it is set.
+        // By the wall clock, since sandboxes show the machine's time even when it is changed.
         source.schedule(wallDeadline: .now() + wait, leeway: .milliseconds(1))
     }
 
@@ -82,12 +82,12 @@ final class DeadlineTimer: Sendable {
             arm(&state)
             return due
         }
-        // Not under the lock: whoever is woken books again.
+        // After unlocking: waking a sandbox books again.
         for (alarm, vendor) in due { alarm.ring(vendor) }
     }
 }
 
-/// Numbers by the moments at which they are due, the earliest first.
+/// Numbers by due moment, earliest first.
 struct DueHeap {
     private var entries: [(moment: Moment, number: Int)] = []
 
@@ -104,7 +104,7 @@ struct DueHeap {
         }
     }
 
-    /// Takes the first one out if it is due by then.
+    /// Removes the first number if it is due by then.
     mutating func removeFirst(until moment: Moment) -> Int? {
         guard let first = entries.first, first.moment <= moment else { return nil }
         entries.swapAt(0, entries.count - 1)
@@ -113,7 +113,7 @@ struct DueHeap {
         return first.number
     }
 
-    /// Drops all others.
+    /// Keeps only the numbers that pass.
     mutating func keep(_ isKept: (Int) -> Bool) {
         let kept = entries.filter { isKept($0.number) }
         entries = []

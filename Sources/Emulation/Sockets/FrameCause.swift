@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The exchange that sockets were told about; its number is known once it stands in the journal.
+/// The exchange that caused messages to sockets; its number is known once the journal has it.
 @usableFromInline
 final class FrameCause: Sendable {
     private let number = Atomic<Int>(0)

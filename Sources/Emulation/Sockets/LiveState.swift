@@ -1,14 +1,14 @@
 import Wire
 
-/// What lives beside a vendor's state, under the same lock: its open sockets, and when something happens by itself.
+/// Data beside a vendor's state, under the same lock: its open sockets and its next deadline.
 @usableFromInline
 struct LiveState: Sendable {
     var registry = SocketRegistry()
-    /// What the vendor named last.
+    /// The deadline that the vendor last named.
     @usableFromInline var named: Moment?
-    /// When the alarm is set for; `nil` for not at all.
+    /// The moment that the alarm is set for; `nil` when it is not set.
     @usableFromInline var armed: Moment?
-    /// Counts the states of which one replaced the other; a handshake of an earlier one opens nothing.
+    /// Counts replacements of the state; a handshake from an earlier era opens nothing.
     @usableFromInline private(set) var era = 0
     /// Whether the sandbox is gone.
     private(set) var isOver = false
@@ -21,26 +21,26 @@ struct LiveState: Sendable {
         self.vendor = vendor
     }
 
-    /// Sets the alarm for what the vendor names now.
+    /// Sets the alarm for the deadline that the vendor names now.
     mutating func name(_ deadline: Moment?) {
         named = deadline
         arm(deadline)
     }
 
-    /// Sets the alarm, whatever it was set for.
+    /// Sets the alarm, replacing any earlier setting.
     mutating func arm(_ deadline: Moment?) {
         if armed == nil, deadline == nil { return }
         armed = isOver ? nil : deadline
         alarm.set(armed, for: vendor)
     }
 
-    /// Closes all sockets, since the state that they belong to is gone.
+    /// Closes all sockets, since their state is gone.
     mutating func clear(_ closure: WebSocketClosure) {
         era += 1
         for socket in registry.removeAll() { socket.close(closure) }
     }
 
-    /// Ends for good.
+    /// Shuts down permanently.
     mutating func end() {
         isOver = true
         arm(nil)

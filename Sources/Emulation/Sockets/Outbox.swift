@@ -1,32 +1,32 @@
 public import Wire
 
-/// What an exchange, a frame, an action or a deadline has to tell to open sockets.
+/// The messages of an exchange, a frame, an action or a deadline to open sockets.
 ///
-/// It is committed under the lock of the state, in its order, and only when the work was not refused: so what sockets are
-/// told has the order of the state's changes.
+/// It is committed under the lock of the state, in order, and only when the work was not refused: so sockets receive
+/// messages in the order of the state's changes.
 public struct Outbox: Sendable {
-    /// Something to be told.
+    /// An order to one or more sockets.
     @usableFromInline
     enum Order: Sendable {
         case send(WebSocketMessage, [SocketTopic])
         case close(WebSocketClosure, SocketTopic)
-        /// To the socket whose frame is being dealt with.
+        /// A message to the socket whose frame is being handled.
         case reply(WebSocketMessage)
-        /// At the socket whose frame is being dealt with.
+        /// Closes the socket whose frame is being handled.
         case hangUp(WebSocketClosure)
     }
 
     @usableFromInline private(set) var orders: [Order]
-    /// Whose orders were committed; `nil` while none were.
+    /// The exchange whose orders were committed; `nil` before that.
     @usableFromInline var cause: FrameCause?
 
-    /// Nothing to tell.
+    /// Creates an empty outbox.
     @inlinable
     public init() {
         orders = []
     }
 
-    /// Whether nobody is told anything.
+    /// Whether the outbox has no orders.
     @inlinable var isEmpty: Bool { orders.isEmpty }
 
     /// Sends a message to every socket that has one of these topics, once to each.
@@ -34,7 +34,7 @@ public struct Outbox: Sendable {
         orders.append(.send(message, topics))
     }
 
-    /// Closes every socket that has this topic; what was sent before still arrives, and nothing is sent behind it.
+    /// Closes every socket with this topic; messages sent before still arrive, later ones are not sent.
     public mutating func close(_ closure: WebSocketClosure, at topic: SocketTopic) {
         orders.append(.close(closure, topic))
     }

@@ -1,45 +1,45 @@
 public import Tokens
 public import Wire
 
-/// What a vendor works with when something happens at one of its sockets.
+/// A vendor's context for an event on one of its sockets.
 public struct SocketCall<V: ServesSockets>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
-    /// What the vendor wanted to know of the socket again.
+    /// What the vendor remembers about the socket.
     public let label: V.SocketLabel
-    /// The moment at which it happens, by the sandbox's clock.
+    /// The moment of the event, by the sandbox's clock.
     public let moment: Moment
-    /// Source of ids and other randomness.
+    /// The source of ids and other random values.
     public let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
-    /// What other sockets are told.
+    /// Messages to other sockets.
     public var outbox = Outbox()
     /// Remarks for the journal.
     private(set) var notes: [Finding] = []
 
-    /// Sends a message to this socket, in order with what ``outbox`` tells the others.
+    /// Sends a message to this socket, in order with the messages of ``outbox`` to others.
     public mutating func reply(_ message: WebSocketMessage) { outbox.reply(message) }
 
-    /// Closes this socket; what was sent before still arrives.
+    /// Closes this socket; messages sent before still arrive.
     public mutating func close(_ closure: WebSocketClosure) { outbox.hangUp(closure) }
 
-    /// Remarks something for the journal, such as why a frame was ignored.
+    /// Adds a remark to the journal, such as why a frame was ignored.
     public mutating func note(_ finding: Finding) { notes.append(finding) }
 }
 
-/// What a vendor works with when a deadline has passed that it named.
+/// A vendor's context for a deadline that has passed.
 public struct DeadlineCall<V: KeepsDeadlines>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
     /// The moment that the vendor named.
     public let deadline: Moment
-    /// What the sandbox's clock shows: the deadline or a later moment, much later when the clock was moved.
+    /// The time by the sandbox's clock: the deadline or later, much later when the clock was moved.
     public let moment: Moment
-    /// Source of ids and other randomness.
+    /// The source of ids and other random values.
     public let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
-    /// What sockets are told.
+    /// Messages to sockets.
     public var outbox = Outbox()
 }

@@ -1,10 +1,10 @@
 import Wire
 
-/// What leads the events of one socket to the state that it belongs to.
+/// Routes the events of one socket to the state it belongs to.
 final class SocketConnection<V: ServesSockets>: WebSocketHandler {
     let sandbox: Sandbox
     let opening: SocketOpening<V>
-    /// Which state the handshake was judged by.
+    /// The era of the state that judged the handshake.
     let era: Int
     let log = SocketLog()
     private let store: VendorStateStore<V>
@@ -17,7 +17,7 @@ final class SocketConnection<V: ServesSockets>: WebSocketHandler {
     }
 
     func opened(_ socket: WebSocket) {
-        // Pinned before it can be told anything: from here on the end comes for certain.
+        // Pinned before any event: from here on, the closing event is guaranteed.
         sandbox.pinSocket()
         store.open(socket, self)
         sandbox.journal.noteChange()

@@ -3,21 +3,21 @@ import Synchronization
 public import Tokens
 public import Wire
 
-/// What passed through a socket, for the journal entry of the exchange that opened it; the newest frames within bounds.
+/// The traffic of a socket, for the journal entry of the exchange that opened it: the newest frames within limits.
 public final class SocketLog: Sendable {
-    /// A message that came or went.
+    /// A message in either direction.
     public struct Frame: Sendable {
         /// Whether the client sent it.
         public let isReceived: Bool
         /// The moment by the sandbox's clock.
         public let moment: Moment
-        /// The message; `nil` when it was too long to be kept.
+        /// The message; `nil` when it was too long to keep.
         public let message: WebSocketMessage?
         /// Its length in bytes.
         public let byteCount: Int
-        /// What the vendor remarked on it.
+        /// The vendor's remarks on it.
         public let notes: [Finding]
-        /// The exchange that the server sent it for.
+        /// The exchange that caused the server to send it.
         fileprivate let cause: FrameCause?
     }
 
@@ -27,15 +27,15 @@ public final class SocketLog: Sendable {
         var received = 0
         var sent = 0
         var closure: (WebSocketClosure, Moment)?
-        /// What the vendor remarked on opening and end.
+        /// The vendor's remarks on the opening and the end.
         var notes: [Finding] = []
     }
 
-    /// A longer message is counted and not kept. ours.
+    /// A longer message is counted but not kept. ours.
     private static let longestMessage = 1024
-    /// What the frames of one socket may take, in bytes; an entry counts it in full. ours.
+    /// The memory for the frames of one socket, in bytes; an entry counts it in full. ours.
     static let byteLimit = 8 * 1024
-    /// What a frame takes besides its text, and each of its notes.
+    /// The overhead of a frame, and of each of its notes.
     private static let frameCost = 96
     private static let noteCost = 256
     private static let mostNotes = 8
@@ -44,10 +44,10 @@ public final class SocketLog: Sendable {
 
     init() {}
 
-    /// The newest messages, the oldest of them first.
+    /// The newest messages, oldest first.
     public var frames: [Frame] { content.withLock { $0.frames } }
 
-    /// How it ended; `nil` while it is open, and while the answer to the handshake is on its way.
+    /// How it ended; `nil` while it is open, or while the handshake's answer is being sent.
     public var closure: WebSocketClosure? { content.withLock { $0.closure?.0 } }
 
     func received(_ message: WebSocketMessage, _ notes: [Finding], at moment: Moment) {
@@ -58,13 +58,13 @@ public final class SocketLog: Sendable {
         add(message, isReceived: false, [], moment, cause)
     }
 
-    /// Adds remarks that are on no message.
+    /// Adds remarks that concern no message.
     func noted(_ notes: [Finding]) {
         if notes.isEmpty { return }
         content.withLock { content in content.notes += notes.prefix(Self.mostNotes - content.notes.count) }
     }
 
-    /// What the vendor remarked on the opening and the end.
+    /// The vendor's remarks on the opening and the end.
     public var notes: [Finding] { content.withLock { $0.notes } }
 
     func closed(_ closure: WebSocketClosure, at moment: Moment) {
@@ -99,7 +99,7 @@ public final class SocketLog: Sendable {
 extension SocketLog {
     /// The log for programs.
     ///
-    /// - Parameter body: how bytes of an exchange are shown.
+    /// - Parameter body: renders the bytes of an exchange.
     func json(_ body: ([UInt8]) -> JSON) -> JSON {
         let content = content.withLock { $0 }
         let closed = content.closure.map { closure, moment -> JSON in
@@ -131,7 +131,7 @@ extension SocketLog.Frame {
 }
 
 extension WebSocketMessage {
-    /// The length of its content.
+    /// The length of its content in bytes.
     var byteCount: Int {
         switch self {
         case .text(let text): text.utf8.count

@@ -1,44 +1,44 @@
 import Wire
 
-/// A socket that is open.
+/// An open socket.
 struct OpenSocket: Sendable {
     let topics: [SocketTopic]
     let log: SocketLog
-    /// Whether the server has closed it, and only waits for the client to do the same.
+    /// Whether the server has closed it and is waiting for the client to do the same.
     var isClosing = false
 }
 
-/// The open sockets of a vendor in one sandbox, and where they are to be found.
+/// The open sockets of a vendor in one sandbox, indexed by topic.
 struct SocketRegistry: Sendable {
     private(set) var sockets: [WebSocket: OpenSocket] = [:]
     private var audiences: [SocketTopic: Set<WebSocket>] = [:]
 
-    /// Takes in a socket that has opened.
+    /// Registers a socket that has opened.
     mutating func add(_ socket: WebSocket, _ entry: OpenSocket) {
         sockets[socket] = entry
         for topic in entry.topics { audiences[topic, default: []].insert(socket) }
     }
 
-    /// Forgets a socket that has ended.
+    /// Removes a socket that has ended.
     ///
-    /// - Returns: what was known of it; `nil` when it was forgotten before.
+    /// - Returns: its entry; `nil` when it was already removed.
     mutating func remove(_ socket: WebSocket) -> OpenSocket? {
         guard let entry = sockets.removeValue(forKey: socket) else { return nil }
         hide(socket, at: entry.topics)
         return entry
     }
 
-    /// Forgets all sockets, and gives them back.
+    /// Removes all sockets, and returns them.
     mutating func removeAll() -> [WebSocket] {
         defer { self = SocketRegistry() }
         return Array(sockets.keys)
     }
 
-    /// Tells open sockets what an outbox holds, in its order.
+    /// Sends the contents of an outbox to open sockets, in order.
     ///
     /// - Parameters:
-    ///   - own: the socket whose frame is being dealt with, if it is that.
-    ///   - cause: the exchange that is being dealt with, if it is that.
+    ///   - own: the socket whose frame is being handled, if any.
+    ///   - cause: the exchange that is being handled, if any.
     mutating func commit(
         _ outbox: Outbox, from own: WebSocket?, at moment: Moment, because cause: FrameCause? = nil
     ) {

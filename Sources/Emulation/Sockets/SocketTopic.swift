@@ -1,10 +1,10 @@
-/// Whom something is sent to.
+/// An address for messages to sockets.
 ///
-/// A socket is registered under any number of topics, such as `session:ID`, and many sockets may share one.
+/// A socket can be registered under any number of topics, such as `session:ID`, and many sockets may share one.
 public struct SocketTopic: Hashable, Sendable {
     private let text: String
 
-    /// The topic of that text, which means something to its vendor alone.
+    /// Creates a topic from a string that only its vendor interprets.
     public init(_ text: String) {
         self.text = text
     }

@@ -1,10 +1,10 @@
 public import JSON
 
-/// A JSON body in which strings, and names of members, may name values.
+/// A JSON body in which strings and member names may refer to values.
 ///
-/// A string that is nothing but `{{name}}`, or `{{name.of.member}}`, becomes the value itself, of whatever type, unless
-/// strings are to stay strings; elsewhere in a string, and in the name of a member, a value becomes text. The result is
-/// JSON again whatever the values hold.
+/// A string consisting only of `{{name}}` or `{{name.of.member}}` becomes the value itself, of any type, unless strings
+/// are to stay strings; elsewhere in a string, and in a member's name, a value becomes text. The result is JSON again,
+/// whatever the values contain.
 public struct BodyTemplate: Sendable {
     private indirect enum Part: Sendable {
         case fixed(JSON)
@@ -14,7 +14,7 @@ public struct BodyTemplate: Sendable {
         case object([(name: Name, Part)])
     }
 
-    /// The name of a member: nearly always just that.
+    /// The name of a member: nearly always plain text.
     private enum Name: Sendable {
         case fixed(String)
         case text(TextTemplate)
@@ -29,28 +29,27 @@ public struct BodyTemplate: Sendable {
 
     private let root: Part
 
-    /// Reads the template at a place of a fixture.
+    /// Reads the template at a fixture node.
     ///
-    /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
+    /// - Throws: a problem when a string is not a Mustache template or refers to a name outside `roots`.
     init(_ node: FixtureNode, roots: [String]) throws(FixtureProblem) {
         try self.init(try node.json(), at: node, roots: roots, keepsText: false)
     }
 
-    /// Reads a template that was made of what stands at a place of a fixture.
+    /// Reads a template derived from a fixture node.
     ///
-    /// - Parameter keepsText: whether a string stays one also where it is nothing but the name of a value.
-    /// - Throws: a problem when a string is no Mustache template or names something that is not among `roots`.
+    /// - Parameter keepsText: whether a string stays a string even when it is only a value's name.
+    /// - Throws: a problem when a string is not a Mustache template or refers to a name outside `roots`.
     public init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
         root = try Self.part(json, at: node, roots, keepsText: keepsText)
     }
 
-    /// The body with these values, for a vendor that bounds its answers itself; not all of it where what the tags name has
-    /// more than 16 MB.
+    /// The body with these values, for a vendor that limits its answers itself; truncated when the values exceed 16 MB.
     public func body(_ values: JSONObject) -> JSON {
         body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 
-    /// The body with these values; not all of it where the budget says so.
+    /// The body with these values; truncated when the budget is exceeded.
     func body(_ values: JSONObject, within budget: TemplateBudget) -> JSON { Self.fill(root, values, budget) }
 
     private static func part(
@@ -86,7 +85,7 @@ public struct BodyTemplate: Sendable {
         guard !keepsText, tags.count == 1, text == "{{\(tags[0])}}", tags[0].utf8.allSatisfy(isNamePart) else {
             return .text(try TextTemplate(text, roots: roots, escaping: .none, at: node))
         }
-        // Most values are nothing but a name, and need not be read as templates.
+        // Most values only name something, and need not be parsed as templates.
         try TextTemplate.check(text, roots, at: node)
         return .value(tags[0].split(separator: ".").map(String.init))
     }
@@ -96,7 +95,7 @@ public struct BodyTemplate: Sendable {
     }
 
     private static func fill(_ part: Part, _ values: JSONObject, _ budget: TemplateBudget) -> JSON {
-        // What is left of a template that names much is not filled in vain.
+        // The rest of a template over budget is not filled in vain.
         if budget.excess != nil { return .null }
         switch part {
         case .fixed(let value): return value

@@ -1,11 +1,11 @@
 import JSON
 
-/// How much one answer may be made of (ours): a value may be named many times and a list inside a list multiplies, and
-/// both come with the request.
+/// Limits the size of one answer (ours): a value may be used many times and nested lists multiply, and both come with
+/// the request.
 final class TemplateBudget {
-    /// How many bytes the values in an answer of a rule may have together, with what sections repeat.
+    /// The maximum total bytes of the values in a rule's answer, including repeated sections.
     static let mostBytes = 4 << 20
-    /// The same for answers whose size the vendor bounds itself, below that.
+    /// The same for answers whose size the vendor limits itself, to less than that.
     static let mostBytesOfVendor = 16 << 20
     /// How often sections may repeat.
     static let mostRepetitions = 10_000
@@ -14,22 +14,22 @@ final class TemplateBudget {
     private var bytes: Int
     private var repetitions = mostRepetitions
     private var lookups = WorkBudget(steps: 1_000_000)
-    /// What a section that repeats has besides values: the longest one of the template in hand.
+    /// The cost of repeating a section besides its values: the longest section of the current template.
     private var sectionLength = 0
 
-    /// Which bound was met, in words; `nil` while none was. What was made since then is not all.
+    /// Which limit was exceeded, in words; `nil` while none was. Anything made since then is incomplete.
     private(set) var excess: String?
 
-    /// A budget of so many bytes.
+    /// Creates a budget of that many bytes.
     init(bytes: Int = mostBytes) { (mostBytes, self.bytes) = (bytes, bytes) }
 
-    /// Fills a template whose sections have so many bytes at most.
+    /// Fills a template whose sections have at most that many bytes.
     func filling<Value>(sectionsOf length: Int, _ fill: () -> Value) -> Value {
         sectionLength = length
         return fill()
     }
 
-    /// Whether a section may stand there once more.
+    /// Whether a section may repeat once more.
     func canRepeat() -> Bool {
         if excess != nil { return false }
         repetitions -= 1
@@ -38,7 +38,7 @@ final class TemplateBudget {
         return excess == nil
     }
 
-    /// The member or element of that name.
+    /// The member or element with that name.
     func member(_ name: String, of value: JSON) -> JSON? {
         guard excess == nil else { return nil }
         guard lookups.spend(onMemberOf: value) else {
@@ -48,19 +48,19 @@ final class TemplateBudget {
         return value[name] ?? Int(name).flatMap { value[$0] }
     }
 
-    /// The value as text, or nothing once there was too much of it.
+    /// The value as text, or empty once over budget.
     func text(of value: JSON) -> String {
         takeAll(of: value)
         return excess == nil ? value.string ?? value.text : ""
     }
 
-    /// The value, or null once there was too much of it.
+    /// The value, or null once over budget.
     func affordable(_ value: JSON) -> JSON {
         takeAll(of: value)
         return excess == nil ? value : .null
     }
 
-    /// Counts what a value has as JSON, roughly, and stops where there is too much of it.
+    /// Charges the approximate size of a value as JSON, stopping once over budget.
     private func takeAll(of value: JSON) {
         switch value {
         case .null, .bool: take(4)

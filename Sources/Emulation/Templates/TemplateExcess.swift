@@ -1,5 +1,5 @@
-/// Why a template was not filled: it would have made more than one answer may hold.
+/// Thrown when a filled template would exceed the limits of an answer.
 struct TemplateExcess: Error, CustomStringConvertible {
-    /// Which bound was met, in words.
+    /// Which limit was exceeded, in words.
     let description: String
 }

@@ -1,11 +1,11 @@
 import JSON
 
-/// Puts values into a text with Mustache tags.
+/// Fills the Mustache tags of a text with values.
 struct TemplateFilling {
-    /// A value that names are looked for in.
+    /// The nested values in which names are looked up.
     private typealias Values = [JSON]
 
-    /// Where in a list an element stands.
+    /// The position of an element in a list.
     private struct Place {
         let index: Int
         let isLast: Bool
@@ -14,7 +14,7 @@ struct TemplateFilling {
     let escaping: TextTemplate.Escaping
     let budget: TemplateBudget
 
-    /// The text that the parts make with these values.
+    /// The text of the parts with these values.
     func text(_ parts: [TemplatePart], _ values: JSON) -> String {
         var text = ""
         fill(parts, [values], nil, &text)
@@ -57,10 +57,10 @@ struct TemplateFilling {
         }
     }
 
-    /// What a name stands for, looked for from the inside out; `nil` also for null.
+    /// The value of a name, looked up from the inside out; `nil` for null, too.
     private func find(_ name: TemplateName, _ values: Values, _ place: Place?) -> JSON? {
         guard name.questions.isEmpty else {
-            // Values are not asked: Mustache knows nothing of the kind.
+            // Values do not answer these: Mustache has no such feature.
             return name.path.isEmpty && !name.isInnermost ? place.flatMap { answer(name.questions, $0) } : nil
         }
         guard let first = name.path.first else { return values.last.flatMap(Self.unlessNull) }
@@ -74,14 +74,14 @@ struct TemplateFilling {
         return nil
     }
 
-    /// Of a list nothing: in a text, a section goes through it.
+    /// A list has no members: in a text, a section iterates it.
     private func member(_ name: String, of value: JSON) -> JSON? {
         value.array == nil ? budget.member(name, of: value) : nil
     }
 
     private static func unlessNull(_ value: JSON) -> JSON? { value.isNull ? .none : value }
 
-    /// What the place of an element says: `last` whether it is the last one, `plusone(index)` its number from 1.
+    /// The answer from an element's position: `last` whether it is the last one, `plusone(index)` its number from 1.
     private func answer(_ questions: [String], _ place: Place) -> JSON? {
         var number = place.index
         for (position, question) in questions.reversed().enumerated() {

@@ -1,24 +1,24 @@
 /// A part of a text with Mustache tags.
 indirect enum TemplatePart: Sendable {
     case text(String)
-    /// A value as text; in its raw form nothing is escaped.
+    /// A value as text; a raw one is not escaped.
     case value(TemplateName, isRaw: Bool)
-    /// What stands there once for each element of a list, or once where there is a value that is not `false`.
+    /// Content repeated for each element of a list, or shown once for a value other than `false`.
     case section(TemplateName, [TemplatePart])
-    /// What stands there where the section of that name would have nothing.
+    /// Content shown where the section of that name would be empty.
     case invertedSection(TemplateName, [TemplatePart])
 }
 
-/// What a tag names.
+/// The name in a tag.
 struct TemplateName: Sendable {
-    /// The names of members and the numbers of elements, from the outside in; none for the innermost value itself.
+    /// The member names and element indices, from the outside in; empty for the innermost value itself.
     let path: [String]
-    /// Whether only the innermost value may have the first of them, and none around it.
+    /// Whether only the innermost value may have the first of them, not the values around it.
     let isInnermost: Bool
-    /// What is asked of the place in a list, the last one first: `index` in `{{index()}}`.
+    /// The questions about the list position, last one first: `index` in `{{index()}}`.
     let questions: [String]
 
-    /// - Returns: `nil` where brackets are not closed, or stand elsewhere.
+    /// - Returns: `nil` when brackets are not closed or misplaced.
     init?(_ text: Substring) {
         let parts = text.split(separator: "(", omittingEmptySubsequences: false)
         guard let last = parts.last else { return nil }

@@ -1,22 +1,22 @@
-/// Reads a text with Mustache tags: values, sections, inverted sections and comments; what else Mustache has is refused.
+/// Parses a text with Mustache tags: values, sections, inverted sections and comments; all other Mustache is refused.
 ///
-/// A section's or a comment's tag that is alone on its line takes the line with it, as mustache(5) has it.
+/// A section or comment tag that is alone on its line removes the line, as mustache(5) specifies.
 struct TemplateReader {
-    /// The text is no template.
+    /// The text is not a template.
     struct Malformed: Error, CustomStringConvertible {
         let description = "each {{ needs a name and its }}"
     }
 
     private var rest: Substring
-    /// Whether the line holds nothing yet but blanks, or tags that take it with them.
+    /// Whether the line so far contains only blanks, or tags that remove it.
     private var beginsLine = false
-    /// The blanks that the line begins with: text, unless a tag takes the line.
+    /// The leading blanks of the line: text, unless a tag removes the line.
     private var indentation = Substring()
 
     /// The parts of a text.
     static func parts(of text: String) throws(Malformed) -> [TemplatePart] {
         var reader = TemplateReader(rest: text[...])
-        // ours: a first line without anything is dropped, and a tag on the first line never takes its line.
+        // ours: an empty first line is dropped, and a tag on the first line never removes its line.
         reader.beginsLine = reader.takeEndOfLine()
         return try reader.parts(in: nil)
     }
@@ -44,7 +44,7 @@ struct TemplateReader {
         return parts
     }
 
-    /// Takes what stands before the next tag.
+    /// Takes the text before the next tag.
     private mutating func takeText(into parts: inout [TemplatePart]) {
         while !rest.isEmpty {
             if beginsLine { indentation = take { $0 == " " || $0 == "\t" } }
@@ -74,7 +74,7 @@ struct TemplateReader {
             let beganLine = beginsLine
             let inner = try self.parts(in: tag)
             parts.append(sign == "#" ? .section(name, inner) : .invertedSection(name, inner))
-            // What follows is read as after the tag that began the section.
+            // What follows is read as after the opening tag of the section.
             (beginsLine, indentation) = (beganLine, "")
         case "!":
             while !take("}}") { if rest.popFirst() == nil { throw Malformed() } }
@@ -86,7 +86,7 @@ struct TemplateReader {
         }
     }
 
-    /// Takes the line with a tag that is alone on it; else what it begins with is text.
+    /// Removes the line of a tag that is alone on it; otherwise keeps its indentation as text.
     private mutating func takeLineOrIndentation(into parts: inout [TemplatePart]) {
         beginsLine = beginsLine && takeEndOfLine()
         if !beginsLine { keepIndentation(in: &parts) }
@@ -111,7 +111,7 @@ struct TemplateReader {
         }
     }
 
-    /// What a tag names, and the end of the tag.
+    /// Reads the name in a tag, and the end of the tag.
     private mutating func takeName() throws(Malformed) -> (tag: Substring, name: TemplateName) {
         _ = take(while: \.isWhitespace)
         let tag = take { $0.isASCII && ($0.isLetter || $0.isNumber || ".-_?*()".contains($0)) }
@@ -120,7 +120,7 @@ struct TemplateReader {
         return (tag, name)
     }
 
-    /// Takes the end of the line, and blanks before it, if nothing else comes there.
+    /// Takes the end of the line, and blanks before it, if nothing else comes first.
     private mutating func takeEndOfLine() -> Bool {
         if rest.isEmpty { return true }
         let after = rest.drop { $0 == " " || $0 == "\t" }

@@ -1,11 +1,11 @@
 import JSON
 
-/// A text with Mustache tags whose names begin with one of some roots.
+/// A text with Mustache tags whose names begin with one of the given roots.
 struct TextTemplate: Sendable {
-    /// What is done to a value that is put into the text.
+    /// How a value is escaped in the text.
     enum Escaping {
         case none
-        /// As inside a JSON string, so that no value can end it.
+        /// As inside a JSON string, so that no value can terminate it.
         case json
 
         func escape(_ text: String) -> String {
@@ -18,10 +18,10 @@ struct TextTemplate: Sendable {
 
     private let parts: [TemplatePart]
     private let escaping: Escaping
-    /// The bytes of the longest section, since each repetition has them again.
+    /// The bytes of the longest section, counted for each repetition.
     private let sectionLength: Int
 
-    /// - Throws: a problem when the text is no template, or a tag names what is not there.
+    /// - Throws: a problem when the text is not a template, or a tag refers to an unknown name.
     init(_ text: String, roots: [String], escaping: Escaping, at node: FixtureNode) throws(FixtureProblem) {
         try Self.check(text, roots, at: node)
         self.escaping = escaping
@@ -40,12 +40,12 @@ struct TextTemplate: Sendable {
         }
     }
 
-    /// The text with these values, for a vendor that bounds its answers itself.
+    /// The text with these values, for a vendor that limits its answers itself.
     func text(_ values: JSONObject) -> String {
         text(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 
-    /// The bytes from the first beginning of a section to the last end of one; 0 without any.
+    /// The bytes from the first beginning of a section to the last end; 0 when there are none.
     private static func longestSection(of text: String) -> Int {
         guard text.opensTag, tags(in: text).contains(where: { $0.first == "#" }) else { return 0 }
         let bytes = text.utf8
@@ -60,16 +60,16 @@ struct TextTemplate: Sendable {
         return bytes.distance(from: first, to: last)
     }
 
-    /// How deep sections may lie inside each other (ours): a list inside a list multiplies what is made.
+    /// How deeply sections may be nested (ours): nested lists multiply the output.
     private static let maximumDepth = 4
 
-    /// - Throws: a problem when a tag names what is not there, or has a form that is not understood.
+    /// - Throws: a problem when a tag refers to an unknown name, or has an unsupported form.
     static func check(_ text: String, _ roots: [String], at node: FixtureNode) throws(FixtureProblem) {
         if let problem = problem(in: text, roots) { throw node.problem(problem) }
     }
 
-    /// What is wrong with the tags: a name outside of any section whose beginning is no root (inside, names may be those
-    /// of an element), sections too deep inside each other, or signs that would give tags another form.
+    /// What is wrong with the tags: a name outside any section that begins with no root (inside, names may belong to an
+    /// element), sections nested too deeply, or characters that would change the form of a tag.
     private static func problem(in text: String, _ roots: [String]) -> String? {
         var openSections = 0
         for tag in tags(in: text) {
@@ -80,7 +80,7 @@ struct TextTemplate: Sendable {
             case "/": openSections -= 1
             default:
                 let name = tag.drop { "#^&{ ".contains($0) }
-                // A transform is written around the name, or around another one.
+                // A transform encloses the name, or another transform.
                 let inner = name.lastIndex(of: "(").map { name[name.index(after: $0)...] } ?? name
                 let root = inner.prefix { $0 != "." && $0 != ")" && $0 != " " }
                 if openSections == 0, !roots.contains(String(root)) {
@@ -94,7 +94,7 @@ struct TextTemplate: Sendable {
         return nil
     }
 
-    /// What stands between `{{` and `}}`; looked for among the bytes, since every start looks at all bodies.
+    /// The contents between `{{` and `}}`; found by bytes, since every start scans all bodies.
     static func tags(in text: String) -> [String] {
         let (open, close) = (UInt8(ascii: "{"), UInt8(ascii: "}"))
         var tags: [String] = []
@@ -112,7 +112,7 @@ struct TextTemplate: Sendable {
 }
 
 extension String {
-    /// Whether a tag may begin in the text.
+    /// Whether the text may contain a tag.
     var opensTag: Bool {
         var previous: UInt8 = 0
         for byte in utf8 {

@@ -15,9 +15,9 @@ extension Duration {
         self = .seconds(amount * unit.seconds)
     }
 
-    /// Digits with or without a sign and a fraction: the library would also read `inf`, `1e3` and hexadecimal.
+    /// Digits with an optional sign and fraction: the library would also accept `inf`, `1e3` and hexadecimal.
     ///
-    /// A pattern would be compiled for every duration, and a start reads some hundred.
+    /// A regular expression would be compiled for every duration, and startup reads a few hundred.
     private static func isDecimal(_ text: Substring.UTF8View) -> Bool {
         let parts = (text.first == UInt8(ascii: "-") ? text.dropFirst() : text)
             .split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)

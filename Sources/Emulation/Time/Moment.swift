@@ -3,7 +3,7 @@ import Tokens
 
 /// A point in time as a sandbox sees it.
 public struct Moment: Sendable, Hashable, Comparable {
-    /// Seconds since 1970-01-01T00:00:00Z, leap seconds not counted.
+    /// Seconds since 1970-01-01T00:00:00Z, without leap seconds.
     public let unixSeconds: Double
 
     /// The moment that many seconds after 1970-01-01T00:00:00Z.
@@ -11,28 +11,29 @@ public struct Moment: Sendable, Hashable, Comparable {
         self.unixSeconds = unixSeconds
     }
 
-    /// The whole seconds since 1970, rounded down, and at the ends of what an integer can hold no further.
+    /// The whole seconds since 1970, rounded down and clamped to the range of an integer.
     public var wholeSeconds: Int { Int(exactly: unixSeconds.rounded(.down)) ?? (unixSeconds < 0 ? .min : .max) }
 
     /// Whether the left moment comes before the right one.
     public static func < (left: Moment, right: Moment) -> Bool { left.unixSeconds < right.unixSeconds }
 
-    /// The moment that lies the duration later.
+    /// The moment later by the duration.
     public static func + (moment: Moment, duration: Duration) -> Moment {
         Moment(unixSeconds: moment.unixSeconds + duration.inSeconds)
     }
 
-    /// The moment that lies the duration earlier.
+    /// The moment earlier by the duration.
     public static func - (moment: Moment, duration: Duration) -> Moment {
         Moment(unixSeconds: moment.unixSeconds - duration.inSeconds)
     }
 }
 
 extension Moment {
-    /// The years a clock may show; beyond them the text forms of times are not defined.
+    /// The range that a clock may show; text forms of times are undefined beyond it.
     public static let representable = Moment(unixSeconds: 0)...Moment(unixSeconds: 253_402_300_799)
 
-    /// Reads Unix seconds, fraction allowed, or an RFC 3339 date and time; `nil` for all else and for years after 9999.
+    /// Reads Unix seconds, with an optional fraction, or an RFC 3339 date and time; `nil` otherwise and for years after
+    /// 9999.
     public init?(text: String) {
         guard let seconds = Self.unixSeconds(text) ?? RFC3339Time(text)?.unixSeconds,
             Self.representable.contains(Moment(unixSeconds: seconds))
@@ -50,7 +51,7 @@ extension Moment {
         guard Self.representable.contains(self) else { return nil }
     }
 
-    /// Decimal digits alone: the library would also read `nan`, which is no moment, and hexadecimal.
+    /// Decimal digits only: the library would also accept `nan`, which is not a moment, and hexadecimal.
     private static func unixSeconds(_ text: String) -> Double? {
         text.wholeMatch(of: /[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]+)?/).flatMap { Double($0.0) }
     }

@@ -1,10 +1,10 @@
 public import JSON
 import Tokens
 
-/// A date and time as somebody wrote it, to the letter of RFC 3339 section 5.6; leap seconds are none.
+/// A date and time as written, strictly by RFC 3339 section 5.6; leap seconds are rejected.
 ///
-/// Read by hand: the library's parser rolls a 30 February over into March and stops at the first byte that it does not
-/// know, and a regular expression takes a hundred times as long, of which some requests have thousands.
+/// Parsed by hand: the library's parser turns 30 February into March and stops at the first unknown byte. A regular
+/// expression takes a hundred times as long, and some requests contain thousands of times.
 public struct RFC3339Time: Sendable, Hashable {
     /// The text.
     public let text: String
@@ -18,7 +18,7 @@ public struct RFC3339Time: Sendable, Hashable {
         (self.text, self.unixSeconds) = (text, unixSeconds)
     }
 
-    /// Reads a text; `nil` for what is no date and time that exists.
+    /// Parses a string; `nil` when it is not an existing date and time.
     public init?(_ text: String) {
         var rest = Digits(Array(text.utf8)[...])
         guard let year = rest.number(4), rest.take("-"), let month = rest.number(2), rest.take("-"),
@@ -32,7 +32,7 @@ public struct RFC3339Time: Sendable, Hashable {
         self.init(text: text, unixSeconds: whole + fraction)
     }
 
-    /// What is wrong with a value that is none, and what would be right.
+    /// What is wrong with a value that is not one, and what would be right.
     public static func refusal(of value: JSON) -> String {
         if let remark = NumericDate(value).dateRemark { return remark }
         let shown = value.string.map { "“\($0.prefix(60))”" } ?? "a JSON \(value.typeName)"
@@ -48,7 +48,7 @@ public struct RFC3339Time: Sendable, Hashable {
     }
 }
 
-/// Takes numbers and signs off the front of a text.
+/// Takes numbers and signs from the front of a text.
 private struct Digits {
     private var rest: ArraySlice<UInt8>
 
@@ -56,14 +56,14 @@ private struct Digits {
 
     var isEmpty: Bool { rest.isEmpty }
 
-    /// Whether that sign stood there.
+    /// Takes that sign, and returns whether it was there.
     mutating func take(_ sign: Unicode.Scalar) -> Bool {
         guard rest.first == UInt8(ascii: sign) else { return false }
         rest.removeFirst()
         return true
     }
 
-    /// A number of exactly so many digits.
+    /// A number of exactly that many digits.
     mutating func number(_ count: Int) -> Int? {
         let digits = rest.prefix(count)
         guard digits.count == count, digits.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
@@ -71,7 +71,7 @@ private struct Digits {
         return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
     }
 
-    /// A fraction of a second with its dot, or 0 without one.
+    /// A fraction of a second including its dot, or 0 without one.
     mutating func fraction() -> Double? {
         guard take(".") else { return 0 }
         let digits = rest.prefix { (0x30...0x39).contains($0) }

@@ -3,31 +3,31 @@ internal import JSON
 public import Tokens
 public import Wire
 
-/// The bearer token of a request (RFC 6750 section 2.1), and what is odd about the way it was sent.
+/// The bearer token of a request (RFC 6750 section 2.1), and anything unusual about how it was sent.
 ///
-/// Several lines of the field count as one value with commas between them, as RFC 9110 section 5.3 has it, so none of
-/// several tokens is used: a server that took one of them would hide the mistake from whoever sends both.
+/// Several lines of the field count as one comma-separated value, by RFC 9110 section 5.3, so none of several tokens is
+/// used: a server that picked one would hide the mistake of sending both.
 ///
-/// An object, since rules hand it about.
+/// A class, since rules pass it around.
 public final class BearerToken: Sendable {
-    /// How the scheme may stand before the token.
+    /// How often the scheme may precede the token.
     public enum Scheme: Sendable {
         /// Exactly once.
         case once
-        /// Not at all, once or twice: some clients keep it with the token and write it once more.
+        /// Not at all, once or twice: some clients store it with the token and add it again.
         case upToTwice
     }
 
-    /// What is sent as a bearer token should be.
+    /// The correct form of a bearer token.
     public static let form = "Authorization: Bearer TOKEN"
 
-    /// The token's bytes; `nil` when there is no field, the scheme is another one, or nothing follows it.
+    /// The token's bytes; `nil` when there is no field, the scheme differs, or nothing follows it.
     public let bytes: ArraySlice<UInt8>?
     private let field: ArraySlice<UInt8>?
     private let fields: FieldLines
     private let scheme: Scheme
 
-    /// Reads the field `Authorization`; the scheme's case does not matter (RFC 9110 section 11.1).
+    /// Reads the field `Authorization`; the scheme's case is ignored (RFC 9110 section 11.1).
     public init(_ fields: FieldLines, scheme: Scheme = .once) {
         field = fields.bytes(of: .authorization)
         self.scheme = scheme
@@ -38,14 +38,14 @@ public final class BearerToken: Sendable {
     /// Whether the request has the field at all.
     public var isSent: Bool { field != nil }
 
-    /// The judgement that a token is there.
+    /// Judges whether a token is there.
     public func presence(_ finding: inout Finding?) -> Finding.Outcome {
         if bytes != nil { return .passed }
         finding?.found = found
         return .failed
     }
 
-    /// The judgement that credentials of any scheme stand in one line; `nil` of one line and of none.
+    /// Judges whether credentials of any scheme are in one line; `nil` for one line or none.
     public static func severalLines(in fields: FieldLines, _ finding: inout Finding?) -> Finding.Outcome? {
         guard fields.isRepeated(.authorization) else { return nil }
         if finding != nil {
@@ -59,8 +59,8 @@ public final class BearerToken: Sendable {
         return .failed
     }
 
-    /// The judgement that a scheme stands there once; `nil` of nearly all. One that was sent twice fails, or passes with a
-    /// remark.
+    /// Judges whether the scheme occurs once; `nil` in nearly all cases. One that was sent twice fails, or passes with
+    /// a remark.
     @usableFromInline
     func oddity(toleratedBy tolerance: String?, _ finding: inout Finding?) -> Finding.Outcome? {
         guard let bytes, let field, !fields.isRepeated(.authorization) else { return nil }
@@ -75,7 +75,7 @@ public final class BearerToken: Sendable {
         return scheme == .once ? .failed : .noted
     }
 
-    /// What stands where the token should, without anything that may be secret.
+    /// What is there in place of the token, without anything that may be secret.
     private var found: Fact {
         guard let field else { return .nothing("no Authorization header") }
         let words = String(decoding: field, as: UTF8.self).split(separator: " ")
@@ -89,7 +89,7 @@ public final class BearerToken: Sendable {
         return .text("Authorization with \(isToken ? "a token" : "a value") that the scheme Bearer does not precede")
     }
 
-    /// Schemes that can be shown: what else stands there may be a password.
+    /// Schemes that can be shown: anything else there may be a password.
     private static let knownSchemes: Set<String> = [
         "basic", "digest", "dpop", "hoba", "mutual", "negotiate", "ntlm", "oauth", "token", "apikey", "jwt", "jws",
     ]
@@ -104,7 +104,7 @@ public final class BearerToken: Sendable {
         return rest?.isEmpty == false ? rest : nil
     }
 
-    /// What follows `Bearer` and its blanks; `nil` where something else stands.
+    /// What follows `Bearer` and its blanks; `nil` for anything else.
     private static func behindScheme(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         let scheme: StaticString = "bearer"
         let isBearer = scheme.withUTF8Buffer { text.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
@@ -115,9 +115,9 @@ public final class BearerToken: Sendable {
 }
 
 extension TokenRule {
-    /// The rule that a bearer token is there.
+    /// The rule that a bearer token must be present.
     ///
-    /// - Parameter note: what to tell when none is.
+    /// - Parameter note: a note for when there is none.
     @inlinable
     public static func bearerPresent(
         _ check: String, source: String, _ evidence: Evidence, orFail failure: Facts.Failure,
@@ -131,12 +131,12 @@ extension TokenRule {
         }
     }
 
-    /// The rules that a token is not sent twice, nor its scheme: otherwise it cannot be read, whatever it says.
+    /// The rules that neither a token nor its scheme is sent twice: otherwise it cannot be read, whatever it contains.
     ///
     /// - Parameters:
-    ///   - failure: that of a token that is none.
-    ///   - tolerance: the switch and its value that let a scheme pass twice; `nil` where nothing does.
-    ///   - prefix: with what the ids begin, for lists that have these rules more than once.
+    ///   - failure: the failure for something that is not a token.
+    ///   - tolerance: the switch and value that let a repeated scheme pass; `nil` when there is none.
+    ///   - prefix: the prefix of the ids, for lists that contain these rules more than once.
     @inlinable
     public static func bearerOnce(
         orFail failure: Facts.Failure, toleratedBy tolerance: String? = nil, ids prefix: String = ""
@@ -155,7 +155,7 @@ extension TokenRule {
 }
 
 extension BearerToken {
-    /// The judgement that a token stands in one line; `nil` of one line and of none.
+    /// Judges whether the token is in one line; `nil` for one line or none.
     @usableFromInline
     func severalLines(_ finding: inout Finding?) -> Finding.Outcome? {
         bytes == nil ? nil : Self.severalLines(in: fields, &finding)

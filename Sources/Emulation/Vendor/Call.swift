@@ -1,6 +1,6 @@
 public import Wire
 
-/// A request that has found its route: all that authentication may look at.
+/// A routed request: all that authentication may read.
 public final class Arrival<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
@@ -10,18 +10,18 @@ public final class Arrival<V: Vendor>: Sendable {
     public let request: Request
     /// The decoded path parameters by name.
     public let parameters: PathParameters
-    /// The moment at which everything about this exchange is judged.
+    /// The moment at which the whole exchange is judged.
     public let moment: Moment
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
-    /// What authentication may know of the state.
+    /// What authentication may read from the state.
     public let authenticationContext: V.AuthenticationContext
     /// The sandbox of the request.
     public let sandbox: SandboxIdentity
-    /// How asking for published keys went that this request has waited for; `nil` when it has not.
+    /// The result of fetching published keys that this request waited for; `nil` when it did not wait.
     public let keyFetch: KeyFetchReport?
 
-    /// An arrival of these parts.
+    /// Creates an arrival from its parts.
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
         switches: V.Switches, authenticationContext: V.AuthenticationContext, sandbox: SandboxIdentity,
@@ -39,26 +39,26 @@ public final class Arrival<V: Vendor>: Sendable {
     }
 }
 
-/// What a handler works with: the request, who sent it, and what has been found so far.
+/// A handler's context: the request, its sender, and the findings so far.
 public struct Call<V: Vendor>: Sendable {
-    /// The request at its route.
+    /// The routed request.
     public let arrival: Arrival<V>
-    /// What authentication made of the presented credentials.
+    /// The result of authenticating the presented credentials.
     public let credentials: V.Credentials
-    /// Source of ids and other randomness; repeatable when the sandbox has a seed.
+    /// The source of ids and other random values; repeatable when the sandbox has a seed.
     public let identifiers: IdentifierSource
     /// Every check so far; a handler may add its own.
     public var findings: Findings<V.Failure>
-    /// How asking for the published keys went for which the handler waited; `nil` before.
+    /// The result of fetching published keys that the handler waited for; `nil` before.
     public internal(set) var keyFetch: KeyFetchReport?
-    /// What open sockets are told, unless the call is refused or has to wait.
+    /// Messages to open sockets, dropped when the call is refused or has to wait.
     public var outbox = Outbox()
     /// The handshake that the handler accepts; set by `openSocket`.
     @usableFromInline var socket: SocketRequest<V>?
-    /// The orders of the request that were refused each by itself; `nil` while there are none, as for nearly every call.
+    /// The orders of the request that were refused individually; `nil` when there are none, as for nearly every call.
     public var parts: ExchangeParts?
 
-    /// A call of these parts.
+    /// Creates a call from its parts.
     public init(
         arrival: Arrival<V>, credentials: V.Credentials, identifiers: IdentifierSource,
         findings: Findings<V.Failure>
@@ -77,22 +77,22 @@ public struct Call<V: Vendor>: Sendable {
     public var request: Request { arrival.request }
     /// The decoded path parameters.
     public var parameters: PathParameters { arrival.parameters }
-    /// The moment at which everything about this exchange is judged.
+    /// The moment at which the whole exchange is judged.
     public var moment: Moment { arrival.moment }
     /// How this sandbox wants the vendor to behave.
     public var switches: V.Switches { arrival.switches }
 }
 
 extension Call {
-    /// Does one of several orders of the request; the findings of one that is refused stand in the journal with it.
+    /// Handles one of several orders in the request; a refused one keeps its findings in the journal.
     ///
     /// - Parameters:
-    ///   - number: which of the orders, counted from 1.
-    ///   - name: what it asks for, in the vendor's words.
+    ///   - number: the order's number, counted from 1.
+    ///   - name: what it asks for, in the vendor's terms.
     public mutating func part<Value>(
         _ number: Int, named name: String, _ work: (inout Call) throws(Refusal<V.Failure>) -> Value
     ) throws(Refusal<V.Failure>) -> Value {
-        // Exchanged and not copied: a request may have a thousand orders.
+        // Swapped, not copied: a request may have a thousand orders.
         var own = Findings<V.Failure>()
         swap(&own, &findings)
         let result = Result { () throws(Refusal<V.Failure>) in try work(&self) }
@@ -107,7 +107,7 @@ extension Call {
         }
     }
 
-    /// Records an order that is refused with a name of its own, since the vendor has no failure for it.
+    /// Records an order refused under a name of its own, since the vendor has no failure for it.
     public mutating func refuse(_ part: ExchangePart) {
         var parts = self.parts ?? ExchangeParts()
         self.parts = nil
@@ -116,12 +116,12 @@ extension Call {
     }
 }
 
-/// The decoded parameters of a path, by the names that the route's pattern gives them.
+/// The decoded parameters of a path, by their names in the route's pattern.
 public struct PathParameters: Sendable {
     private let names: [String]
     private let values: [String]
 
-    /// Parameters with these names and values, in the pattern's order.
+    /// Creates parameters with these names and values, in the pattern's order.
     public init(names: [String] = [], values: [String] = []) {
         self.names = names
         self.values = values
@@ -130,7 +130,7 @@ public struct PathParameters: Sendable {
     /// All of them, in the pattern's order.
     var all: [(name: String, value: String)] { Array(zip(names, values)) }
 
-    /// The parameter of that name; empty when the pattern has none, which a route's own test shows at once.
+    /// The parameter of that name; empty when the pattern has none, which the route's own test reveals at once.
     public subscript(name: String) -> String {
         names.firstIndex(of: name).map { values[$0] } ?? ""
     }

@@ -2,10 +2,10 @@ import Dispatch
 import Synchronization
 public import Tokens
 
-/// A key pair that is made when it is first needed.
+/// A key pair that is generated when it is first needed.
 ///
-/// An RSA pair of 2048 bits costs some 0.2 s of a core. One background queue makes them one after another, so that neither a
-/// request's loop nor the machine as a whole is held up by them.
+/// A 2048-bit RSA pair costs about 0.2 s of a core. One background queue generates them in turn, so that they hold up
+/// neither a request's event loop nor the whole machine.
 public final class DeferredKeyPair: Sendable {
     private enum Stage {
         case unmade
@@ -18,21 +18,21 @@ public final class DeferredKeyPair: Sendable {
     private let gate = Gate()
     private let kind: KeyKind
 
-    /// A pair of that kind that will be made when needed.
+    /// Creates a pair of that kind to be generated when needed.
     public init(of kind: KeyKind = .rsa(bits: 2048)) {
         self.kind = kind
         stage = Mutex(.unmade)
     }
 
-    /// A pair that is there already.
+    /// Creates a pair that already exists.
     public init(_ key: SigningKey) {
         kind = key.kind
         stage = Mutex(.made(.success(key)))
     }
 
-    /// The pair, or `nil` while it has not been made.
+    /// The pair, or `nil` until it is generated.
     ///
-    /// - Throws: why the library could not make one.
+    /// - Throws: why the library could not generate it.
     public func key() throws(KeyError) -> SigningKey? {
         let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
             if case .made(let result) = stage { result } else { nil }
@@ -40,13 +40,13 @@ public final class DeferredKeyPair: Sendable {
         return try result?.get()
     }
 
-    /// The pair, or `nil` while it has not been made or when none could be.
+    /// The pair, or `nil` until it is generated or when that failed.
     public var made: SigningKey? {
-        // Why there is none is for those to tell who need one.
+        // Callers that need the pair report why there is none.
         (try? key()) ?? nil
     }
 
-    /// Returns once the pair is there; several callers share one making.
+    /// Returns once the pair exists; concurrent callers share one generation.
     public func make() async {
         let (isMade, isFirst) = stage.withLock { stage in
             switch stage {

@@ -1,7 +1,7 @@
 public import Tokens
 
-/// Findings in order: single ones, whole lists that are kept as they came, and those of rules that hold, which are made when
-/// somebody reads them.
+/// Findings in order: single ones, whole lists kept as they are, and those of rules that hold, which are created on
+/// reading.
 public struct FindingList: Sendable {
     @usableFromInline
     enum Entry: Sendable {
@@ -11,14 +11,14 @@ public struct FindingList: Sendable {
     }
 
     @usableFromInline var entries: [Entry] = []
-    /// An estimate of the bytes that the entries keep besides themselves.
+    /// An estimate of the bytes that the entries hold besides themselves.
     @usableFromInline var keptBytes = 0
 
-    /// No findings.
+    /// Creates an empty list.
     @inlinable
     public init() {}
 
-    /// The findings, one after another.
+    /// The findings in order.
     public var all: [Finding] {
         var all: [Finding] = []
         for entry in entries {
@@ -31,7 +31,7 @@ public struct FindingList: Sendable {
         return all
     }
 
-    /// The first that failed; those that hold are not even made.
+    /// The first failed one; findings of rules that hold are not even created.
     public var firstFailed: Finding? {
         for entry in entries {
             let failed: Finding? =
@@ -60,7 +60,7 @@ public struct FindingList: Sendable {
         keptBytes += MemoryLayout<Finding>.stride * findings.capacity
     }
 
-    /// Adds findings that are made when somebody reads them.
+    /// Adds findings that are created on reading.
     @usableFromInline
     mutating func append(_ unread: any UnreadFindings) {
         makeRoom()
@@ -68,12 +68,12 @@ public struct FindingList: Sendable {
         keptBytes += unread.byteCount
     }
 
-    /// Room for what an exchange usually has, instead of growing again and again.
+    /// Reserves room for a usual exchange, instead of growing repeatedly.
     @inlinable
     mutating func makeRoom() {
         if entries.isEmpty { entries.reserveCapacity(4) }
     }
 
-    /// An estimate of the memory that the list keeps, in bytes; shared lists count in full.
+    /// An estimate of the memory that the list holds, in bytes; shared lists count in full.
     var byteCount: Int { MemoryLayout<Entry>.stride * entries.capacity + keptBytes }
 }

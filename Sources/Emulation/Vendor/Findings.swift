@@ -1,12 +1,12 @@
 public import JSON
 public import Tokens
 
-/// Every check that was made for an exchange, and the failure of the first one that did not hold.
+/// Every check made for an exchange, and the failure of the first one that did not hold.
 ///
-/// A vendor records its checks in the order in which its server decides, so the first failed finding is the answer and
-/// the rest is what the journal can tell beyond it.
+/// A vendor records its checks in the order in which its server decides. So the first failed finding determines the
+/// answer, and the rest is additional information for the journal.
 ///
-/// Inlinable, so that a vendor's own target compiles the walk along its rules for its own facts.
+/// Inlinable, so that a vendor's own target compiles the walk over its rules for its own facts.
 public struct Findings<Failure: VendorFailure>: Sendable {
     @usableFromInline var list: FindingList
     @usableFromInline var first: Failure?
@@ -16,10 +16,10 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     public var all: [Finding] { list.all }
     /// The failure that the first failed finding leads to; `nil` while every check held.
     @inlinable public var failure: Failure? { first }
-    /// That failure with the values that its finding gave for the parameters of its body.
+    /// That failure with the body parameters that its finding provided.
     @inlinable public var refusal: Refusal<Failure>? { first.map { Refusal($0, parameters) } }
 
-    /// No findings yet.
+    /// Creates empty findings.
     @inlinable
     public init() {
         list = FindingList()
@@ -32,7 +32,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         list.append(finding)
     }
 
-    /// Records a finding that, if it is the first to fail, also says what the failure's body declares as parameters.
+    /// Records a finding that also provides the body parameters of its failure, in case it is the first to fail.
     @inlinable
     public mutating func add(
         _ finding: consuming Finding, orFail failure: Failure, with parameters: @autoclosure () -> JSONObject
@@ -44,14 +44,14 @@ public struct Findings<Failure: VendorFailure>: Sendable {
     /// Records several findings that lead to the same failure.
     @inlinable
     public mutating func add(_ findings: [Finding], orFail failure: Failure) {
-        // By index: a search with a closure copies every finding that it passes.
+        // By index: a search with a closure would copy every finding it visits.
         if first == nil, findings.indices.contains(where: { findings[$0].outcome == .failed }) { first = failure }
         list.append(findings)
     }
 
-    /// Walks a list of rules and records how each came out.
+    /// Walks a list of rules and records each outcome.
     ///
-    /// Findings are made when somebody reads them, but for those that tell why a call is refused: what explains them is not kept.
+    /// Findings are created on reading, except those that explain a refusal: the data behind them is not kept.
     @inlinable
     public mutating func judge<Facts>(
         _ facts: consuming Facts, by list: RuleList<Facts>
@@ -60,7 +60,7 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         record(facts, outcomes, by: list)
     }
 
-    /// Records how rules came out.
+    /// Records the outcomes of rules.
     @inlinable
     public mutating func record<Facts>(
         _ facts: consuming Facts, _ outcomes: RuleOutcomes, by list: RuleList<Facts>
@@ -71,22 +71,22 @@ public struct Findings<Failure: VendorFailure>: Sendable {
         self.list.append(UnreadRules(list, facts, outcomes))
     }
 
-    /// Records something worth telling that cannot fail.
+    /// Records a remark that cannot fail.
     @inlinable
     public mutating func note(_ finding: consuming Finding) {
         list.append(finding)
     }
 
-    /// Records what is worth telling, whatever came of it.
+    /// Records remarks, whatever their outcomes.
     public mutating func note(_ findings: [Finding]) {
         if !findings.isEmpty { list.append(findings) }
     }
 
-    /// Forgets what was recorded since the list was this one, for a handler that runs again.
+    /// Drops everything recorded after that list, for a handler that runs again.
     @inlinable
     mutating func rewind(to earlier: FindingList) {
         list = earlier
-        // A handler runs only when nothing failed before it.
+        // A handler runs only when nothing has failed before it.
         (first, parameters) = (nil, [:])
     }
 }

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Something that happens once, and those who wait for it without holding a thread.
+/// A one-time event that tasks can await without blocking a thread.
 final class Gate: Sendable {
     private enum Stage {
         case closed([CheckedContinuation<Void, Never>])
@@ -9,7 +9,7 @@ final class Gate: Sendable {
 
     private let stage = Mutex(Stage.closed([]))
 
-    /// A gate that is closed.
+    /// Creates a closed gate.
     init() {}
 
     /// Returns once the gate is open.
@@ -24,7 +24,7 @@ final class Gate: Sendable {
         }
     }
 
-    /// Opens the gate for good.
+    /// Opens the gate permanently.
     func open() {
         let waiting = stage.withLock { stage -> [CheckedContinuation<Void, Never>] in
             defer { stage = .open }

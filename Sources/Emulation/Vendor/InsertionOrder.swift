@@ -1,27 +1,27 @@
-/// Ids in the order in which they came.
+/// Ids in insertion order.
 ///
-/// Adding one, taking one out of the midst and taking the oldest each cost the same however many there are; a plain array
-/// has all others moved or looked at each time.
+/// Adding an id, removing one from the middle and removing the oldest each take constant time; a plain array would move
+/// or visit all others each time.
 public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
-    /// The ids, with gaps where some were taken out.
+    /// The ids, with gaps where some were removed.
     private var slots: [ID?] = []
     private var places: [ID: Int] = [:]
-    /// Where the oldest may be; before it there are gaps alone.
+    /// A lower bound for the oldest id's position; only gaps precede it.
     private var first = 0
 
-    /// No ids.
+    /// Creates an empty collection.
     public init() {}
 
-    /// How many there are.
+    /// The number of ids.
     public var count: Int { places.count }
 
-    /// Whether there is none.
+    /// Whether there are none.
     public var isEmpty: Bool { places.isEmpty }
 
-    /// Whether the id is there.
+    /// Whether it contains the id.
     public func contains(_ id: ID) -> Bool { places[id] != nil }
 
-    /// Adds an id behind all others; one that is there stays where it is.
+    /// Appends an id; one that is already there keeps its position.
     ///
     /// - Returns: whether it is new.
     @discardableResult
@@ -32,7 +32,7 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Takes an id out; one that is not there is none.
+    /// Removes an id, if it is there.
     ///
     /// - Returns: whether it was there.
     @discardableResult
@@ -43,9 +43,9 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Takes the oldest out.
+    /// Removes the oldest ids.
     ///
-    /// - Returns: as many as were wanted, or all.
+    /// - Returns: as many as requested, or all.
     public mutating func removeFirst(_ wanted: Int) -> [ID] {
         var oldest: [ID] = []
         while oldest.count < wanted, first < slots.count {
@@ -60,7 +60,7 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
         return oldest
     }
 
-    /// Moves the ids together once most slots are gaps: as many were taken out as have to be moved.
+    /// Compacts the ids once most slots are gaps, so that at least as many were removed as are moved.
     private mutating func closeGaps() {
         guard slots.count > 2 * places.count + 16 else { return }
         slots.removeAll { $0 == nil }
@@ -70,9 +70,9 @@ public struct InsertionOrder<ID: Hashable & Sendable>: Sendable {
 }
 
 extension InsertionOrder: Sequence {
-    /// The ids, the oldest first.
+    /// The ids, oldest first.
     public func makeIterator() -> some IteratorProtocol<ID> { slots[first...].lazy.compactMap(\.self).makeIterator() }
 
-    /// How many there are at least.
+    /// The exact number of ids.
     public var underestimatedCount: Int { count }
 }

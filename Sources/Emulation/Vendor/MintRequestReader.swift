@@ -1,13 +1,13 @@
 import JSON
 public import Tokens
 
-/// Reads the members of an order for a token, and refuses what nobody asked about.
+/// Reads the members of a mint request, and refuses unknown ones.
 public struct MintRequestReader {
     private let kind: String
     private let members: JSONObject
     private var known: Set<String> = ["header", "claims"]
 
-    /// A reader of that order.
+    /// Creates a reader of that request.
     public init(_ order: MintRequest) {
         kind = order.kind
         members = order.members
@@ -23,7 +23,7 @@ public struct MintRequestReader {
         return text
     }
 
-    /// A whole number; a string that holds one counts too.
+    /// A whole number, or a string that contains one.
     public mutating func int(_ name: String) throws(MintRefusal) -> Int? {
         known.insert(name)
         guard let value = members[name] else { return nil }
@@ -33,10 +33,10 @@ public struct MintRequestReader {
         return int
     }
 
-    /// Sets the members of `header` and `claims` in a draft; refuses those that are no objects, and members that were not
-    /// read.
+    /// Sets the members of `header` and `claims` in a draft; refuses those that are not objects, and members that were
+    /// not read.
     ///
-    /// - Returns: the name of the defect that the token shall have.
+    /// - Returns: the name of the defect to give the token.
     public mutating func finish(_ draft: inout TokenDraft) throws(MintRefusal) -> String? {
         for member in members["header"]?.object ?? [:] { draft.header[member.name] = member.value }
         for member in members["claims"]?.object ?? [:] { draft.claims[member.name] = member.value }
@@ -55,7 +55,7 @@ public struct MintRequestReader {
 }
 
 extension MintedToken {
-    /// Signs a draft, or makes it wrong in the way that a general defect names.
+    /// Signs a draft, or gives it the named general defect.
     public init(
         _ draft: TokenDraft, key: SigningKey, algorithm: Algorithm, defect: String?, at moment: Moment
     ) throws(MintRefusal) {

@@ -1,22 +1,22 @@
-/// Numbers that count on: ids, revisions, counts of what happened.
+/// Increasing numbers: ids, revisions, event counts.
 ///
-/// An import may put one of them at its end. What a call makes of it then must neither trap nor be more than the next
-/// import takes.
+/// An import may set one of them to its maximum. Continuing from there must neither trap nor exceed what the next
+/// import accepts.
 public enum Ordinal {
-    /// The largest that is read where nothing else is said (ours): exact in every reader of JSON, and out of reach.
+    /// The default maximum for reading (ours): exact in every JSON parser, and never reached by counting.
     public static let largest = 1 << 52
 
-    /// The next count, which stays where it is at the end.
+    /// The next count, which stops at the maximum.
     public static func next(after count: Int, upTo largest: Int = largest) -> Int { min(count, largest - 1) + 1 }
 
-    /// The sum of two counts that are not negative, which goes no further than the end.
+    /// The sum of two non-negative counts, limited to the maximum.
     public static func sum(_ count: Int, _ other: Int, upTo largest: Int = largest) -> Int {
         min(min(count, largest) + min(other, largest), largest)
     }
 
-    /// The next number that nobody has; behind the end it begins again with 1.
+    /// The next unused number; after the maximum it restarts at 1.
     ///
-    /// - Parameter isTaken: whether somebody has a number; not all may be taken.
+    /// - Parameter isTaken: whether a number is in use; at least one must be free.
     public static func free(after last: Int, upTo largest: Int = largest, _ isTaken: (Int) -> Bool) -> Int {
         var number = last
         repeat { number = number < largest ? number + 1 : 1 } while isTaken(number)

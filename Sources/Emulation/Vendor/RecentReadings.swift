@@ -1,13 +1,13 @@
 public import JSON
 public import Synchronization
 
-/// What was made of texts that came more than once, since a client sends one token, and asks one path, many times.
+/// Cached results for strings that recur, since a client sends the same token, and requests the same path, many times.
 ///
-/// Only what a text says of itself may be kept here: what depends on the moment, on switches or on the state is judged
-/// anew for each request, unless it is kept together with the switches or the key it was made by.
+/// Only what follows from the string itself may be cached here: what depends on the moment, on switches or on the state
+/// is judged again for each request, unless it is cached together with the switches or the key involved.
 public final class RecentReadings<Reading: Sendable>: Sendable {
-    /// A place of the table. A text that came once leaves its hash there, and takes the place when it comes again, so
-    /// that texts which are used once neither push out the others nor cost more than a look.
+    /// A slot of the table. A string seen once leaves its hash there, and takes the slot when it recurs, so that
+    /// one-time strings neither evict others nor cost more than a lookup.
     @usableFromInline
     struct Slot {
         @usableFromInline var hash = 0
@@ -29,17 +29,17 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
 
     /// Tables with a lock each, so that event loops seldom wait for each other.
     @usableFromInline let tables: [Table]
-    /// The longest text that is kept, in bytes, so that the memory stays within a few megabytes.
+    /// The longest string that is kept, in bytes, so that the memory stays within a few megabytes.
     @usableFromInline static var longest: Int { 2048 }
     @usableFromInline static var tableCount: Int { 16 }
     @usableFromInline static var slotsPerTable: Int { 32 }
 
-    /// Nothing is known yet.
+    /// Creates an empty cache.
     public init() {
         tables = (0..<Self.tableCount).map { _ in Table() }
     }
 
-    /// What was made of the text before, or what `read` makes of it now.
+    /// The cached result for the text, or what `read` makes of it now.
     @inlinable
     public func reading(of text: ArraySlice<UInt8>, _ read: ([UInt8]) -> Reading) -> Reading {
         guard text.count <= Self.longest else { return read(Array(text)) }
@@ -61,14 +61,14 @@ public final class RecentReadings<Reading: Sendable>: Sendable {
                 defer { slots[place] = Slot(hash: hash, entry: (text, reading)) }
                 return slots[place].entry
             }
-            // What had the place is destroyed behind the lock.
+            // The evicted entry is destroyed after unlocking.
             withExtendedLifetime(forgotten) {}
         }
         return reading
     }
 
-    /// Of long texts the last bytes: those of a signature are as good as random, and whoever makes tokens that collide only
-    /// has them read anew.
+    /// Hashes the last bytes of long strings: those of a signature are as good as random, and crafted collisions only
+    /// cause repeated reading.
     @inlinable
     static func hash(of text: ArraySlice<UInt8>) -> Int {
         var hasher = Hasher()

@@ -2,8 +2,8 @@ public import JSON
 
 /// The failures of one vendor, by their stable kebab-case names.
 ///
-/// How each looks on the wire stands in the vendor's `failures.yaml`; a name without an entry there, or an entry
-/// without a name, stops the start.
+/// The vendor's `failures.yaml` defines how each looks on the wire; a name without an entry there, or an entry without
+/// a name, prevents startup.
 public protocol VendorFailure: RawRepresentable<String>, CaseIterable, Hashable, Sendable {}
 
 /// A handler's decision to answer with a failure, and what it knows about the reason.
@@ -15,7 +15,7 @@ public struct Refusal<Failure: VendorFailure>: Error {
     /// What was found, for the journal; never on the wire.
     public let reason: String?
 
-    /// A refusal with that failure.
+    /// Creates a refusal with that failure.
     public init(_ failure: Failure, _ parameters: JSONObject = [:], because reason: String? = nil) {
         self.failure = failure
         self.parameters = parameters
@@ -24,6 +24,6 @@ public struct Refusal<Failure: VendorFailure>: Error {
 }
 
 extension Vendor {
-    /// What the vendor's handlers throw.
+    /// The type that the vendor's handlers throw.
     public typealias Refused = Refusal<Failure>
 }

@@ -2,19 +2,19 @@ public import HTTPTypes
 public import JSON
 public import Wire
 
-/// What a handler gives: a response, or something that must be waited for first.
+/// A handler's result: a response, or something to wait for first.
 public enum Reply: Sendable {
     /// The response.
     case respond(Response)
-    /// A response with compact JSON. It is written behind the lock of the vendor's state, so a long one keeps nobody waiting.
+    /// A response with compact JSON. It is serialized after unlocking the vendor's state, so a long one blocks no one.
     case json(JSON, status: HTTPResponse.Status = .ok)
-    /// Work to wait for. No thread is held; afterwards the handler runs again, with the same moment and journal entry.
-    /// A handler that waits must not have changed any state.
+    /// Work to wait for. No thread is blocked; afterwards the handler runs again, with the same moment and journal
+    /// entry. A handler that waits must not have changed any state.
     case wait(@Sendable () async -> Void)
-    /// Published keys to ask for. Afterwards the handler runs again as after a wait, with ``Call/keyFetch`` set, and has
-    /// ``RemoteKeys/take(_:_:)`` take over what came of it.
+    /// Published keys to fetch. Afterwards the handler runs again as after a wait, with ``Call/keyFetch`` set, and
+    /// passes the result to ``RemoteKeys/take(_:_:)``.
     case fetchKeys(RemoteKeys)
-    /// A handshake that is accepted, by ``Call/openSocket(_:_:)``.
+    /// A handshake accepted with ``Call/openSocket(_:_:)``.
     case openSocket
 
     /// A response without content.

@@ -1,13 +1,13 @@
 public import JSON
 
-/// Something about a request, such as its device, that a vendor wants to know when it explains a token alone.
+/// A fact about a request, such as its device, that a vendor needs when it explains a token alone.
 public struct RequestFact: Sendable {
     /// The member's name.
     public let name: String
-    /// What it is, in a few words.
+    /// A short description.
     public let about: String
 
-    /// A fact of that name.
+    /// Creates a fact with that name.
     public init(_ name: String, _ about: String) {
         self.name = name
         self.about = about
@@ -15,7 +15,7 @@ public struct RequestFact: Sendable {
 }
 
 extension Sequence<any LoadedVendor> {
-    /// What is wrong with the facts that are given to these vendors; `nil` when each is a text that one of them knows.
+    /// What is wrong with the facts given to these vendors; `nil` when each is a string that one of them knows.
     public func problem(withFacts facts: JSONObject) -> String? {
         let known = flatMap(\.requestFacts).map(\.name)
         for fact in facts {

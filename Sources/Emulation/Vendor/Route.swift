@@ -1,6 +1,6 @@
 public import HTTPTypes
 
-/// One route of a vendor: where it is, who may call it, where we know it from, and what it does.
+/// One route of a vendor: its endpoints, who may call it, where it is known from, and what it does.
 public final class Route<V: Vendor>: Sendable {
     /// A handler: a function of the call and the vendor's state in this sandbox.
     ///
@@ -8,28 +8,28 @@ public final class Route<V: Vendor>: Sendable {
     public typealias Handler =
         @Sendable (inout Call<V>, inout V.State) throws(Refusal<V.Failure>) -> Reply
 
-    /// What people and files call the route, such as `addressbook.list`.
+    /// The route's name for people and files, such as `addressbook.list`.
     public let id: String
     /// The methods and paths that lead here.
     public let endpoints: [Endpoint]
     /// What a caller must present.
     public let access: V.Access
-    /// Where its methods and paths are known from; what is known of the rest stands in ``source``.
+    /// Where its endpoints are known from; ``source`` covers the rest.
     public let evidence: Evidence
-    /// Those of the methods and paths that only the vendor's clients show, whatever is documented of the others.
+    /// The endpoints known only from the vendor's clients, whatever is documented about the others.
     public let observed: Set<Endpoint>
-    /// The source of that knowledge, in the short names of the vendor's documents.
+    /// The source of that knowledge, by the short names of the vendor's documents.
     public let source: String
-    /// Members of request and answer bodies, and fields by their names in small letters, that the journal masks.
+    /// Members of request and answer bodies, and lowercase field names, that the journal masks.
     public let secrets: Set<String>
     /// The longest request content in bytes; `nil` for the server's limit.
     public let bodyLimit: Int?
     /// What the route does.
     public let handler: Handler
 
-    /// A route of these parts.
+    /// Creates a route from its parts.
     ///
-    /// - Parameter observed: further methods and paths, which only the vendor's clients show.
+    /// - Parameter observed: further endpoints, known only from the vendor's clients.
     public init(
         _ id: String, _ endpoints: Endpoint..., observed: Endpoint..., access: V.Access, evidence: Evidence,
         source: String, secrets: Set<String> = [], bodyLimit: Int? = nil, handler: @escaping Handler
@@ -46,15 +46,15 @@ public final class Route<V: Vendor>: Sendable {
     }
 }
 
-/// A method and the pattern of a path.
+/// A method and a path pattern.
 public struct Endpoint: Sendable, Hashable {
     /// The method.
     public let method: HTTPRequest.Method
-    /// The pattern: literal segments and parameters in braces, such as `/partner/{partner}/profile`; the last one may be
-    /// `{name...}`, which takes everything from there on, also nothing.
+    /// The pattern: literal segments and parameters in braces, such as `/partner/{partner}/profile`; the last one may
+    /// be `{name...}`, which matches the rest of the path, even if empty.
     public let pattern: String
 
-    /// An endpoint of that method and pattern.
+    /// Creates an endpoint with that method and pattern.
     public init(_ method: HTTPRequest.Method, _ pattern: String) {
         self.method = method
         self.pattern = pattern

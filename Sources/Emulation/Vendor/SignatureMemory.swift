@@ -1,16 +1,16 @@
 public import Synchronization
 public import Tokens
 
-/// How the signature of one token came out by a key, and the mistake that explains one which does not fit.
+/// The outcome of verifying one token's signature with a key, and the mistake behind a wrong one.
 ///
-/// One place, since nearly every token meets one key only. Neither depends on anything but the token and the key, so both are
-/// found once, however often the token comes and its findings are read.
+/// It holds a single entry, since nearly every token meets only one key. Both depend only on the token and the key, so
+/// they are computed once, however often the token is sent and its findings are read.
 public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
     @usableFromInline
     struct Entry {
         @usableFromInline let key: Key
         @usableFromInline let outcome: Finding.Outcome
-        /// `nil` while nobody has looked for it.
+        /// `nil` until it is computed.
         @usableFromInline var mistake: SignatureDiagnosis??
 
         @inlinable
@@ -21,10 +21,10 @@ public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
 
     @usableFromInline let entry = Mutex<Entry?>(nil)
 
-    /// Nothing is known yet.
+    /// Creates an empty memory.
     public init() {}
 
-    /// The outcome by that key; judged again where there is a finding to tell.
+    /// The outcome for that key; judged again when a finding is requested.
     @inlinable
     public func outcome(
         by key: Key, _ finding: inout Finding?, _ judge: (inout Finding?) -> Finding.Outcome
@@ -36,7 +36,7 @@ public final class SignatureMemory<Key: AnyObject & Sendable>: Sendable {
         return outcome
     }
 
-    /// The mistake that explains a signature which does not fit that key.
+    /// The mistake that explains a signature that does not match that key.
     public func mistake(by key: Key, _ find: () -> SignatureDiagnosis?) -> SignatureDiagnosis? {
         if let known = entry.withLock({ $0?.key === key ? $0?.mistake : nil }) { return known }
         let mistake = find()

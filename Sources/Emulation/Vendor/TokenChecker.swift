@@ -1,25 +1,26 @@
 public import JSON
 public import Tokens
 
-/// Rules by which a vendor's client judges a token before it sends it: no server, no key, no state.
+/// A vendor client's rules for judging a token before sending it: no server, no key, no state.
 public struct TokenChecker: Sendable {
     /// The name, for `token verify --as NAME`.
     public let name: String
-    /// Who judges so, in a line.
+    /// The client that judges this way, in one line.
     public let about: String
-    /// How far before `exp` a client takes a token for nearly over, unless somebody says otherwise; `nil` for clients that
-    /// make no such difference.
+    /// How long before `exp` the client treats a token as expiring, by default; `nil` for clients that make no such
+    /// distinction.
     public let standardMargin: Duration?
     /// Its rules, in the order of its checks.
     public let rules: [RuleListing]
     let check: @Sendable (CompactToken, Moment, Duration) -> CheckerVerdict
 
-    /// A checker.
+    /// Creates a checker.
     ///
     /// - Parameters:
     ///   - vendor: the id of the vendor.
-    ///   - facts: what the rules look at, of a token at a moment; the duration is how far before `exp` it is nearly over.
-    ///   - result: what the client makes of the problems that its rules have found, in its own terms.
+    ///   - facts: the rules' facts about a token at a moment; the duration is how long before `exp` it counts as
+    ///     expiring.
+    ///   - result: the client's result for the problems that its rules found, in its own terms.
     public init<Facts>(
         name: String, of vendor: String, about: String, standardMargin: Duration? = nil, rules list: RuleList<Facts>,
         facts: @escaping @Sendable (CompactToken, Moment, Duration) -> Facts,
@@ -41,7 +42,7 @@ public struct TokenChecker: Sendable {
 
     /// Judges a token.
     ///
-    /// - Parameter margin: how far before `exp` it is nearly over; `nil` for the client's own.
+    /// - Parameter margin: how long before `exp` it counts as expiring; `nil` for the client's default.
     public func verdict(on token: CompactToken, at moment: Moment, margin: Duration? = nil) -> CheckerVerdict {
         check(token, moment, margin ?? standardMargin ?? .zero)
     }
@@ -56,14 +57,14 @@ public struct CheckerVerdict: Sendable {
     /// Every check.
     public let findings: [Finding]
 
-    /// A verdict of these parts.
+    /// Creates a verdict from its parts.
     public init(isUsable: Bool, result: JSONObject, findings: [Finding]) {
         self.isUsable = isUsable
         self.result = result
         self.findings = findings
     }
 
-    /// The verdict of the client of that name, for programs.
+    /// The verdict of the named client, for programs.
     public func json(of name: String) -> JSON {
         [
             "client": .string(name), "usable": .bool(isUsable), "result": .object(result),

@@ -1,59 +1,59 @@
 public import Tokens
 
-/// What a vendor's rules look at: a token, what is known of its sender, the moment, switches.
+/// The input of a vendor's rules: a token, what is known of its sender, the moment, switches.
 ///
-/// While nothing fails, the journal keeps these facts in the place of findings, which are made of them when somebody reads.
+/// While nothing fails, the journal keeps these facts instead of findings, and derives the findings on reading.
 public protocol RuleFacts: Sendable {
-    /// What a broken rule leads to.
+    /// The failures of broken rules.
     associatedtype Failure: VendorFailure
     /// The token; `nil` when none was presented.
     var compact: CompactToken? { get }
-    /// The field `Authorization` of the request; `nil` when there is no request, or the rules do not look there.
+    /// The field `Authorization` of the request; `nil` when there is no request, or the rules ignore the field.
     var bearer: BearerToken? { get }
-    /// Lets go of what only explains failures, so that a journal does not keep old states and requests alive.
+    /// Drops data that only explains failures, so that a journal does not keep old states and requests alive.
     mutating func dropExplanations()
 }
 
 extension RuleFacts {
-    /// Facts that come without a request.
+    /// By default, there is no request.
     public var bearer: BearerToken? { nil }
 
-    /// Facts that hold nothing large.
+    /// By default, there is nothing large to drop.
     @inlinable
     public mutating func dropExplanations() {}
 }
 
-/// One rule of a vendor, as a value: its name, what it expects, who says so, what follows when it is broken, and one
-/// judgement of the facts. Whatever judges, lists or shows the rule reads this value.
+/// One rule of a vendor, as a value: its name, what it expects, who says so, what follows when it is broken, and its
+/// judgement of the facts. All code that judges, lists or shows the rule reads this value.
 public struct TokenRule<Facts: RuleFacts>: Sendable {
-    /// Judges the facts; `nil` where the rule has nothing to do with them.
+    /// Judges the facts; `nil` when the rule does not apply.
     ///
-    /// The facts come in place, and no judgement changes them: they are wide, and a copy for each rule would cost more than
-    /// the rule. What was found is told only where there is a finding to tell it: `finding?.found = …` does nothing otherwise, not
-    /// even work out what it would say.
+    /// The facts are passed in place, and no judgement changes them: they are large, and a copy per rule would cost
+    /// more than the rule. What was found is only reported into an existing finding: without one, `finding?.found = …`
+    /// does not even evaluate its right side.
     public typealias Judgement = @Sendable (inout Facts, inout Finding?) -> Finding.Outcome?
 
-    /// The stable name in the vendor's list; that of the check unless two rules share one.
+    /// The stable name in the vendor's list; the check's name unless two rules share one.
     public let id: String
-    /// The name that findings carry, in kebab-case.
+    /// The name in findings, in kebab-case.
     public let check: String
-    /// What the rule asks for, as far as the token does not decide it.
+    /// What the rule expects, as far as it does not depend on the token.
     public let expected: Fact
-    /// Which document says so.
+    /// The document that says so.
     public let source: String?
     /// Where the rule is known from.
     public let evidence: Evidence
-    /// What a broken rule may lead to; none for rules that only remark on something.
+    /// The failures that a broken rule may cause; empty for rules that only make remarks.
     public let failures: [Facts.Failure]
     @usableFromInline let judgement: Judgement
-    /// The same of a rule that asks nothing but the token.
+    /// The same for a rule that reads only the token.
     @usableFromInline let ownJudgement: TokenCheck.Judgement?
-    /// Which of the failures, and the values of its body's parameters.
+    /// Selects the failure, with its body's parameters.
     @usableFromInline let refusal: @Sendable (Facts) -> Refusal<Facts.Failure>?
 
-    /// A rule that leads to one failure, or to none.
+    /// Creates a rule that causes one failure, or none.
     ///
-    /// - Parameter id: only where another rule of the vendor has a check of that name.
+    /// - Parameter id: required only when another rule of the vendor has a check with the same name.
     public init(
         _ check: String, id: String? = nil, expects expected: Fact, source: String?,
         _ evidence: Evidence = .documented, orFail failure: Facts.Failure? = nil,
@@ -64,7 +64,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
             by: { _ in failure.map { Refusal($0) } }, judge: judgement)
     }
 
-    /// A rule whose facts decide which failure it leads to, or what the failure's body says.
+    /// Creates a rule whose facts determine the failure, or the parameters of its body.
     public init(
         _ check: String, id: String? = nil, expects expected: Fact, source: String?,
         _ evidence: Evidence = .documented, orFail failures: [Facts.Failure],
@@ -91,7 +91,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         self.judgement = judgement
     }
 
-    /// A rule that asks nothing but the token.
+    /// Creates a rule that reads only the token.
     @inlinable
     public init(
         _ check: TokenCheck, id: String? = nil, _ evidence: Evidence = .documented,
@@ -109,7 +109,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
 
     /// The rules of a token's form.
     ///
-    /// - Parameter stranger: what was sent in the place of a token, where it is known: that is told of the first fault.
+    /// - Parameter stranger: what was sent in place of a token, if known; reported with the first fault.
     @inlinable
     public static func structure(
         orFail failure: Facts.Failure, calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
@@ -130,7 +130,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         }
     }
 
-    /// The rule where facts want it; it has nothing to do with others.
+    /// The rule limited to facts that satisfy a condition; it does not apply to others.
     @inlinable
     public func when(_ applies: @escaping @Sendable (inout Facts) -> Bool) -> TokenRule {
         let judgement = judgement
@@ -139,13 +139,13 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         ) { applies(&$0) ? judgement(&$0, &$1) : nil }
     }
 
-    /// How the rule comes out; what was found is not even looked at.
+    /// The outcome of the rule, without a finding.
     public func outcome(on facts: Facts) -> Finding.Outcome? {
         var (facts, nothing): (Facts, Finding?) = (facts, nil)
         return judgement(&facts, &nothing)
     }
 
-    /// What the rule finds; `nil` where it has nothing to do with the facts.
+    /// The finding of the rule; `nil` when it does not apply to the facts.
     public func finding(on facts: Facts) -> Finding? {
         let blank = Finding(check, .notJudged, expected: expected, source: source)
         var (facts, told): (Facts, Finding?) = (facts, blank)
@@ -157,7 +157,7 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
 }
 
 extension Finding? {
-    /// Tells what somebody else has found.
+    /// Takes over a finding made elsewhere.
     ///
     /// - Returns: its outcome.
     public mutating func take(_ finding: Finding?) -> Finding.Outcome? {
@@ -166,19 +166,20 @@ extension Finding? {
     }
 }
 
-/// How a list of rules came out: a bit for each rule in each of four sets.
+/// The outcomes of a list of rules: one bit per rule in each of four sets.
 public struct RuleOutcomes: Sendable, Hashable {
-    /// ours: a list has at most so many rules, which the making of it checks.
+    /// ours: the maximum length of a list, checked on creation.
     static let mostRules = 64
 
     @usableFromInline var told: UInt64 = 0
     @usableFromInline var failed: UInt64 = 0
     @usableFromInline var noted: UInt64 = 0
 
-    /// Those whose findings are made at once: of a refused call the broken ones and the remarks, which may tell why.
+    /// The rules whose findings are created at once: for a refused call, the broken ones and the remarks, which may say
+    /// why.
     @usableFromInline var explained: UInt64 { failed == 0 ? 0 : failed | noted }
 
-    /// Nothing was judged yet.
+    /// Creates outcomes without any judgement.
     @inlinable
     public init() {}
 
@@ -192,11 +193,11 @@ public struct RuleOutcomes: Sendable, Hashable {
         }
     }
 
-    /// The place of the first rule that is broken.
+    /// The index of the first broken rule.
     @inlinable public var firstFailure: Int? { failed == 0 ? nil : failed.trailingZeroBitCount }
 }
 
-/// Has rules judge facts; what is found is told to nobody.
+/// Judges facts by rules, without creating findings.
 @usableFromInline
 typealias RuleWalk<Facts> =
     @Sendable (
@@ -205,16 +206,16 @@ typealias RuleWalk<Facts> =
 
 /// The rules of a vendor for one kind of caller, in the order of its checks.
 ///
-/// An object, since each exchange keeps it until somebody reads what its rules found.
+/// A class, since each exchange keeps it until its findings are read.
 public final class RuleList<Facts: RuleFacts>: Sendable {
     /// The rules.
     public let rules: [TokenRule<Facts>]
     @usableFromInline let walk: RuleWalk<Facts>
     @usableFromInline let laterWalk: RuleWalk<Facts>
 
-    /// A list of these rules.
+    /// Creates a list of these rules.
     ///
-    /// - Parameter later: rules that look at facts which are found only after the others were judged.
+    /// - Parameter later: rules about facts that are established only after the others were judged.
     public init(_ rules: [TokenRule<Facts>], later: [TokenRule<Facts>] = []) {
         self.rules = rules + later
         precondition(self.rules.count <= RuleOutcomes.mostRules, "a list has at most \(RuleOutcomes.mostRules) rules")
@@ -222,7 +223,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         laterWalk = Self.walk(along: self.rules[rules.count...])
     }
 
-    /// How each rule comes out.
+    /// The outcome of each rule.
     @inlinable
     public func outcomes(on facts: inout Facts) -> RuleOutcomes {
         var outcomes = RuleOutcomes()
@@ -231,22 +232,22 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         return outcomes
     }
 
-    /// How each rule comes out but for the later ones.
+    /// The outcome of each rule except the later ones.
     @inlinable
     public func judgeFirst(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
-        // No judgement tells anything where there is nothing to tell it, so one serves all.
+        // Without a finding, no judgement reports anything, so all can share one.
         var nothing: Finding?
         walk(&facts, facts.compact, &nothing, &outcomes)
     }
 
-    /// How each of the later rules comes out.
+    /// The outcome of each later rule.
     @inlinable
     public func judgeLater(_ facts: inout Facts, _ outcomes: inout RuleOutcomes) {
         var nothing: Finding?
         laterWalk(&facts, facts.compact, &nothing, &outcomes)
     }
 
-    /// Judgements in closures that hold them, since to call one out of an array means to retain and release it each time.
+    /// Judgements captured in closures: calling them from an array would retain and release each one every time.
     private static func walk(along rules: ArraySlice<TokenRule<Facts>>) -> RuleWalk<Facts> {
         guard rules.count > 1 else { return step(rules) }
         let middle = rules.startIndex + rules.count / 2
@@ -268,9 +269,9 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         return { facts, _, nothing, outcomes in outcomes.note(judgement(&facts, &nothing), bit) }
     }
 
-    /// What the rules find that came out so.
+    /// The findings of rules with these outcomes.
     ///
-    /// - Parameter explained: what those found that was made at once.
+    /// - Parameter explained: the findings that were created at once.
     @usableFromInline
     func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding] = []) -> [Finding] {
         var explained = explained[...]
@@ -282,7 +283,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         }
     }
 
-    /// What those rules found whose findings are made at once.
+    /// The findings that are created at once.
     @usableFromInline
     func explained(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
         var (left, explained): (UInt64, [Finding]) = (outcomes.explained, [])
@@ -293,10 +294,10 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
         return explained
     }
 
-    /// What the rules find.
+    /// The findings of all rules.
     public func findings(on facts: Facts) -> [Finding] { rules.compactMap { $0.finding(on: facts) } }
 
-    /// What all rules lead to that came out broken.
+    /// The refusals of all broken rules.
     func refusals(on facts: Facts, _ outcomes: RuleOutcomes) -> [Refusal<Facts.Failure>] {
         rules.indices.filter { outcomes.failed & 1 << UInt64($0) != 0 }.compactMap { rules[$0].refusal(facts) }
     }
@@ -304,8 +305,8 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     /// The rules as lists show them.
     ///
     /// - Parameters:
-    ///   - vendor: the id of the vendor, with which ids of rules begin.
-    ///   - subject: what the rules are about, such as a kind of token.
+    ///   - vendor: the id of the vendor, which prefixes the rules' ids.
+    ///   - subject: what the rules judge, such as a kind of token.
     public func listing(of vendor: String, about subject: String) -> [RuleListing] {
         rules.map { rule in
             RuleListing(
@@ -319,35 +320,35 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
 public struct RuleListing: Sendable, Hashable {
     /// The stable id, such as `vendor.check`.
     public let id: String
-    /// What the list is about, such as a kind of token.
+    /// What the list judges, such as a kind of token.
     public let subject: String
-    /// The name that findings carry.
+    /// The name in findings.
     public let check: String
-    /// What the rule asks for.
+    /// What the rule expects.
     public let expects: String
-    /// Which document says so.
+    /// The document that says so.
     public let source: String?
     /// Where the rule is known from.
     public let evidence: Evidence
-    /// The failures that a broken rule leads to; none for rules that only remark on something.
+    /// The failures that a broken rule causes; empty for rules that only make remarks.
     public let failures: [String]
 }
 
-/// Findings that nobody has made yet.
+/// Findings that are not created yet.
 ///
-/// An object, since lists of findings are copied about, and what may be any value is costly to copy.
+/// A class, since lists of findings are copied around, and existentials are expensive to copy.
 @usableFromInline
 protocol UnreadFindings: AnyObject, Sendable {
-    /// What each rule found; always the same.
+    /// The findings of all rules; always the same.
     var findings: [Finding] { get }
-    /// Those that were made at once, among them all that failed.
+    /// The findings that were created at once, including all failed ones.
     var explained: [Finding] { get }
-    /// An estimate of the memory that is kept for them, in bytes.
+    /// An estimate of the memory that they hold, in bytes.
     var byteCount: Int { get }
 }
 
-/// Rules with the facts that they judged, whose findings are made when somebody reads them, but for those of a refused call
-/// that what is not kept may explain.
+/// Rules with the facts they judged. The findings are created on reading, except those of a refused call that need data
+/// that is not kept.
 @usableFromInline
 final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
     @usableFromInline let list: RuleList<Facts>
@@ -364,7 +365,7 @@ final class UnreadRules<Facts: RuleFacts>: UnreadFindings {
 
     @usableFromInline var findings: [Finding] { list.findings(on: facts, outcomes, explained: explained) }
 
-    /// The token is kept as it came and once more decoded.
+    /// The token is kept as it came and in decoded form.
     @usableFromInline var byteCount: Int {
         MemoryLayout<Facts>.size + 128 + MemoryLayout<Finding>.stride * explained.capacity
             + (facts.compact.map { 512 + 2 * $0.bytes.count } ?? 0)

@@ -2,92 +2,93 @@ public import JSON
 
 /// A backend that Understudy stands in for: what every vendor needs.
 ///
-/// A value of the conforming type holds what never changes while the server runs: accounts, keys, sample data. What
-/// requests change is its ``State``, of which every sandbox has its own.
+/// A value of the conforming type holds what never changes while the server runs: accounts, keys, sample data. Requests
+/// change its ``State``, of which every sandbox has its own.
 ///
-/// What a vendor can do besides is a protocol of its own: ``MintsTokens``, ``ChecksTokens``, ``PublishesKeys``,
+/// Each optional capability is a separate protocol: ``MintsTokens``, ``ChecksTokens``, ``PublishesKeys``,
 /// ``FetchesKeys``, ``ServesSockets``, ``KeepsDeadlines``, ``AuthenticatesWithState``, ``AnswersUnrouted`` and
-/// ``FinishesAnswers``. A vendor adopts those that it needs.
+/// ``FinishesAnswers``. A vendor adopts those it needs.
 public protocol Vendor: Sendable {
-    /// What the vendor remembers; a value, behind one lock per sandbox.
+    /// What the vendor remembers; a value, protected by one lock per sandbox.
     associatedtype State: Sendable
     /// The vendor's failures.
     associatedtype Failure: VendorFailure
     /// The vendor's switches, resolved for one sandbox.
     associatedtype Switches: VendorSwitches
-    /// What a route demands of its caller.
+    /// What a route requires of its caller.
     associatedtype Access: Sendable
-    /// What authentication makes of a request's credentials.
+    /// The result of authenticating a request's credentials.
     associatedtype Credentials: Sendable
-    /// What authentication may know of the state; set by ``AuthenticatesWithState``.
+    /// What authentication may read from the state; set by ``AuthenticatesWithState``.
     associatedtype AuthenticationContext: Sendable = Void
 
     /// Name, owned paths and path rules.
     static var identity: VendorIdentity { get }
     /// The vendor's API index.
     static var routes: [Route<Self>] { get }
-    /// The failures for what no handler sees.
+    /// The failures for requests that reach no handler.
     static var unrouted: UnroutedFailures<Failure> { get }
 
-    /// What can happen to the state without a request of the client.
+    /// Changes to the state that no client requests.
     static var actions: [VendorAction<Self>] { get }
 
-    /// The rules by which the vendor judges tokens and those who send them, in the order of its checks.
+    /// The rules for judging tokens and their senders, in the order of the vendor's checks.
     static var rules: [RuleListing] { get }
 
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
 
-    /// What a sandbox starts with.
+    /// The initial state of a sandbox.
     var initialState: State { get }
 
-    /// What a reset leaves of a state: what a sandbox starts with, unless the vendor has to remember that there was one.
+    /// The state after a reset: the initial state, unless the vendor must remember something.
     func state(afterResetting old: State) -> State
 
-    /// The state as JSON that ``state(importing:_:over:)`` reads; `nil` when there is nothing of that extent.
+    /// The state as JSON that ``state(importing:_:over:)`` reads; `nil` when there is nothing to that extent.
     ///
-    /// With ``StateExtent/whole`` no secret is in it.
+    /// With ``StateExtent/whole`` it contains no secrets.
     func export(_ state: State, _ extent: StateExtent) -> JSON?
 
-    /// Reads and checks what ``export(_:_:)`` wrote, or somebody in its form.
+    /// Reads and checks an export of ``export(_:_:)``, or a document in its format.
     ///
     /// - Parameters:
-    ///   - extent: what the export holds, and so what becomes of the rest; see ``StateExtent``.
-    ///   - current: the state that is replaced, or that changes are laid over.
+    ///   - extent: what the export contains, and thereby what happens to the rest; see ``StateExtent``.
+    ///   - current: the state to be replaced, or to be overlaid with changes.
     func state(
         importing node: FixtureNode, _ extent: StateExtent, over current: State
     ) throws(FixtureProblem) -> State
 
-    /// The state of a sandbox, begun under fixtures that have since been replaced by those of this vendor.
+    /// The state of a sandbox that began under older fixtures, adapted to the fixtures of this vendor.
     ///
-    /// Records of the fixtures that no request changed follow the fixtures; what requests made or changed stays. A vendor
-    /// that does not say otherwise keeps the state as it is.
+    /// Unchanged fixture records follow the new fixtures; what requests added or changed stays. By default, the state
+    /// is kept as it is.
     func adopt(_ state: State, startedFrom old: Self) -> State
 
-    /// Judges the presented credentials by every rule that needs no more of the state than ``Arrival/authenticationContext``, in the order of
-    /// the vendor's checks.
+    /// Judges the presented credentials by every rule that needs no more of the state than
+    /// ``Arrival/authenticationContext``, in the order of the vendor's checks.
     ///
-    /// It answers nothing, and runs outside any lock.
+    /// It does not answer the request, and runs outside any lock.
     func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) -> Credentials
 
-    /// What the presented token says of itself, trusted or not; `nil` without a readable one.
+    /// The claims of the presented token, trusted or not; `nil` without a readable token.
     func claims(of credentials: Credentials) -> JSONObject?
 
     /// Judges what authentication could not, since it needs the state: who exists, who owns what.
     ///
-    /// It may note in the state that something was used, such as a token that is good for one request: also when the call
-    /// is refused in the end, and once more when its handler had to wait.
+    /// It may record in the state that something was used, such as a single-use token: even when the call is refused in
+    /// the end, and again when its handler had to wait.
     func authorize(_ call: inout Call<Self>, _ state: inout State)
 
-    /// The texts of the fixtures that nobody may see, such as the secrets that are shared with those who sign; they are
-    /// hidden wherever something of an exchange is shown. Tokens and private keys are told by what they are.
+    /// The secret strings of the fixtures, such as the secrets shared with signers; they are hidden wherever part of an
+    /// exchange is shown. Tokens and private keys are recognized by their form.
     var secretTexts: [String] { get }
 
-    /// What a state has come to hold that nobody may see, such as passwords. Asked under the lock, so it must be at hand.
+    /// The secrets that a state has learned, such as passwords. Read under the lock, so it must be cheap to get.
     func secrets(in state: State) -> SecretLedger
 
-    // What the vendor can do besides. No vendor writes these: each is `nil` by default, and `self` by the default of its
-    // protocol. So the compiler knows, and nothing is looked up or cast while requests are answered.
+    // The vendor's optional capabilities. Vendors do not write these: each is `nil` by default, and `self` by the
+    // default of its protocol. So the compiler knows them, and nothing is looked up or cast while requests are
+    // answered.
 
     var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { get }
     static var clientChecks: (any ChecksTokens<Switches>.Type)? { get }
@@ -96,7 +97,7 @@ public protocol Vendor: Sendable {
     var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { get }
     var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { get }
     var answerFinisher: (any FinishesAnswers<Switches>)? { get }
-    /// Set by ``AuthenticatesWithState``; `read` locks the state for as long as its closure runs.
+    /// Set by ``AuthenticatesWithState``; `read` locks the state while its closure runs.
     func authenticationContext(_ read: ((State) -> AuthenticationContext) -> AuthenticationContext)
         -> AuthenticationContext
 }
@@ -112,53 +113,53 @@ extension Vendor {
 }
 
 extension Vendor {
-    /// A vendor to whose state nothing happens but by requests.
+    /// By default, there are no actions.
     public static var actions: [VendorAction<Self>] { [] }
 
-    /// A vendor that judges nobody by rules.
+    /// By default, there are no rules.
     public static var rules: [RuleListing] { [] }
 
-    /// A vendor to whom a reset is a new beginning.
+    /// By default, a reset is a new beginning.
     public func state(afterResetting old: State) -> State { initialState }
 
-    /// A vendor whose fixtures hold no secrets but private keys.
+    /// By default, the fixtures contain no secrets but private keys.
     public var secretTexts: [String] { [] }
 
-    /// A vendor that is told no secrets.
+    /// By default, a state learns no secrets.
     public func secrets(in state: State) -> SecretLedger { SecretLedger() }
 
     /// Keeps the state as it is.
     public func adopt(_ state: State, startedFrom old: Self) -> State { state }
 
-    /// A vendor without readable tokens.
+    /// By default, there are no readable tokens.
     @inlinable
     public func claims(of credentials: Credentials) -> JSONObject? { nil }
 
-    /// A vendor that judges by the credentials alone.
+    /// By default, the credentials alone decide.
     @inlinable
     public func authorize(_ call: inout Call<Self>, _ state: inout State) {}
 }
 
 extension Vendor where Credentials == Void {
-    /// A vendor that asks for no credentials.
+    /// By default, no credentials are required.
     @inlinable
     public func authenticate(_ arrival: Arrival<Self>, _ findings: inout Findings<Failure>) {}
 }
 
-/// Who a vendor is and which paths are its own.
+/// A vendor's names and the paths it owns.
 public struct VendorIdentity: Sendable {
-    /// The stable lower-case name that files, flags and the control API use.
+    /// The stable lowercase name used by files, flags and the control API.
     public let id: String
     /// The name for people.
     public let title: String
-    /// Paths the vendor answers for, with everything below them.
+    /// Paths that the vendor answers, including everything below them.
     public let prefixes: [String]
     /// How the vendor reads paths.
     public let pathRules: PathRules
-    /// The longest request content in bytes on routes that say nothing else; `nil` for the server's limit.
+    /// The longest request content in bytes on routes without a limit of their own; `nil` for the server's limit.
     public let bodyLimit: Int?
 
-    /// An identity of these parts.
+    /// Creates an identity from its parts.
     public init(id: String, title: String, prefixes: [String], pathRules: PathRules, bodyLimit: Int? = nil) {
         self.id = id
         self.title = title
@@ -170,17 +171,18 @@ public struct VendorIdentity: Sendable {
 
 /// The failures of requests that reach no handler.
 public struct UnroutedFailures<Failure: VendorFailure>: Sendable {
-    /// Nothing is at that path.
+    /// The failure for a path without a route.
     public let routeNotFound: Failure
-    /// The path knows other methods only; equal to `routeNotFound` for vendors that make no difference.
+    /// The failure for a path that supports only other methods; equal to `routeNotFound` for vendors that do not
+    /// distinguish.
     public let methodNotAllowed: Failure
-    /// The content is longer than the route takes.
+    /// The failure for content that is longer than the route allows.
     public let bodyTooLarge: Failure
 
-    /// What the vendor owns and does not offer; `nil` when there is nothing of the sort.
+    /// The part that the vendor owns but does not offer; `nil` when there is none.
     public let notOffered: UnofferedPart<Failure>?
 
-    /// Failures for these cases.
+    /// Creates failures for these cases.
     public init(
         routeNotFound: Failure, methodNotAllowed: Failure, bodyTooLarge: Failure,
         notOffered: UnofferedPart<Failure>? = nil

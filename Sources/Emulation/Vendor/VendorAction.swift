@@ -1,18 +1,18 @@
 public import JSON
 
-/// Something that can happen to a vendor's state without a request of the client, such as a user being deactivated.
+/// A change to a vendor's state that no client requests, such as a user being deactivated.
 ///
-/// Scenarios do it with `do:`, people with the control call `state/{vendor}/{action}`.
+/// Scenarios perform it with `do:`, people with the control call `state/{vendor}/{action}`.
 public struct VendorAction<V: Vendor>: Sendable {
-    /// What happens: it checks first and changes state last, and returns what a person may want to know of it.
+    /// Performs the action: it checks first and changes state last, and returns a result for people.
     public typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
-    /// The same for an action that has something to tell to open sockets.
+    /// The same for an action that sends messages to open sockets.
     public typealias TellingBody =
         @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
-    /// What an action finds in a state, which it leaves as it is.
+    /// Reads a state without changing it.
     public typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
 
-    /// How the action is done.
+    /// How the action is performed.
     enum Work: Sendable {
         /// Under the state's lock.
         case changes(TellingBody)
@@ -20,43 +20,43 @@ public struct VendorAction<V: Vendor>: Sendable {
         case reads(ReadingBody)
     }
 
-    /// The name and the members, for lists.
+    /// The name and members, for lists.
     public let listing: ActionListing
     let work: Work
 
     /// Whether it changes nothing, and may take long.
     var isReading: Bool { if case .reads = work { true } else { false } }
 
-    /// An action of these parts.
+    /// Creates an action from its parts.
     public init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
         self.init(name, about: about, members: members) { (call, state, _) throws(ActionRefusal) in
             try body(call, &state)
         }
     }
 
-    /// An action of these parts that has something to tell to open sockets.
+    /// Creates an action that also sends messages to open sockets.
     public init(_ name: String, about: String, members: [ActionMember], body: @escaping TellingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         work = .changes(body)
     }
 
-    /// An action of these parts that changes nothing, however long it looks.
+    /// Creates an action that changes nothing, however long it takes.
     public init(_ name: String, about: String, members: [ActionMember], reading: @escaping ReadingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         work = .reads(reading)
     }
 }
 
-/// A member that an order for an action may have.
+/// A member that a request for an action may have.
 public struct ActionMember: Sendable {
     /// The name.
     public let name: String
     /// What it means.
     public let about: String
-    /// Whether it must be there.
+    /// Whether it is required.
     public let isRequired: Bool
 
-    /// A member of that name.
+    /// Creates a member with that name.
     public init(_ name: String, _ about: String, isRequired: Bool = false) {
         self.name = name
         self.about = about
@@ -68,34 +68,34 @@ public struct ActionMember: Sendable {
 public struct ActionListing: Sendable {
     /// The stable kebab-case name.
     public let name: String
-    /// What it does, in a line.
+    /// What it does, in one line.
     public let about: String
-    /// What it has to be told.
+    /// The members it takes.
     public let members: [ActionMember]
 }
 
-/// What an action works with.
+/// An action's context.
 public struct ActionCall<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
     public let vendor: V
-    /// What the action was told; only members that it declares.
+    /// The members that the action was given; only declared ones.
     public let members: JSONObject
-    /// The moment at which it happens, by the sandbox's clock.
+    /// The moment of the action, by the sandbox's clock.
     public let moment: Moment
-    /// Source of ids and other randomness.
+    /// The source of ids and other random values.
     public let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
 
-    /// What `read` makes of the members.
+    /// Returns what `read` makes of the members.
     public func read<Value>(_ read: (inout FieldReader) -> Value) throws(ActionRefusal) -> Value {
         try Fields<ActionFields>(members).read(read)
     }
 
-    /// A member as text; a number counts as its digits.
+    /// A member as a string; a number counts as its digits.
     public func text(_ name: String) throws(ActionRefusal) -> String? { try read { $0.optionalText(name) } }
 
-    /// A member as text that must be there.
+    /// A required member as a string.
     public func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
 }
 
@@ -110,12 +110,12 @@ enum ActionFields: FieldDialect {
     }
 }
 
-/// Why an action was not done: what was found and what would be right.
+/// Why an action was not performed: what was found and what would be right.
 public struct ActionRefusal: Error, CustomStringConvertible {
     /// One sentence for people.
     public let description: String
 
-    /// A refusal with that sentence.
+    /// Creates a refusal with that sentence.
     public init(_ description: String) {
         self.description = description
     }

@@ -6,31 +6,31 @@ public protocol VendorSwitches: Sendable {
     init(_ values: SwitchValues)
 }
 
-/// A set of switch values with a name.
+/// A named set of switch values.
 public enum BehaviourProfile: String, Sendable, CaseIterable {
-    /// As the vendors' documents say.
+    /// As the vendors' documentation says.
     case documented
     /// As the vendors' clients and their tests show.
     case observed
 }
 
-/// A documented or observed difference in behaviour that can be chosen.
+/// A documented or observed difference in behaviour that can be selected.
 public struct SwitchDeclaration: Sendable {
-    /// What a switch can be set to.
+    /// The possible values of a switch.
     public enum Domain: Sendable, Hashable {
         /// One of these words.
         case choice([String])
-        /// A whole number that is not negative, or, where a word is given, that word.
+        /// A non-negative whole number or, when a word is given, that word.
         case count(orWord: String?)
         /// A whole number in this range.
         case number(ClosedRange<Int>)
-        /// Names or addresses of hosts without ports, by commas; may be empty.
+        /// Comma-separated host names or addresses without ports; may be empty.
         case hosts
     }
 
     /// The kebab-case name without the vendor.
     public let name: String
-    /// What it can be set to.
+    /// Its possible values.
     public let domain: Domain
     /// The value in profile `documented`.
     public let documented: String
@@ -41,7 +41,7 @@ public struct SwitchDeclaration: Sendable {
     /// Where the values are known from.
     public let source: String
 
-    /// A switch of these parts.
+    /// Creates a switch from its parts.
     public init(
         _ name: String, _ domain: Domain, documented: String, observed: String, about: String, source: String
     ) {
@@ -53,7 +53,7 @@ public struct SwitchDeclaration: Sendable {
         self.source = source
     }
 
-    /// A switch whose values are the cases of a type.
+    /// Creates a switch whose values are the cases of a type.
     public init<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, documented: Choice, observed: Choice, about: String, source: String
     ) {
@@ -70,7 +70,7 @@ public struct SwitchDeclaration: Sendable {
         }
     }
 
-    /// Whether the switch can be set to that.
+    /// Whether the switch can have that value.
     public func allows(_ value: String) -> Bool {
         switch domain {
         case .choice(let words): words.contains(value)
@@ -95,7 +95,7 @@ public struct SwitchDeclaration: Sendable {
         value.isEmpty ? [] : value.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
     }
 
-    /// Letters, digits, and what stands between them in names and in addresses of both kinds.
+    /// Letters, digits, and the separators in names and in both kinds of addresses.
     private static func isHostByte(_ byte: UInt8) -> Bool {
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
@@ -116,7 +116,7 @@ public struct SwitchValues: Sendable, Hashable {
         self.values = values
     }
 
-    /// The value of a switch; empty when the vendor declares none of that name.
+    /// The value of a switch; empty when the vendor declares none with that name.
     public subscript(name: String) -> String { values[name] ?? "" }
 
     /// The value of a switch as a case of its type.
@@ -127,7 +127,7 @@ public struct SwitchValues: Sendable, Hashable {
     /// The value of a counting switch; `nil` when it is set to its word.
     public func count(_ name: String) -> Int? { Int(self[name]) }
 
-    /// The value of a switch that is a list of hosts, in lower case, since names of hosts have no case.
+    /// The value of a host list switch, in lower case, since host names are case-insensitive.
     public func hosts(_ name: String) -> [String] { SwitchDeclaration.hosts(self[name]).map { $0.lowercased() } }
 }
 

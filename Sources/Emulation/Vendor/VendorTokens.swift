@@ -7,12 +7,12 @@ public struct TokenKind: Sendable {
     public let name: String
     /// What it is for.
     public let about: String
-    /// Members that an order may have besides `header`, `claims` and `defect`, and what each means.
+    /// Members that a request may have besides `header`, `claims` and `defect`, with their meanings.
     public let members: [(name: String, about: String)]
-    /// Defects of this vendor besides the general ones.
+    /// Defects specific to this vendor, besides the general ones.
     public let defects: [String]
 
-    /// A kind of these parts.
+    /// Creates a kind from its parts.
     public init(name: String, about: String, members: [(name: String, about: String)], defects: [String]) {
         self.name = name
         self.about = about
@@ -21,33 +21,33 @@ public struct TokenKind: Sendable {
     }
 }
 
-/// An order for a token.
+/// A request to mint a token.
 public struct MintRequest: Sendable {
     /// The kind's name.
     public let kind: String
-    /// The order's members, as the control API takes them.
+    /// The request's members, in the control API's format.
     public let members: JSONObject
 
-    /// An order for that kind.
+    /// Creates a request for that kind.
     public init(kind: String, members: JSONObject = [:]) {
         self.kind = kind
         self.members = members
     }
 }
 
-/// A token that was made.
+/// A minted token.
 public struct MintedToken: Sendable {
     /// The token.
     public let token: String
 
-    /// A token of that text.
+    /// Creates a token from its text.
     public init(token: String) {
         self.token = token
     }
 
-    /// The token for programs, with the header and the claims that its text holds: a defect may have changed either.
+    /// The token for programs, with the header and claims read back from its text: a defect may have changed either.
     public var json: JSON {
-        // Its maker knows no limit, and some defects are faults of the encoding.
+        // The minter has no length limit, and some defects are encoding errors.
         let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
         return [
             "token": .string(token), "header": read.header.map(JSON.object) ?? .null,
@@ -56,18 +56,18 @@ public struct MintedToken: Sendable {
     }
 }
 
-/// Why a token cannot be made: what was found in the order and what would be right.
+/// Why a token cannot be minted: what was found in the request and what would be right.
 public struct MintRefusal: Error, CustomStringConvertible {
     /// One sentence for people.
     public let description: String
 
-    /// A refusal with that sentence.
+    /// Creates a refusal with that sentence.
     public init(_ description: String) {
         self.description = description
     }
 }
 
-/// What minting and explaining know of the sandbox they act in.
+/// The sandbox context for minting and explaining.
 public struct TokenSetting<V: Vendor>: Sendable {
     /// The vendor's state.
     public let state: V.State
@@ -78,7 +78,7 @@ public struct TokenSetting<V: Vendor>: Sendable {
     /// The sandbox.
     public let sandbox: SandboxIdentity
 
-    /// A setting of these parts; the standard sandbox of some other start unless it is told.
+    /// Creates a setting from its parts; by default, in the standard sandbox of another start.
     public init(
         state: V.State, moment: Moment, switches: V.Switches,
         sandbox: SandboxIdentity = SandboxIdentity(name: SandboxName.standard, start: "00000000")
@@ -90,16 +90,16 @@ public struct TokenSetting<V: Vendor>: Sendable {
     }
 }
 
-/// What a vendor would say to a token.
+/// A vendor's verdict on a token.
 public struct TokenVerdict<Failure: VendorFailure>: Sendable {
-    /// The kind of token that the vendor takes it for; `nil` when it cannot tell.
+    /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
     public let kind: String?
-    /// The account whose key fits, in words; `nil` when none does.
+    /// The account whose key matches, in words; `nil` when none does.
     public let account: String?
-    /// Every check, and the failure that the first broken one leads to.
+    /// Every check, and the failure that the first broken one causes.
     public let findings: Findings<Failure>
 
-    /// A verdict of these parts.
+    /// Creates a verdict from its parts.
     public init(kind: String?, account: String?, findings: Findings<Failure>) {
         self.kind = kind
         self.account = account

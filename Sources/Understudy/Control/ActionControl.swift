@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Letting something happen to a vendor's state that no client asks for.
+/// Performing actions on a vendor's state that no client requests.
 extension ControlAPI {
     static let actionOperations: [ControlOperation] = [
         ControlOperation(
@@ -43,7 +43,7 @@ extension ControlAPI {
             throw ControlProblem(.notFound, "no-such-action", "\(vendor.identity.id) has no action \(action)\(hint)")
         }
         let members = call.request.body.isEmpty ? [:] : try call.object()
-        // Not on the loop: an action may look through a million events, and others should not wait for it.
+        // Off the event loop: an action may read a million events, and others should not wait for it.
         return .deferred {
             await call.emulator.readings.run {
                 do throws(ActionRefusal) {

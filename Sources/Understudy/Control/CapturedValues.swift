@@ -3,7 +3,7 @@ import JSON
 import Tokens
 import Wire
 
-/// What stands for a variable in exported cases: values that an answer gave and a later call repeats, and tokens.
+/// Variables in exported cases: values from answers that later calls repeat, and tokens.
 struct CapturedValues {
     /// A value in an answer.
     private struct Origin {
@@ -14,14 +14,14 @@ struct CapturedValues {
     private var origins: [String: Origin] = [:]
     private var names: [String: String] = [:]
     private var tokenCount = 0
-    /// The names whose values no answer gives.
+    /// The names whose values no exported answer provides.
     private var lost: Set<String> = []
-    /// The names that are captured from the answer of an entry, with where they stand there.
+    /// The names captured from an entry's answer, with their paths in it.
     private(set) var captures: [Int: [(name: String, path: String)]] = [:]
 
-    /// The values that the answers of these entries gave and later ones repeat.
+    /// Collects the values from the answers of these entries that later entries repeat.
     init(of entries: [JournalEntry]) {
-        // What a client said first, no answer gave it.
+        // A value that a client sent first did not come from an answer.
         var said: Set<String> = []
         for (index, entry) in entries.enumerated() {
             let words = Self.words(of: entry.request)
@@ -39,7 +39,7 @@ struct CapturedValues {
         captures[origin.entry, default: []].append((name, origin.path))
     }
 
-    /// ours: a shorter text stands in requests by chance too often, and so many are remembered at most.
+    /// ours: a shorter string occurs in requests by chance too often; the second number limits how many are kept.
     private static let (shortest, most) = (6, 20_000)
 
     private mutating func collect(_ value: JSON, _ path: String, _ index: Int, _ said: Set<String>) {
@@ -56,13 +56,13 @@ struct CapturedValues {
         }
     }
 
-    /// The call of that entry will not be there, nor what it gives and the tokens that were named for it.
+    /// Drops the call of that entry, with the values it would provide and the names of its tokens.
     mutating func forget(givenBy index: Int, tokens: [String]) {
         lost.formUnion((captures[index] ?? []).map(\.name))
         for token in tokens { names[token] = nil }
     }
 
-    /// Whether the text needs what the answer to a call gave that is left out.
+    /// Whether the text needs a value from the answer to a dropped call.
     func needsLost(_ text: String) -> Bool { lost.contains { text.firstRange(of: "{{\($0)}}") != nil } }
 
     /// A fresh name for a token.
@@ -72,10 +72,10 @@ struct CapturedValues {
         return "token\(tokenCount)"
     }
 
-    /// Whether the text stands for a variable at that entry.
+    /// Whether the text has a variable.
     func knows(_ text: String) -> Bool { names[text] != nil }
 
-    /// The text with `{{name}}` in place of what is known.
+    /// The text with `{{name}}` in place of known values.
     func replaced(_ text: String) -> String {
         var result = ""
         var word = ""
@@ -98,14 +98,14 @@ struct CapturedValues {
     private static func words(of request: Request) -> [String] {
         var texts = [request.target, String(decoding: request.body, as: UTF8.self)]
         texts += request.fields.map(\.value)
-        // A claim may repeat what an answer gave, such as the nonce of a challenge.
+        // A claim may repeat a value from an answer, such as the nonce of a challenge.
         texts += HurlPart.tokens(of: request).compactMap(claims(of:))
         return texts.flatMap { text in
             text.unicodeScalars.split { !isInWord($0) }.map { String($0) }.filter { $0.utf8.count >= shortest }
         }
     }
 
-    /// What a token says of itself, as JSON.
+    /// The claims of a token, as JSON.
     private static func claims(of token: String) -> String? {
         CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient).claims.map {
             JSON.object($0).text

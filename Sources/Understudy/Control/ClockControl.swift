@@ -21,9 +21,9 @@ extension ControlAPI {
         .ready(.json(json(call.sandbox.clock)))
     }
 
-    /// Freezes, sets, moves and releases the clock, as far as the content asks for each.
+    /// Freezes, sets, moves and releases the clock, as the content requests.
     ///
-    /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the moment that was named.
+    /// Freezing comes first, so that a clock that is set and frozen at once shows exactly the given moment.
     @Sendable static func setClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("now", "advance", "freeze")
         let isReleased = body.object["now"] == .null
@@ -52,7 +52,7 @@ extension ControlAPI {
 
     private static let momentForm = "Unix seconds, an RFC 3339 time, or null for the machine's time"
 
-    /// Gives a sandbox with a seed the machine's time as well, until it is reset.
+    /// Returns to the machine's time, even in a sandbox with a seed, until it is reset.
     @Sendable static func releaseClock(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(json(call.sandbox.adjustClock { $0.release() })))
     }

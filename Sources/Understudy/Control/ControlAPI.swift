@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// The calls below `/_understudy/` by which tests and people steer a sandbox.
+/// The calls below `/_understudy/` with which tests and people control a sandbox.
 ///
 /// They need no vendor's token and never appear in the journal.
 struct ControlAPI: Sendable {
@@ -11,7 +11,7 @@ struct ControlAPI: Sendable {
     private var access: ControlAccess { emulator.controlAccess }
     let operations: [ControlOperation]
     private let table: RouteTable?
-    /// The port at which the vendors are, where the control API has a port of its own.
+    /// The vendors' port, when the control API has a port of its own.
     private let vendorPort: Int?
     /// The methods of the paths without parameters.
     private let literals: [String: [HTTPRequest.Method]]
@@ -26,25 +26,25 @@ struct ControlAPI: Sendable {
         let identity = VendorIdentity(
             id: "understudy", title: "Understudy", prefixes: [ControlOperation.prefix],
             pathRules: PathRules(repeatedSlashes: .collapse, ignoresTrailingSlash: true))
-        // The operations are a constant whose paths differ, as its test shows.
+        // The operations are a constant whose paths differ, as a test verifies.
         table = try? RouteTable([
             RouteTable.Member(identity: identity, routes: operations.map { ($0.id, [$0.endpoint]) })
         ])
     }
 
-    /// Whether a request is for the control API, or a browser's for the page.
+    /// Whether a request is for the control API, or a browser's request for the page.
     static func owns(_ request: Request) -> Bool {
         request.targetBegins(with: "/_understudy/")
             || request.targetBegins(with: "/_understudy") && request.path == ControlOperation.prefix
             || Page.isFrontDoor(request)
     }
 
-    /// The operation that a request means.
+    /// The operation that a request matches.
     func match(_ request: Request) -> RouteTable.Match { table?.match(request.method, request.path) ?? .unowned }
 
-    /// The longest content that the call takes.
+    /// The longest content that the call accepts.
     func bodyLimit(for request: Request, at match: RouteTable.Match) -> Int {
-        // Whoever will be refused need not fill the memory first.
+        // A request that will be refused need not fill the memory first.
         guard case .route(_, let index, _) = match, operations[index].content?.isState == true,
             access.hasToken(request), isAdmitted(request)
         else { return Pipeline.standardBodyLimit }
@@ -64,7 +64,7 @@ struct ControlAPI: Sendable {
         + settingsOperations + tokenOperations + faultOperations + scenarioOperations + actionOperations
         + sandboxOperations + stateOperations + keyOperations
 
-    /// The answer to a control call in the sandbox of that name, which is made when a call needs it that nothing refuses.
+    /// The answer to a control call in the sandbox of that name, created only when an accepted call needs it.
     func answer(_ request: Request, at match: RouteTable.Match, in sandbox: String) -> Answer {
         do throws(ControlProblem) {
             try access.check(request)
@@ -94,7 +94,7 @@ struct ControlAPI: Sendable {
 
     /// The methods of the path, if it is one without parameters.
     ///
-    /// Such a path hides the one with a parameter beside it, as OpenAPI 3.1 section 4.8.8 has it.
+    /// Such a path takes precedence over one with a parameter, as OpenAPI 3.1 section 4.8.8 specifies.
     private func literalMethods(_ request: Request) -> [HTTPRequest.Method]? {
         literals["/" + request.path.split(separator: "/").joined(separator: "/")]
     }
@@ -122,12 +122,12 @@ struct ControlAPI: Sendable {
                 )
             }
             let sandbox = SelectedSandbox(name, of: emulator.sandboxes)
-            // A test that only reads the journal, or mints, uses its sandbox just as well; a probe does not.
+            // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
             if !operation.isOpen { sandbox.existing?.touch() }
             let call = try ControlCall(
                 request, at: operation, parameters, in: sandbox, of: emulator, with: operations, vendorPort: vendorPort)
             let answer = try operation.handler(call)
-            // Kept from here on and not from where the work begins: until then it could grow old.
+            // Kept from here on, not from the start of the work: until then it could expire.
             guard case .deferred(let work) = answer, let pinned = sandbox.existing else { return answer }
             return .deferred { await pinned.whileUsed(work) }
         } catch {
@@ -135,14 +135,14 @@ struct ControlAPI: Sendable {
         }
     }
 
-    /// The answer with what each carries and without secrets, which is counted as soon as it is there.
+    /// The answer with common fields and without secrets, counted as soon as it is available.
     private func counted(_ operation: Int, _ answer: Answer, in sandbox: String) -> Answer {
         switch answer {
         case .ready(let response): return .ready(finished(response, operation, in: sandbox))
         case .deferred(let work):
             return .deferred {
                 let response = await work()
-                // What there is to hide may just have come with a long state, and what there is to hide it in be as long.
+                // The secrets may just have arrived with a long state, and the answer may be equally long.
                 return await emulator.readings.run { finished(response, operation, in: sandbox) }
             }
         }
@@ -153,7 +153,7 @@ struct ControlAPI: Sendable {
         var response = response
         let isClean = operations.indices.contains(operation) && operations[operation].givesCleanAnswers
         if !isClean || response.status.kind != .successful {
-            // An answer repeats what it was asked, and what clients have sent; a refused call has made no sandbox.
+            // An answer repeats parts of the request and of what clients sent; a refused call has created no sandbox.
             let owner = emulator.sandboxes.existing(sandbox) ?? emulator.sandboxes.standard
             response = response.masked(by: owner.redactor)
         }

@@ -3,22 +3,22 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// A control call at its operation.
+/// A control call, matched to its operation.
 struct ControlCall {
     let request: Request
     let parameters: PathParameters
     private let selected: SelectedSandbox
     let emulator: Emulator
-    /// Every call that there is.
+    /// All operations.
     let operations: [ControlOperation]
-    /// The port at which the vendors are; `nil` when it is that of the call.
+    /// The vendors' port; `nil` when it is that of the call.
     let vendorPort: Int?
-    /// The parameters of the query, each at most once and among those that the operation declares.
+    /// The query parameters, each at most once and declared by the operation.
     let query: Fields<ControlFields>
 
-    /// A call at its operation.
+    /// Creates a call of its operation.
     ///
-    /// - Throws: a problem when the query has a parameter that the operation does not declare, or one twice.
+    /// - Throws: a problem when the query has a parameter that the operation does not declare, or has one twice.
     init(
         _ request: Request, at operation: ControlOperation, _ parameters: PathParameters,
         in selected: SelectedSandbox, of emulator: Emulator, with operations: [ControlOperation], vendorPort: Int?
@@ -32,10 +32,10 @@ struct ControlCall {
         query = try Self.query(of: request, operation.query)
     }
 
-    /// The sandbox that the request selects, made if there is none. A call that will be refused should not ask for it.
+    /// The sandbox that the request selects, created if needed. A call that will be refused should not read it.
     var sandbox: Sandbox { selected.sandbox }
 
-    /// The sandbox that the request selects; `nil` if there is none.
+    /// The sandbox that the request selects; `nil` if it does not exist.
     var existingSandbox: Sandbox? { selected.existing }
 
     /// The name of the sandbox that the request selects.
@@ -48,14 +48,14 @@ struct ControlCall {
         return object
     }
 
-    /// The content, which must be a JSON object with no other members than these.
+    /// The content, which must be a JSON object with only these members.
     func body(_ allowed: String...) throws(ControlProblem) -> Fields<ControlFields> {
         let object = try object()
         try check(object, allowed)
         return Fields(object)
     }
 
-    /// Refuses members other than these.
+    /// Refuses all but these members.
     func check(_ object: JSONObject, _ allowed: [String]) throws(ControlProblem) {
         try Fields<ControlFields>(object).read { $0.refuseUnknown(allowed) }
     }
@@ -76,7 +76,7 @@ struct ControlCall {
         return Fields(queryOf: request)
     }
 
-    /// The index of the vendor of that id.
+    /// The index of the vendor with that id.
     func vendor(_ id: String, _ status: HTTPResponse.Status = .notFound) throws(ControlProblem) -> Int {
         guard let index = emulator.vendor(id) else {
             let hint = Nearest.hint(to: id, among: emulator.vendors.map(\.identity.id))
@@ -86,7 +86,7 @@ struct ControlCall {
         return index
     }
 
-    /// Reads a value by the code that reads fixtures.
+    /// Reads a value with the code that reads fixtures.
     func read<Value>(
         _ value: JSON, _ read: (FixtureNode) throws(FixtureProblem) -> Value
     ) throws(ControlProblem) -> Value {

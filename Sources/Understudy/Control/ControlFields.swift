@@ -24,12 +24,12 @@ enum ControlFields: FieldDialect {
 }
 
 extension FieldReader {
-    /// A number from 0 in a query.
+    /// A non-negative number in a query.
     mutating func count(_ name: String) -> Int? {
         value(name, expecting: "a whole number") { $0.string.flatMap { Int($0) }.flatMap { $0 >= 0 ? $0 : nil } }
     }
 
-    /// A yes or no in a query.
+    /// A boolean in a query.
     mutating func flag(_ name: String) -> Bool? {
         value(name, expecting: "true or false") { Bool($0.string ?? "") }
     }

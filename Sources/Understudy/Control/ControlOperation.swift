@@ -3,9 +3,9 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// One call of the control API: where it is, what it takes and gives, and what it does.
+/// One call of the control API: its path, input, output and handler.
 struct ControlOperation: Sendable {
-    /// What answers a call.
+    /// The function that answers a call.
     typealias Handler = @Sendable (ControlCall) throws(ControlProblem) -> Answer
 
     /// A parameter of the path or of the query.
@@ -22,30 +22,30 @@ struct ControlOperation: Sendable {
         }
     }
 
-    /// What a call takes as its content.
+    /// The content that a call accepts.
     struct Content: Sendable {
         let schema: JSON
         /// Whether a call without content is refused.
         let isRequired: Bool
-        /// Whether it is a vendor's state, which may be longer than what other calls take.
+        /// Whether it is a vendor's state, which may be longer than other content.
         var isState = false
 
-        /// Content that a call must have.
+        /// Content that a call requires.
         static func required(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true) }
-        /// A vendor's state, which a call must have.
+        /// A vendor's state, which a call requires.
         static func state(_ schema: JSON) -> Content { Content(schema: schema, isRequired: true, isState: true) }
         /// Content that a call may have.
         static func optional(_ schema: JSON) -> Content { Content(schema: schema, isRequired: false) }
     }
 
-    /// What a call gives: the status, what that means, and what the content looks like.
+    /// A call's result: the status, its meaning, and the form of the content.
     struct Outcome: Sendable {
         let status: HTTPResponse.Status
         let about: String
         /// The JSON Schema of the content; `nil` when it has none.
         let schema: JSON?
         let mediaType: String
-        /// Whether it can also be text, as the query of the call has it.
+        /// Whether it can also be text, depending on the call's query.
         var isAlsoText = false
 
         init(_ status: HTTPResponse.Status, _ about: String, _ schema: JSON?, mediaType: String = "application/json") {
@@ -60,7 +60,7 @@ struct ControlOperation: Sendable {
             Outcome(.ok, about, schema.reference)
         }
 
-        /// 200 with JSON of that schema, or text where the query asks for a form that is text.
+        /// 200 with JSON of that schema, or text when the query asks for a text form.
         static func forms(_ about: String, _ schema: NamedSchema) -> Outcome {
             var outcome = json(about, schema)
             outcome.isAlsoText = true
@@ -71,7 +71,7 @@ struct ControlOperation: Sendable {
         static let done = Outcome(.noContent, "Done.", nil)
     }
 
-    /// What the control API's own path begins with.
+    /// The prefix of all control API paths.
     static let prefix = "/_understudy"
 
     /// The stable name, such as `clock.set`.
@@ -79,20 +79,20 @@ struct ControlOperation: Sendable {
     let endpoint: Endpoint
     /// What it does, in one line.
     let summary: String
-    /// What is to be said of parameters of the path; those that are left out are plain strings.
+    /// Descriptions of path parameters; those without one are plain strings.
     let path: [Parameter]
     /// All parameters that the query may have; the call refuses others.
     let query: [Parameter]
     let content: Content?
-    /// What it gives where nothing is wrong with the call, the usual one first.
+    /// Its results for valid calls, the usual one first.
     let outcomes: [Outcome]
-    /// Whether the content may name something that is not there, and the answer is 404; a path always may.
+    /// Whether the content may name something that does not exist, which is answered with 404; a path always may.
     let mayMiss: Bool
     /// The names of the parameters in the path, in order.
     let pathParameters: [String]
     let handler: Handler
 
-    /// A call of these parts; `path` comes behind ``prefix``.
+    /// Creates a call from its parts; `path` follows ``prefix``.
     init(
         _ id: String, _ method: HTTPRequest.Method, _ path: String, _ summary: String, in parameters: [Parameter] = [],
         query: [Parameter] = [], content: Content? = nil, gives outcomes: Outcome..., mayMiss: Bool = false,
@@ -112,8 +112,8 @@ struct ControlOperation: Sendable {
         self.handler = handler
     }
 
-    /// Whether there is nothing to hide in what it gives: a token that was ordered, the descriptions, which nobody else has a
-    /// part in, and what was masked when it was made.
+    /// Whether its answers contain nothing to hide: a requested token, descriptions that do not include others' data,
+    /// and what was already masked.
     var givesCleanAnswers: Bool {
         [
             "tokens.mint", "openapi", "health", "journal.list", "journal.get", "journal.verify", "vendors.list",
@@ -121,6 +121,6 @@ struct ControlOperation: Sendable {
         ].contains(id)
     }
 
-    /// Whether it never asks for the control token, so that a container's probe needs no secret.
+    /// Whether it never requires the control token, so that a container's probe needs no secret.
     var isOpen: Bool { id == "health" }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// Why a control call, or a request that no vendor sees, is refused; a neutral shape, since no vendor has a say in it.
+/// Why a control call, or a request that reaches no vendor, is refused; in a neutral format, independent of vendors.
 struct ControlProblem: Error {
     let status: HTTPResponse.Status
     /// A stable kebab-case name.

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Making single calls go wrong, once or again and again.
+/// Making calls fail, once or repeatedly.
 extension ControlAPI {
     static let faultOperations: [ControlOperation] = [
         ControlOperation(
@@ -16,14 +16,14 @@ extension ControlAPI {
             "faults.clear", .delete, "/faults", "Disarms all faults.", gives: .done, handler: clearFaults),
     ]
 
-    /// ours: every fault is asked about every call.
+    /// ours: every fault is checked for every call.
     private static let mostFaults = 100
 
     @Sendable static func listFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
         .ready(.json(["faults": .array(call.sandbox.faults)]))
     }
 
-    /// Replaces the armed faults by the one that the content describes, or by the list in its member `faults`.
+    /// Replaces the armed faults with the one that the content describes, or with the list in its member `faults`.
     @Sendable static func setFaults(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.object()
         var faults: [Fault] = []
@@ -60,7 +60,7 @@ extension ControlAPI {
         }
     }
 
-    /// The vendor that is named, else the one that has the route.
+    /// The named vendor, or else the one that has the route.
     private static func vendor(_ object: JSONObject, _ call: ControlCall) throws(ControlProblem) -> any LoadedVendor {
         let vendors = call.emulator.vendors
         if let name = object["vendor"] { return vendors[try call.vendor(name.string ?? name.text, .badRequest)] }
@@ -68,7 +68,7 @@ extension ControlAPI {
             throw call.invalid(
                 "route must name a route, such as addressbook.list, or vendor a vendor, for all its routes")
         }
-        // Of a list the first tells whose it is; the others are then looked for there.
+        // The first route of a list determines the vendor; the others are then looked up there.
         guard let name = route.string ?? route[0]?.string else {
             throw call.invalid("route must name a route, such as addressbook.list, or be a list of names")
         }

@@ -2,13 +2,13 @@ import Emulation
 import JSON
 import Wire
 
-/// Exchanges as HTTP Archive 1.2, which browsers' tools, Charles and Proxyman open.
+/// Exchanges as HTTP Archive 1.2, which browser tools, Charles and Proxyman can open.
 ///
-/// It is made of what the journal shows, so that no secret is in it either.
+/// It is made from what the journal shows, so it contains no secrets either.
 struct HARExport {
     private let entries: [JSON]
 
-    /// The archive of entries as the journal shows them.
+    /// Creates an archive of entries as the journal shows them.
     init(_ entries: [JSON]) {
         self.entries = entries
     }
@@ -23,7 +23,7 @@ struct HARExport {
         ]
     }
 
-    /// Nobody measured how long anything took, which is 0 and not -1: the time of the whole must be a sum.
+    /// No durations are measured: they are 0 rather than -1, since the total must be a sum.
     private static func exchange(_ entry: JSON) -> JSON {
         let comment = ["route", "failure", "reason", "intervention"].compactMap { entry[$0]?.string }
         return [
@@ -82,7 +82,7 @@ struct HARExport {
         message["headers"]?.array?.first { $0[0]?.string?.lowercased() == name }?[1]?.string
     }
 
-    /// A content as text; `nil` when there is none.
+    /// Content as text; `nil` when there is none.
     private static func text(_ body: JSON?) -> String? {
         guard let body, !body.isNull else { return nil }
         return body.string ?? body.text

@@ -3,15 +3,15 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// A sandbox's calls as contract cases that pass when they are run again, from a fresh sandbox on.
+/// A sandbox's calls as contract cases that pass when replayed from a fresh sandbox.
 ///
-/// What the journal masks is not in it. A token is made again, with the defect it had; what an earlier answer gave is taken
-/// from the answer to the same call; a call that holds another secret is left out, and a comment says so.
+/// It omits what the journal masks. A token is minted again, with the defect it had; a value from an earlier answer is
+/// captured from the answer to the same call; a call that contains another secret is left out, and a comment says so.
 struct HurlExport {
     private let entries: [JournalEntry]
     private let call: ControlCall
 
-    /// The cases of these entries.
+    /// Creates the cases of these entries.
     init(_ entries: [JournalEntry], _ call: ControlCall) {
         self.entries = entries
         self.call = call
@@ -22,7 +22,7 @@ struct HurlExport {
         var values = CapturedValues(of: entries)
         var parts = [preparation]
         var moment: Moment?
-        // The vendors whose records are not as they were, since a call that changed them is left out.
+        // The vendors whose records may differ, since a call that changed them was left out.
         var strange: Set<String?> = []
         for (index, entry) in entries.enumerated() {
             var part = HurlPart(entry, masked: MaskedExchange(entry, by: call.sandbox.redactor))
@@ -66,7 +66,7 @@ struct HurlExport {
         """
     }
 
-    /// The profile, and the switches that are not as it has them.
+    /// The profile, and the switches that differ from it.
     private var settings: JSON {
         let settings = call.sandbox.settings
         var switches = JSONObject()
@@ -82,13 +82,13 @@ struct HurlExport {
 }
 
 extension JournalEntry {
-    /// Whether the call may have changed what the vendor remembers.
+    /// Whether the call may have changed the vendor's state.
     fileprivate var changesSomething: Bool {
         request.method != .get && request.method != .head && (200..<300).contains(response.status.code)
     }
 }
 
-/// Why a call cannot be a case.
+/// Why a call cannot become a case.
 struct HurlOmission: Error, CustomStringConvertible {
     let why: String
 

@@ -3,13 +3,13 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// One exported call: the calls that prepare it, and itself with what is expected of its answer.
+/// One exported call: the calls that prepare it, and the call itself with the expected answer.
 struct HurlPart {
     private let entry: JournalEntry
     private let masked: MaskedExchange
-    /// The compact tokens of the request as they came.
+    /// The compact tokens of the request, as sent.
     private let tokens: [String]
-    /// Those of them for which it has a call that makes them.
+    /// The tokens that it has a minting call for.
     private(set) var named: [String] = []
 
     init(_ entry: JournalEntry, masked: MaskedExchange) {
@@ -18,19 +18,19 @@ struct HurlPart {
         tokens = Self.tokens(of: entry.request)
     }
 
-    /// What people call it.
+    /// A title for people.
     var title: String {
         let words = [entry.record.route ?? masked.path, entry.record.failure].compactMap(\.self)
         return "entry \(entry.id), \(words.joined(separator: ", "))"
     }
 
-    /// The fields that belong to a connection, a client's library or the sandbox.
+    /// The fields that belong to the connection, the client's library or the sandbox.
     private static let left: Set<String> = [
         "host", "content-length", "connection", "accept-encoding", "user-agent", "transfer-encoding", "expect",
         "x-understudy-sandbox", "sec-fetch-site", "sec-fetch-mode", "sec-fetch-dest", "keep-alive",
     ]
 
-    /// The calls that make the tokens it needs.
+    /// The calls that mint the tokens it needs.
     ///
     /// - Throws: why it cannot be repeated.
     mutating func prepare(
@@ -69,7 +69,7 @@ struct HurlPart {
         """
     }
 
-    /// Refuses a call with a secret besides its tokens.
+    /// Refuses a call that contains a secret other than its tokens.
     private func checkSecrets() throws(HurlOmission) {
         let body = (try? JSON.parse(entry.request.body))?.text ?? String(decoding: entry.request.body, as: UTF8.self)
         let shownBody = masked.requestBody.isNull ? "" : masked.requestBody.string ?? masked.requestBody.text
@@ -80,7 +80,7 @@ struct HurlPart {
         }
     }
 
-    /// The text with the tokens as they came.
+    /// The text with the tokens as they were sent.
     private func unmasked(_ text: String) -> String {
         tokens.reduce(text) { text, token in
             let signature = token.split(separator: ".", omittingEmptySubsequences: false).last ?? ""
@@ -130,7 +130,7 @@ extension HurlPart {
         return text
     }
 
-    /// Printable, and nothing in it is taken for a variable.
+    /// Whether the text is printable, and cannot be mistaken for a variable.
     private static func isPlain(_ text: String) -> Bool {
         text.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value < 0x7F } && text.firstRange(of: "{{") == nil
     }
@@ -156,7 +156,7 @@ extension HurlPart {
         return "hex,\(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined());"
     }
 
-    /// What must be so again: the words of a refusal, but no numbers, ids and times in them.
+    /// The parts of the answer that must recur: the words of a refusal, but not its numbers, ids and times.
     private var asserts: [String] {
         guard entry.record.failure != nil, let body = (try? JSON.parse(entry.response.body))?.object else { return [] }
         return body.compactMap { member in

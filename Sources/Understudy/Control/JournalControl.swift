@@ -50,11 +50,12 @@ extension ControlAPI {
     @Sendable static func listJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let query = try JournalQuery(call)
         let count = try call.query.read { $0.count("count") } ?? 1
-        // Not on the loop: a journal may hold some megabytes.
+        // Off the event loop: a journal may hold several megabytes.
         let wait = try wait(call) ?? .zero
         return .deferred {
             let journal = call.sandbox.journal
-            // The number first: what comes in between is among the entries, and nobody who asks behind it misses any.
+            // The number is read first: later entries are included, so a caller that continues from this number misses
+            // none.
             let (newest, entries) = await journal.first(within: wait) {
                 (journal.newest, query.entries(in: journal))
             } where: {
@@ -64,7 +65,7 @@ extension ControlAPI {
         }
     }
 
-    /// How long the call may wait; `nil` when it does not ask for that.
+    /// How long the call may wait; `nil` when it does not ask to wait.
     static func wait(_ call: ControlCall) throws(ControlProblem) -> Duration? {
         try call.query.read { query in
             query.value("wait", expecting: "a duration up to 60s, such as 2s") {
@@ -73,7 +74,7 @@ extension ControlAPI {
         }
     }
 
-    /// A mistyped name would look as if nothing had happened.
+    /// Refuses unknown names: a typo would look as if nothing had happened.
     static func checkNames(_ filter: JournalFilter, _ call: ControlCall) throws(ControlProblem) {
         let vendors = call.emulator.vendors
         let named = [
@@ -119,7 +120,7 @@ extension ControlAPI {
         case .json:
             return .ready(.json(MaskedExchange(entry, by: call.sandbox.redactor).json(routes: call.emulator.routes)))
         case .brief: return .ready(.json(entry.brief(call.sandbox.redactor, call.emulator.routes)))
-        // Not on the loop: a token may be made again in twenty ways.
+        // Off the event loop: a token may take twenty minting attempts.
         case .har, .hurl: return .deferred { await call.emulator.readings.run { list([entry], entry.id, form, call) } }
         }
     }
@@ -131,7 +132,7 @@ extension ControlAPI {
 }
 
 extension JournalEntry {
-    /// What a list needs to show of the entry.
+    /// The parts of the entry that a list shows.
     fileprivate func brief(_ redactor: Redactor, _ routes: RouteTable) -> JSON {
         let masked = MaskedExchange(self, by: redactor)
         var json: JSONObject = [

@@ -2,30 +2,30 @@ import Emulation
 import JSON
 import Wire
 
-/// Which entries a call of the journal asks for: those of a filter, and what only the query of a call can say.
+/// Which entries a journal call asks for: a filter, and criteria that only a query has.
 struct JournalQuery {
-    /// In what form entries are given.
+    /// The output format of entries.
     enum Form: String, CaseIterable {
         /// Everything, as JSON.
         case json
-        /// What a list needs, as JSON.
+        /// What a list shows, as JSON.
         case brief
-        /// HTTP Archive 1.2, which browsers and proxies open.
+        /// HTTP Archive 1.2, which browsers and proxies can open.
         case har
-        /// Contract cases that can be run.
+        /// Executable contract cases.
         case hurl
     }
 
     private(set) var filter = JournalFilter()
     private var statusClass: Int?
     private var isRefused: Bool?
-    /// The routes that a pattern means.
+    /// The routes that a pattern matches.
     private var routes: Set<String>?
-    /// How many of the newest entries are meant.
+    /// The number of newest entries to return.
     private var last: Int?
     private(set) var form = Form.json
 
-    /// Reads the query of a call.
+    /// Reads a call's query.
     ///
     /// - Throws: what was found and what would be right.
     init(_ call: ControlCall) throws(ControlProblem) {
@@ -48,7 +48,7 @@ struct JournalQuery {
         readRoute(&query, known)
     }
 
-    /// The form that a call asks for.
+    /// The format that a call asks for.
     static func form(_ call: ControlCall) throws(ControlProblem) -> Form {
         try call.query.read { query in
             query.value("format", expecting: "one of \(Form.allCases.map(\.rawValue).joined(separator: ", "))") {
@@ -57,7 +57,7 @@ struct JournalQuery {
         } ?? .json
     }
 
-    /// `404`, or `4xx` for all that begin so.
+    /// `404`, or `4xx` for all statuses with that first digit.
     private mutating func readStatus(_ query: inout FieldReader) {
         let read = query.value("status", expecting: "a whole number, or a class such as 4xx") {
             Status($0.string ?? "")
@@ -96,7 +96,7 @@ struct JournalQuery {
         routes = found
     }
 
-    /// The entries in a journal that are meant, but for the bound on their number.
+    /// The matching entries in a journal, without the limit on their number.
     func entries(in journal: Journal) -> [JournalEntry] {
         let found = journal.entries(filter)
         return statusClass == nil && isRefused == nil && routes == nil ? found : found.filter(admits)
@@ -109,12 +109,12 @@ struct JournalQuery {
             && routes.map { routes in record.route.map(routes.contains) == true } != false
     }
 
-    /// The newest of them, as many as were asked for.
+    /// The newest of them, as many as requested.
     func newest(of entries: [JournalEntry]) -> [JournalEntry] {
         last.map { Array(entries.suffix($0)) } ?? entries
     }
 
-    /// A moment, or how long ago it is by the sandbox's clock.
+    /// A moment, or how long ago it was by the sandbox's clock.
     private static func moment(_ query: inout FieldReader, _ now: () -> Moment) -> Moment? {
         query.value(
             "since", expecting: "Unix seconds, an RFC 3339 time, or a duration before now such as 5m"

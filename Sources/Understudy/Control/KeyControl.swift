@@ -4,7 +4,7 @@ import JSON
 import Tokens
 import Wire
 
-/// Looking at the keys of issuers, and rotating and breaking them.
+/// Inspecting, rotating and breaking the keys of issuers.
 extension ControlAPI {
     static let keyOperations: [ControlOperation] = [
         ControlOperation(
@@ -76,7 +76,7 @@ extension ControlAPI {
         throw ControlProblem(.notFound, "no-such-issuer", what)
     }
 
-    /// Does a drill; `nil` when it needs a pair.
+    /// Performs a drill; `nil` when it needs a key pair.
     private static func perform(
         _ drill: KeyDrill, _ issuer: String, of index: Int, _ pair: DeferredKeyPair?, _ call: ControlCall
     ) throws(ControlProblem) -> Response? {

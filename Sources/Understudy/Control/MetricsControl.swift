@@ -2,7 +2,7 @@ import HTTPTypes
 import JSON
 import Wire
 
-/// What the server has counted.
+/// The server's metrics.
 extension ControlAPI {
     static let metricsOperations: [ControlOperation] = [
         ControlOperation(

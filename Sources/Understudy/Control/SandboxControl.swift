@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Listing, dropping and resetting sandboxes, and how long they may lie unused.
+/// Listing, deleting and resetting sandboxes, and setting their time to live.
 extension ControlAPI {
     static let sandboxOperations: [ControlOperation] = [
         ControlOperation(
@@ -58,7 +58,7 @@ extension ControlAPI {
 
     @Sendable static func deleteSandbox(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let name = call.parameters["name"]
-        // Not on the loop: to destroy what a sandbox holds takes as long as to make it.
+        // Off the event loop: destroying a sandbox takes as long as creating it.
         return .deferred {
             await call.emulator.readings.run {
                 call.emulator.sandboxes.remove(name)
@@ -83,7 +83,7 @@ extension ControlAPI {
         let rest = sockets > 0 ? nil : timeToLive.map { ($0 - idle).rounded() }
         return [
             "name": .string(sandbox.name), "created_at": .string(sandbox.created.rfc3339),
-            // The machine's clock can be set back.
+            // The machine's clock may have been set back.
             "age_seconds": JSON(max(0, Int(moment.unixSeconds - sandbox.created.unixSeconds))),
             "idle_seconds": JSON(max(0, Int(idle))),
             "ttl_seconds": timeToLive.map { .number(JSONNumber($0)) } ?? .null,

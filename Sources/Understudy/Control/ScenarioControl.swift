@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Activating scenarios, and looking where they stand.
+/// Activating scenarios, and reading their current states.
 extension ControlAPI {
     static let scenarioOperations: [ControlOperation] = [
         ControlOperation(
@@ -35,7 +35,8 @@ extension ControlAPI {
             .json(["active": .array(call.sandbox.activeScenarios), "available": .array(available)]))
     }
 
-    /// Activates the scenario that the content names, or those of the list in its member `scenarios`, the first one first.
+    /// Activates the scenario that the content names, or those in the list of its member `scenarios`, the first one
+    /// first.
     @Sendable static func setScenarios(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("scenario", "state", "scenarios").object
         var chosen: [(scenario: Scenario, state: Int)] = []
@@ -60,7 +61,7 @@ extension ControlAPI {
         return .ready(.empty())
     }
 
-    /// A name, or an object of `scenario` and perhaps the `state` to start in.
+    /// A name, or an object with `scenario` and optionally the `state` to start in.
     private static func scenario(
         _ value: JSON, _ call: ControlCall
     ) throws(ControlProblem) -> (scenario: Scenario, state: Int) {

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Reading and changing profile, switches and seed of a sandbox.
+/// Reading and changing the profile, switches and seed of a sandbox.
 extension ControlAPI {
     static let settingsOperations: [ControlOperation] = [
         ControlOperation(
@@ -18,10 +18,10 @@ extension ControlAPI {
         .ready(.json(json(call.sandbox.settings, call)))
     }
 
-    /// Changes what the content names; `null` takes a switch, a vendor's profile or the seed back.
+    /// Changes the settings that the content names; `null` resets a switch, a vendor's profile or the seed.
     ///
-    /// A seed makes ids and times repeatable: another one than before starts the ids again and stops a clock that shows
-    /// the machine's time. Taking it back leaves the clock where it stands.
+    /// A seed makes ids and times repeatable: a changed one restarts the ids and stops a clock that shows the machine's
+    /// time. Removing the seed leaves the clock as it is.
     @Sendable static func setSettings(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("profile", "switches", "seed").object
         let settings = try call.sandbox.adjustSettings { (settings) throws(ControlProblem) in

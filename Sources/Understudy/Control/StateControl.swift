@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Reading and replacing what a vendor remembers in a sandbox.
+/// Reading and replacing a vendor's state in a sandbox.
 extension ControlAPI {
     static let stateOperations: [ControlOperation] = [
         ControlOperation(
@@ -17,14 +17,14 @@ extension ControlAPI {
             gives: .init(.ok, "The state as it is now.", stateSchema), handler: importState),
     ]
 
-    /// Which members there are is the vendor's affair, and its reader checks each.
+    /// The vendor defines the members, and its reader checks each.
     private static let stateSchema = Schema.object("The vendor's records, in the form of its fixtures.")
-    /// Up to here a loop may read a state itself: it takes a few milliseconds.
+    /// Up to this size a loop may read a state itself: it takes a few milliseconds.
     private static let quickLimit = 64 << 10
 
     @Sendable static func exportState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
-        // Not on the loop: a state may have ten thousands of records.
+        // Off the event loop: a state may have tens of thousands of records.
         return .deferred { await call.emulator.readings.run { export(index, call) } }
     }
 
@@ -32,7 +32,7 @@ extension ControlAPI {
         .json(call.sandbox.vendor(index).export(.whole) ?? [:])
     }
 
-    /// Replaces the state once all of it was read and found right.
+    /// Replaces the state once all of it was read and validated.
     @Sendable static func importState(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let index = try call.vendor(call.parameters["vendor"])
         if call.request.body.count <= quickLimit { return .ready(replaceState(index, call)) }
@@ -44,7 +44,7 @@ extension ControlAPI {
         return .deferred { await call.emulator.imports.run { replaceState(index, call) } }
     }
 
-    /// ours: each that waits holds its content.
+    /// ours: each waiting import holds its content.
     private static let mostWaiting = 16
 
     private static func replaceState(_ index: Int, _ call: ControlCall) -> Response {
@@ -56,7 +56,7 @@ extension ControlAPI {
         }
     }
 
-    /// Reads a state; what is returned puts it in force.
+    /// Reads a state; the returned closure puts it in force.
     private static func readState(_ index: Int, _ call: ControlCall) throws(ControlProblem) -> @Sendable () -> Void {
         let state = JSON.object(try call.object(maximumDepth: Emulator.stateDepth))
         return try call.read(state) { (node) throws(FixtureProblem) in

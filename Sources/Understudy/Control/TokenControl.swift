@@ -54,7 +54,7 @@ extension ControlAPI {
         }
     }
 
-    /// Says of a token what each vendor, or the one that is named, would answer.
+    /// Returns what each vendor, or the named one, would answer to a token.
     @Sendable static func explainToken(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let body = try call.body("token", "vendor", "request").object
         guard let token = body["token"]?.string else { throw call.invalid("token must be a string") }

@@ -2,18 +2,18 @@ import Emulation
 import JSON
 import Tokens
 
-/// How a token like one that came can be made: by what control call, and what to tell it.
+/// How to mint a token like a given one: the control call and its members.
 struct TokenRecipe {
     /// The vendor's id.
     let vendor: String
     /// The kind's name.
     let kind: String
-    /// What the call is told.
+    /// The members of the call.
     let members: JSONObject
 
-    /// The recipe of a token that the vendor would judge as it judged this one; `nil` when none is found.
+    /// The recipe for a token that the vendor would judge as it judged this one; `nil` when none is found.
     ///
-    /// Its signature is secret, so every defect is tried until one is refused for the same reasons.
+    /// The signature is secret, so every defect is tried until one is refused for the same reasons.
     init?(for token: String, of vendor: any LoadedVendor, in cell: any SandboxedVendor, at moment: Moment) {
         let wanted = cell.explain(token, knowing: [:], at: moment)
         guard let kind = vendor.tokenKinds.first(where: { $0.name == wanted.kind }) else { return nil }
@@ -41,7 +41,7 @@ struct TokenRecipe {
         verdict.findings.filter { $0.outcome == .failed }.map(\.check)
     }
 
-    /// Whose key fits, as the order for a token names it: “project a, key b” are its members `project` and `key`.
+    /// The account in the form of a mint request: “project a, key b” becomes the members `project` and `key`.
     private static func account(_ account: String?, for kind: TokenKind) -> JSONObject {
         let words = account?.split { $0 == " " || $0 == "," }.map(String.init) ?? []
         return JSONObject(
@@ -50,7 +50,7 @@ struct TokenRecipe {
             })
     }
 
-    /// All defects of the kind; of missing claims those that the token lacks.
+    /// All defects of the kind; missing-claim defects only for claims that the token lacks.
     private static func defects(
         of kind: TokenKind, _ cell: any SandboxedVendor, _ moment: Moment, lacking claims: JSONObject
     ) -> [String] {

@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// What is emulated, and where each thing is known from.
+/// What is emulated, and where each part is known from.
 extension ControlAPI {
     static let vendorOperations: [ControlOperation] = [
         ControlOperation(
@@ -60,7 +60,7 @@ extension ControlAPI {
     @Sendable static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
         let moment = call.existingSandbox?.now ?? call.emulator.machine()
-        // Fixtures of one's own may leave a vendor without anything to sign with; then there is none.
+        // Custom fixtures may leave a vendor without a signing key; then there is no sample.
         guard let sample = try? vendor.tokenMinter?.sampleRequest(at: moment) else {
             return .ready(.json(["sample": .null]))
         }

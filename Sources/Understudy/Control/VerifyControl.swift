@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// Asking whether what should have happened did.
+/// Verifying that what should have happened did.
 extension ControlAPI {
     static let verifyOperations: [ControlOperation] = [
         ControlOperation(
@@ -18,7 +18,7 @@ extension ControlAPI {
         let expectation = try call.read(.object(call.object()), JournalExpectation.init)
         try checkNames(expectation.filter, call)
         let journal = call.sandbox.journal
-        // Not on the loop: a journal may hold a thousand contents to be read.
+        // Off the event loop: a journal may hold a thousand bodies to read.
         let wait = try wait(call) ?? .zero
         return .deferred {
             let entries = await journal.first(within: wait) {

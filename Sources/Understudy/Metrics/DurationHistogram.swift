@@ -1,6 +1,6 @@
-/// How many of some durations fell into each span, and how long they were together.
+/// How many durations fell into each bucket, and their sum.
 struct DurationHistogram: Sendable {
-    /// The upper bounds of the spans: from what the machine does by itself to what people wait for.
+    /// The upper bounds of the buckets: from what the machine takes by itself to what people wait for.
     static let bounds: [(nanoseconds: Int, seconds: String)] = [
         (50_000, "0.00005"), (100_000, "0.0001"), (250_000, "0.00025"), (500_000, "0.0005"), (1_000_000, "0.001"),
         (2_500_000, "0.0025"), (5_000_000, "0.005"), (10_000_000, "0.01"), (25_000_000, "0.025"), (50_000_000, "0.05"),
@@ -8,7 +8,7 @@ struct DurationHistogram: Sendable {
         (2_500_000_000, "2.5"), (5_000_000_000, "5"), (10_000_000_000, "10"),
     ]
 
-    /// By span, the last one without a bound.
+    /// By bucket, the last one without a bound.
     private var counts = [Int](repeating: 0, count: bounds.count + 1)
     private(set) var nanoseconds = 0
 
@@ -19,16 +19,16 @@ struct DurationHistogram: Sendable {
         self.nanoseconds += nanoseconds
     }
 
-    /// Adds what another one has counted.
+    /// Adds the counts of another histogram.
     mutating func add(_ other: DurationHistogram) {
         for index in counts.indices { counts[index] += other.counts[index] }
         nanoseconds += other.nanoseconds
     }
 
-    /// How many durations there were.
+    /// The number of durations.
     var count: Int { counts.reduce(0, +) }
 
-    /// How many durations were up to each bound, `+Inf` included.
+    /// How many durations were at most each bound, including `+Inf`.
     var cumulative: [(bound: String, count: Int)] {
         var sum = 0
         return zip(Self.bounds.map(\.seconds) + ["+Inf"], counts).map { bound, count in

@@ -1,7 +1,7 @@
 import Emulation
 
 extension Emulator {
-    /// The metrics as Prometheus reads them.
+    /// The metrics in the format of Prometheus.
     ///
     /// - Parameter calls: the ids of the control calls, in the order of their indices.
     func metricsText(calls: [String]) -> String {
@@ -59,7 +59,7 @@ extension Emulator {
         }
     }
 
-    /// Without a server there is nothing to be said of connections.
+    /// Without a server there are no connections to report.
     private func writeOccupancy(to text: inout MetricsText) {
         let servers = metrics.occupancies
         guard !servers.isEmpty else { return }

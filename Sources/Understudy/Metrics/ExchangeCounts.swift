@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Which exchanges are counted together, as indices, so that a request makes no text.
+/// Groups exchanges for counting, by indices, so that a request creates no strings.
 struct ExchangeLabel: Hashable, Sendable, Comparable {
-    /// The index of nobody and of nothing.
+    /// The index for no vendor, route or failure.
     static let none = -1
 
     var vendor: Int
@@ -20,7 +20,7 @@ struct ExchangeLabel: Hashable, Sendable, Comparable {
     }
 }
 
-/// Which control calls are counted together.
+/// Groups control calls for counting.
 struct ControlCallLabel: Hashable, Sendable, Comparable {
     /// The operation's index, or ``ExchangeLabel/none``.
     var operation: Int
@@ -31,18 +31,18 @@ struct ControlCallLabel: Hashable, Sendable, Comparable {
     }
 }
 
-/// What has been counted.
+/// The counts so far.
 struct ExchangeCounts: Sendable {
     private(set) var exchanges: [ExchangeLabel: Int] = [:]
     private(set) var controlCalls: [ControlCallLabel: Int] = [:]
-    /// By vendor, the last one for what nobody owns.
+    /// By vendor, the last one for paths that no vendor owns.
     private(set) var durations: [DurationHistogram]
 
     init(vendorCount: Int) {
         durations = Array(repeating: DurationHistogram(), count: vendorCount + 1)
     }
 
-    /// Counts an exchange and how long it took.
+    /// Counts an exchange and its duration.
     mutating func record(_ label: ExchangeLabel, nanoseconds: Int) {
         exchanges[label, default: 0] += 1
         durations[label.vendor == ExchangeLabel.none ? durations.count - 1 : label.vendor].record(nanoseconds)
@@ -53,7 +53,7 @@ struct ExchangeCounts: Sendable {
         controlCalls[label, default: 0] += 1
     }
 
-    /// Adds what others have counted.
+    /// Adds other counts.
     mutating func add(_ other: ExchangeCounts) {
         exchanges.merge(other.exchanges, uniquingKeysWith: +)
         controlCalls.merge(other.controlCalls, uniquingKeysWith: +)
@@ -61,7 +61,7 @@ struct ExchangeCounts: Sendable {
     }
 }
 
-/// What some threads have counted, behind a lock that hardly ever two of them want.
+/// The counts of some threads, protected by a lock that is hardly ever contended.
 final class CountingPlace: Sendable {
     let counts: Mutex<ExchangeCounts>
 

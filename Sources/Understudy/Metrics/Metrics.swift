@@ -2,18 +2,18 @@ import Emulation
 import HTTPEngine
 import Synchronization
 
-/// Counts what the server answers and how long that takes, for all sandboxes together; nothing but its end clears it.
+/// Counts the server's answers and their durations, for all sandboxes together, until the process ends.
 ///
-/// Every thread counts in a place of its own, and the places are added up when somebody asks: a count that all loops
-/// share would cost each request more than the counting.
+/// Every thread counts in its own place, and the places are added up on reading: a counter shared by all loops would
+/// cost each request more than the counting itself.
 final class Metrics: Sendable {
-    /// Where an exchange is counted.
+    /// The group in which an exchange is counted.
     struct Place {
         var vendor = ExchangeLabel.none
         var route = ExchangeLabel.none
     }
 
-    /// A vendor as the counts name it.
+    /// A vendor as the metrics name it.
     struct Vendor: Sendable {
         let id: String
         let routes: [String]
@@ -36,10 +36,10 @@ final class Metrics: Sendable {
     private let places: [CountingPlace]
     private let servers = Mutex<[ServerOccupancy]>([])
 
-    /// Counts of nothing yet.
+    /// Creates empty counts.
     init(vendors: [any LoadedVendor]) {
         self.vendors = vendors.map(Vendor.init)
-        // The loops have one each, and so have the threads on which deferred answers end.
+        // One for each loop, and one for each thread where deferred answers end.
         places = (0..<2 * ServerConfiguration.coreCount).map { _ in CountingPlace(vendorCount: vendors.count) }
     }
 
@@ -54,19 +54,19 @@ final class Metrics: Sendable {
         ownPlace.counts.withLock { $0.record(label, nanoseconds: nanoseconds) }
     }
 
-    /// Counts a control call at the operation of that index.
+    /// Counts a control call of the operation with that index.
     func countControlCall(_ operation: Int, status: Int) {
         ownPlace.counts.withLock { $0.record(ControlCallLabel(operation: operation, status: status)) }
     }
 
     private var ownPlace: CountingPlace { places[ThreadNumber.current % places.count] }
 
-    /// Takes a server's connections into account.
+    /// Includes a server's connections.
     func observe(_ server: ServerOccupancy) {
         servers.withLock { $0.append(server) }
     }
 
-    /// How busy the servers are that ask here.
+    /// The occupancy of the servers that use this emulator.
     var occupancies: [ServerOccupancy] { servers.withLock { $0 } }
 
     /// All counts together.

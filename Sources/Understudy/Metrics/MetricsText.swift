@@ -1,6 +1,6 @@
 /// Text in the exposition format of Prometheus, version 0.0.4.
 struct MetricsText {
-    /// What a family of samples shows.
+    /// The kind of metric that a family contains.
     enum Kind: String {
         case counter
         case gauge

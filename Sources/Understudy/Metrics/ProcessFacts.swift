@@ -6,14 +6,14 @@ import Emulation
     import Glibc
 #endif
 
-/// What the system knows of this process.
+/// What the system reports about this process.
 struct ProcessFacts {
     /// When the process was started.
     let start: Moment
-    /// The memory that it has in use now.
+    /// The memory in use now.
     let residentBytes: Int
 
-    /// What Linux says in `/proc`; `nil` elsewhere.
+    /// Reads the facts from Linux' `/proc`; `nil` elsewhere.
     init?() {
         #if os(Linux)
             guard let words = Self.status(), words.count > 21, let ticks = Double(words[19]), let pages = Int(words[21])
@@ -30,7 +30,8 @@ struct ProcessFacts {
     }
 
     #if os(Linux)
-        /// The words of `/proc/self/stat` behind the program's name, which may hold blanks: the third field comes first.
+        /// The words of `/proc/self/stat` after the program's name, which may contain blanks: the third field comes
+        /// first.
         private static func status() -> [Substring]? {
             guard let file = fopen("/proc/self/stat", "r") else { return nil }
             defer { fclose(file) }

@@ -4,7 +4,7 @@
     import Glibc
 #endif
 
-/// Measures time by a clock that nobody can set; quicker to read than the library's, which is asked twice a request.
+/// Measures time by a clock that cannot be set; faster to read than the library's, and read twice per request.
 struct Stopwatch: Sendable {
     private let began = Self.nanoseconds
 

@@ -6,7 +6,7 @@ import Synchronization
     import Glibc
 #endif
 
-/// Numbers the threads that ask, each once, so that each can count in a place of its own.
+/// Numbers threads on first use, so that each can count in its own place.
 enum ThreadNumber {
     private static let last = Atomic(0)
     private static let key: pthread_key_t? = {
@@ -14,7 +14,7 @@ enum ThreadNumber {
         return pthread_key_create(&key, nil) == 0 ? key : nil
     }()
 
-    /// The number of the running thread, from 1; 0 where the system keeps none.
+    /// The number of the current thread, from 1; 0 where the system keeps none.
     static var current: Int {
         guard let key else { return 0 }
         if let number = pthread_getspecific(key) { return Int(bitPattern: number) }

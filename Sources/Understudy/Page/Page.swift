@@ -1,12 +1,13 @@
 import HTTPTypes
 import Wire
 
-/// The page by which people look at the server in a browser: `/_understudy/` and the files that it is made of.
+/// The page for inspecting the server in a browser: `/_understudy/` and the files it consists of.
 ///
-/// They are part of the program, so that no disk is asked, and hold nothing of any sandbox: what the page shows it asks the
-/// control API for, like everybody else. The rules of ``ControlAccess`` are its rules as well.
+/// They are compiled into the program, so nothing is read from disk, and contain no sandbox data: the page reads what
+/// it shows from the control API, like any other client. The rules of ``ControlAccess`` also apply to it.
 enum Page {
-    /// Whether a browser asks at the front door, where no vendor has anything; asked of every request, so the length decides.
+    /// Whether a browser requests the root path, where no vendor has anything; checked for every request, so the length
+    /// decides.
     static func isFrontDoor(_ request: Request) -> Bool {
         request.target.utf8.count == 1 && request.target == "/" && isForBrowser(request)
     }
@@ -14,20 +15,20 @@ enum Page {
     private static let root = ControlOperation.prefix + "/"
     private static let folder = ControlOperation.prefix + "/page/"
 
-    /// The page or a file of it; `nil` when the request is for neither.
+    /// The page or one of its files; `nil` when the request is for neither.
     static func response(to request: Request) -> Response? {
         guard request.method == .get || request.method == .head else { return nil }
         let path = request.path
         switch path {
         case ControlOperation.prefix, "/":
             guard isForBrowser(request) else { return nil }
-            // Relative, so that the prefix that selects a sandbox stays before it.
+            // Relative, so that the prefix that selects a sandbox is kept.
             return Response(status: .seeOther, fields: [.location: "_understudy/"])
         case root:
             guard isForBrowser(request) else { return nil }
             return PageFile.all["index.html"]?.response(to: request)
         default:
-            // By bytes: the health probe comes this way too.
+            // By bytes: the health probe takes this path, too.
             guard path.utf8.starts(with: folder.utf8) else { return nil }
             return PageFile.all[String(path.utf8.dropFirst(folder.utf8.count)) ?? ""]?.response(to: request)
         }
@@ -39,7 +40,7 @@ enum Page {
     }
 }
 
-/// A file of the page, with what goes before it on the wire.
+/// A file of the page, with its header fields.
 struct PageFile: Sendable {
     let bytes: [UInt8]
     private let fields: HTTPFields
@@ -51,12 +52,12 @@ struct PageFile: Sendable {
         let ending = name.split(separator: ".").last ?? ""
         fields = [
             .contentType: Self.types[String(ending)] ?? "application/octet-stream", .contentSecurityPolicy: Self.policy,
-            // A new release is seen at once; what is unchanged is not sent again.
+            // A new release shows at once; unchanged files are not sent again.
             .cacheControl: "no-cache", .eTag: tag, .init("Referrer-Policy") ?? .eTag: "no-referrer",
         ]
     }
 
-    /// The file, or 304 to whoever has it.
+    /// The file, or 304 for a client that already has it.
     func response(to request: Request) -> Response {
         guard request.fields[.ifNoneMatch] != tag else { return Response(status: .notModified, fields: fields) }
         return Response(status: .ok, fields: fields, body: bytes)
@@ -67,19 +68,19 @@ struct PageFile: Sendable {
         "svg": "image/svg+xml",
     ]
 
-    /// Nothing from elsewhere, no script in markup, no markup from texts, and no page around it.
+    /// No external content, no scripts in markup, no markup from strings, and no framing.
     static let policy = """
         default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; \
         form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'
         """
 
-    /// After FNV-1a: it tells versions apart and protects nothing.
+    /// Based on FNV-1a: it distinguishes versions and protects nothing.
     private static func tag(of bytes: [UInt8]) -> String {
         let hash = bytes.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
         return "\"\(String(hash, radix: 16))\""
     }
 
-    /// All of them by name, made when the first is asked for.
+    /// All files by name, created on first use.
     static let all: [String: PageFile] = {
         let files: [(String, [UInt8])] = [
             ("index.html", PackageResources.index_html), ("style.css", PackageResources.style_css),

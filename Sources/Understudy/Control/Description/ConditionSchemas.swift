@@ -1,7 +1,7 @@
 import Emulation
 import JSON
 
-// What an exchange must be like, for faults and for verification.
+// Conditions on exchanges, for faults and for verification.
 extension NamedSchema {
     static let conditionSchemas = [valueMatcher, exchangeCondition]
 
@@ -24,7 +24,7 @@ extension NamedSchema {
 
     private static func each(_ about: String) -> JSON { Schema.map(about, of: valueMatcher.reference) }
 
-    /// The members of a condition, for objects that have others as well.
+    /// The members of a condition, for objects that also have others.
     static let conditionMembers: JSONObject = [
         "method": valueMatcher.reference, "path": valueMatcher.reference,
         "query": each("By parameter of the query."), "header": each("By name, in any case."),

@@ -2,13 +2,13 @@ import Emulation
 import HTTPTypes
 import JSON
 
-/// The control API as OpenAPI 3.1 describes it, made of the operations themselves.
+/// The control API as an OpenAPI 3.1 document, generated from the operations.
 struct ControlDocument {
     let operations: [ControlOperation]
-    /// Whether calls are refused without the control token.
+    /// Whether calls without the control token are refused.
     let asksForToken: Bool
 
-    /// A refusal that any call may meet with the same words.
+    /// A refusal that any call may return with the same text.
     private struct RefusalExample {
         let status: HTTPResponse.Status
         let name: String
@@ -50,7 +50,7 @@ struct ControlDocument {
         ]
     }
 
-    /// Without a control token the server takes any.
+    /// Without a control token, the server accepts any.
     private var security: JSON { asksForToken ? [["controlToken": []]] : [["controlToken": []], [:]] }
 
     private var components: JSONObject {

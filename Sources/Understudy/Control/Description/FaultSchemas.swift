@@ -9,7 +9,7 @@ extension NamedSchema {
         Schema.string(
             "A duration of at most 600 seconds, such as “250ms” or “2s”.", pattern: "^[0-9]+(\\.[0-9]+)?(ms|s|m|h|d)$"))
 
-    // Named, since generators of clients lose objects inside a choice that refer to others.
+    // Named, since client generators lose objects inside a choice that refer to others.
     static let pauseRange = NamedSchema(
         "PauseRange",
         Schema.content(

@@ -1,31 +1,31 @@
 import JSON
 
-/// A JSON Schema to which the description of the control API refers by its name.
+/// A JSON Schema that the control API's description refers to by name.
 struct NamedSchema: Sendable {
-    /// The name, as a type would have it.
+    /// The name, in the style of a type.
     let name: String
     private let make: @Sendable () -> JSON
 
-    /// A schema that is made when somebody asks for the description; the start would pay for all of them otherwise.
+    /// Creates a schema that is built when the description is requested, to keep startup fast.
     init(_ name: String, _ schema: @escaping @autoclosure @Sendable () -> JSON) {
         self.name = name
         make = schema
     }
 
-    /// What it says.
+    /// The schema itself.
     var schema: JSON { make() }
 
-    /// What stands where the schema is meant.
+    /// A reference to the schema.
     var reference: JSON { ["$ref": .string("#/components/schemas/\(name)")] }
 
-    /// All of them; what a call refers to must be among them, as a test shows.
+    /// All schemas; a test verifies that each one a call refers to is included.
     static let all =
         [problem, health, description, vendors, sample] + times + journals + settingsSchemas + conditionSchemas
         + faultSchemas
         + scenarioSchemas + verifySchemas + tokenSchemas + keySchemas + sandboxes
 }
 
-// MARK: - What belongs to no topic
+// MARK: - Shared schemas
 
 extension NamedSchema {
     static let problem = NamedSchema(

@@ -1,8 +1,8 @@
 import JSON
 
-/// The words in which the control API says what its JSON looks like: JSON Schema, draft 2020-12.
+/// Helpers for describing the control API's JSON: JSON Schema, draft 2020-12.
 enum Schema {
-    /// A string, held to a pattern where the code holds it to one.
+    /// A string, with a pattern if the code enforces one.
     static func string(_ about: String, pattern: String? = nil) -> JSON {
         var schema = described("string", about)
         schema["pattern"] = pattern.map(JSON.string)
@@ -43,7 +43,7 @@ enum Schema {
         return .object(schema)
     }
 
-    /// An object whose members have names that are not known beforehand, and values of one kind.
+    /// An object with arbitrary member names and values of one kind.
     static func map(_ about: String, of value: JSON) -> JSON {
         var schema = described("object", about)
         schema["additionalProperties"] = value
@@ -56,31 +56,31 @@ enum Schema {
     /// Any value.
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
-    /// What a call takes: it refuses members that are not named here.
+    /// The input of a call: it refuses members that are not named here.
     static func content(_ about: String, required: [String] = [], _ members: JSONObject) -> JSON {
         var schema = Self.members(about, members, required)
         schema["additionalProperties"] = false
         return .object(schema)
     }
 
-    /// What a call gives: all members are always there but for the optional ones, and more may come with a new release.
+    /// The output of a call: all members are always present except the optional ones, and future releases may add more.
     static func answer(_ about: String, optional: Set<String> = [], _ members: JSONObject) -> JSON {
         .object(Self.members(about, members, members.map(\.name).filter { !optional.contains($0) }))
     }
 
-    /// What a call takes where it leaves further members to somebody else, who may refuse them.
+    /// The input of a call that passes further members on to other code, which may refuse them.
     static func open(_ about: String, _ members: JSONObject) -> JSON {
         .object(Self.members(about, members, []))
     }
 
-    /// The members of both.
+    /// The members of both objects.
     static func joined(_ members: JSONObject, _ others: JSONObject) -> JSONObject {
         others.reduce(into: members) { $0.append($1.name, $1.value) }
     }
 
     /// The schema, or `null`.
     static func nullable(_ schema: JSON) -> JSON {
-        // A type can have its neighbour named beside it; everything else needs a choice.
+        // A type can be extended with `null`; everything else needs a choice.
         guard var object = schema.object, let type = object["type"], object["enum"] == nil else {
             return ["anyOf": [schema, ["type": "null"]]]
         }
@@ -88,7 +88,7 @@ enum Schema {
         return .object(object)
     }
 
-    /// What fits one of several schemas at least.
+    /// A value that matches at least one of several schemas.
     static func either(_ about: String, _ schemas: JSON...) -> JSON {
         ["description": .string(about), "anyOf": .array(schemas)]
     }

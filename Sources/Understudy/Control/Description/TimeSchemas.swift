@@ -4,7 +4,7 @@ import JSON
 extension NamedSchema {
     static let times = [moment, duration, wait, clock, clockChange]
 
-    /// The days of a month are not counted here, but the call counts them.
+    /// The pattern does not check the days of a month, but the call does.
     private static let rfc3339 =
         "[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])[Tt]([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]+)?"
         + "([Zz]|[+-]([01][0-9]|2[0-3]):[0-5][0-9])"
