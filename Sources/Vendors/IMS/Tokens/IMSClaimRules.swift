@@ -1,0 +1,156 @@
+import Emulation
+import JSON
+import Tokens
+
+/// What IMS asks of the claims.
+enum IMSClaimRules {
+    static let all =
+        [IMS.text("sub"), time("exp"), time("nbf"), time("iat")]
+        // Times that look like milliseconds pass when they lie in the future, but mean something else.
+        + ["exp", "nbf", "iat"].map { IMSRule(.milliseconds(in: $0)) }
+        + [beginningPresent, expiry, beginning, lifetime, clientID, audience, tokenUse, tokenID]
+
+    /// Whether a claim holds Unix seconds; `nbf` and `iat` only if present and not both `null`.
+    ///
+    /// Source: that it is a number is documented (seed); the limits are ours.
+    private static func time(_ name: String) -> IMSRule {
+        let isOptional = name != "exp"
+        let source = isOptional ? "seed, JWT Claims: nbf, iat" : "seed, JWT Claims: exp"
+        let check = TokenCheck.claim(name, is: .number, source: source)
+        return IMSRule(
+            check.name, expects: .types(.number), source: source,
+            orFail: isOptional ? [.claimInvalid] : [.claimMissing, .claimInvalid],
+            by: { facts in
+                let isAbsent = !isOptional && facts.compact?.claims?[name]?.isNull ?? true
+                return Refusal(isAbsent ? .claimMissing : .claimInvalid, ["field": .string(name)])
+            }
+        ) { facts, finding in
+            guard let token = facts.token else { return nil }
+            let date = token.compact.date(name)
+            if isOptional, token.beginning == nil || date.form == .absent { return nil }
+            if date.size == .negative, date.isNumber {
+                finding?.found = token.compact.claims?[name].map(Fact.json)
+                finding?.note = "A moment in Unix seconds is not negative."
+                return .failed
+            }
+            let outcome = check.judge(token.compact, &finding)
+            if outcome == .failed, date.form == .numericString {
+                finding?.note = "\(name) is a text that holds a number; write it without quotes."
+            }
+            return outcome
+        }
+    }
+
+    private static let beginningPresent = IMSRule(
+        "not-before-present", expects: .anyOf(["nbf", "iat"]),
+        source: "seed, JWT Claims: either must be present; switch missing-not-before", orFail: [.claimMissing],
+        by: { _ in Refusal(.claimMissing, ["field": "nbf"]) }
+    ) { facts, finding in
+        guard let token = facts.token else { return nil }
+        finding?.found = token.beginning.map(Fact.text) ?? .absent
+        if token.compact.claims == nil { return .notJudged }
+        return token.beginning != nil || facts.switches.missingNotBefore == .accept ? .passed : .failed
+    }
+
+    private static let expiry = IMSRule(
+        "expiry", expects: .text("exp later than now, less the leeway"), source: "seed, JWT Claims: exp",
+        orFail: .tokenExpired
+    ) { facts, finding in
+        let leeway = facts.issuer?.expiryLeeway(facts.switches) ?? facts.switches.expiryLeewaySeconds
+        return facts.compact?.expiry(at: facts.moment.unixSeconds, TimeRules(leeway: Double(leeway)), &finding)
+    }
+
+    private static let beginning = IMSRule(
+        "not-before", expects: .text("nbf, or iat, no later than now, and the leeway"),
+        source: "seed, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
+        by: { Refusal(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
+    ) { facts, finding in
+        guard let token = facts.token, let claim = token.beginning else { return nil }
+        let leeway = facts.issuer?.notBeforeLeeway(facts.switches) ?? facts.switches.notBeforeLeewaySeconds
+        return token.compact.notBefore(
+            at: facts.moment.unixSeconds, claim: claim, TimeRules(leeway: Double(leeway)), &finding)
+    }
+
+    /// A token without a start, which a switch accepts, starts now: otherwise leaving both claims out would bypass the
+    /// limit (ours).
+    private static let lifetime = IMSRule(
+        "lifetime", expects: .text("what the issuer or switch max-lifetime-seconds allows"),
+        source: "seed, Security Recommendations: exp - nbf or exp - iat; from now without both: ours",
+        orFail: .lifetimeTooLong
+    ) { facts, finding in
+        let limit =
+            if let issuer = facts.issuer { issuer.maximumLifetime(facts.switches) } else {
+                facts.switches.maximumLifetimeSeconds
+            }
+        guard let token = facts.token, let maximum = limit else { return nil }
+        let outcome = token.compact.lifetime(
+            atMost: Double(maximum), from: token.beginning.map { .claims([$0]) } ?? .moment(facts.moment.unixSeconds),
+            &finding)
+        guard outcome == .failed else { return outcome }
+        let start = token.beginning.map { "The lifetime counts from \($0)" } ?? "Without nbf and iat it counts from now"
+        finding?.note =
+            token.compact.date("exp").millisecondsRemark(on: "exp")
+            ?? "\(start) to exp; at most \(maximum) s are allowed."
+        return outcome
+    }
+
+    private static let audienceSource = "ours, after the third parties' tokens"
+
+    private static let clientID = IMSRule(
+        "claim-client_id-equals", expects: .text("the audience of the issuer"), source: audienceSource, .ours,
+        orFail: [.audienceMismatch], by: { _ in Refusal(.audienceMismatch, ["field": "client_id"]) }
+    ) { facts, finding in
+        guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
+            issuer.record.tokenUse == "access"
+        else { return nil }
+        let outcome = token.claim("client_id", equals: audience, &finding)
+        if outcome == .failed, finding != nil, let note = facts.audienceNote("client_id") { finding?.note = note }
+        return outcome
+    }
+
+    private static let audience = IMSRule(
+        "audience", expects: .text("the audience of the issuer"), source: audienceSource, .ours,
+        orFail: [.audienceMismatch], by: { _ in Refusal(.audienceMismatch, ["field": "aud"]) }
+    ) { facts, finding in
+        guard let token = facts.compact, let issuer = facts.issuer, let audience = issuer.record.audience,
+            issuer.record.tokenUse != "access"
+        else { return nil }
+        let outcome = token.audience(isOneOf: [audience], &finding)
+        if outcome == .failed, finding != nil, let note = facts.audienceNote("aud") { finding?.note = note }
+        return outcome
+    }
+
+    private static let tokenUse = IMSRule(
+        "claim-token_use-equals", expects: .text("the token_use of the issuer"),
+        source: "ours, after the third party's tokens", .ours, orFail: .tokenUseMismatch
+    ) { facts, finding in
+        guard let token = facts.compact, let issuer = facts.issuer, let use = issuer.record.tokenUse else { return nil }
+        let outcome = token.claim("token_use", equals: use, &finding)
+        if outcome == .failed {
+            finding?.note =
+                "Issuer \(issuer.record.name) takes tokens of token_use \(use); the app sends another one of its provider's tokens."
+        }
+        return outcome
+    }
+
+    private static let tokenID = IMSRule(
+        .claim("jti", is: .nonEmptyString, source: "seed, JWT Claims: jti; the demand ours"), orFail: .jtiMissing
+    ).when { $0.issuer?.record.needsTokenID == true }
+}
+
+extension IMSFacts {
+    /// The issuer with the token's audience, or the claim with the right one.
+    fileprivate func audienceNote(_ name: String) -> String? {
+        guard let issuer, let claims = compact?.claims else { return nil }
+        let names = ["aud", "client_id"].flatMap { claims[$0]?.array ?? [claims[$0] ?? .null] }.compactMap(\.string)
+        let other = name == "aud" ? "client_id" : "aud"
+        if let audience = issuer.record.audience, claims[other]?.string?.hasSameBytes(as: audience) == true {
+            return "It stands in \(other), where \(other == "aud" ? "id" : "access") tokens have it; issuer "
+                + "\(issuer.record.name) takes the other kind."
+        }
+        let owner = judge?.issuers.all.first { candidate in
+            candidate !== issuer && candidate.record.audience.map { names.contains($0) } == true
+        }
+        return owner.map { "That is the audience of issuer \($0.record.name)." }
+    }
+}
