@@ -96,11 +96,13 @@ struct ExportTests {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))
         let world = try await World(on: first)
         try await world.control(.post, "state/rezolve/remove-customer", #"{"entity":"entity123"}"#)
-        let again = #"{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","email":"ada@example.test"}"#
+        let again =
+            #"{"entity":"entity123","partner":"317","partner_entity_id":"user-1001","email":"ada@example.test"}"#
         #expect(try await world.control(.post, "state/rezolve/register-customer", again).status == 200)
         let restarted = try first.restarted()
-        #expect(restarted.emulator.exportState()["sandboxes"] == first.emulator.exportState()["sandboxes"])
-        #expect(!first.emulator.exportState().text.contains("PRIVATE KEY"))
+        let exported = first.emulator.exportState()
+        #expect(restarted.emulator.exportState()["sandboxes"] == exported["sandboxes"])
+        #expect(!exported.text.contains("PRIVATE KEY"))
     }
 
     @Test("a seed's ids go on where they were, and none is given out twice")
