@@ -26,6 +26,19 @@ struct ExportTests {
         #expect(try await world.customer(#""ana@example.test""#).status == 200)
     }
 
+    @Test("a customer of the fixtures that was given another number has it after a restart too")
+    func otherNumber() async throws {
+        let first = try Stage(Emulator(fixtures: Repository.fixtures))
+        let world = try await World(on: first)
+        let exported = try await world.control(.get, "state/bloomreach").text
+        #expect(exported.contains(#""number":1,"#))
+        let put = try await world.control(
+            .put, "state/bloomreach", exported.replacing(#""number":1,"#, with: #""number":77,"#))
+        #expect(put.status == 200)
+        let again = world.moved(to: try first.restarted())
+        #expect(try await again.control(.get, "state/bloomreach").text == put.text)
+    }
+
     @Test("what nobody touched follows the fixtures of the new start")
     func otherFixtures() async throws {
         let first = try Stage(Emulator(fixtures: Repository.fixtures))

@@ -103,6 +103,10 @@ struct ExportTests {
         let exported = first.emulator.exportState()
         #expect(restarted.emulator.exportState()["sandboxes"] == exported["sandboxes"])
         #expect(!exported.text.contains("PRIVATE KEY"))
+        let states = try await (
+            world.control(.get, "state/rezolve"), world.moved(to: restarted).control(.get, "state/rezolve")
+        )
+        #expect(states.0.text == states.1.text)
     }
 
     @Test("a seed's ids go on where they were, and none is given out twice")

@@ -157,12 +157,17 @@ extension RecordTable {
     @inlinable
     mutating func touch() { if overlay.isEmpty { overlay.append(base.untouched) } }
 
-    /// Stores a record: in its position, or at the end.
+    /// Stores a record: in its position, which that of a removed fixture record is again, or at the end.
     @inlinable
     public mutating func store(_ record: Record) {
         let key = record.key
-        let old = self[key]
+        var old = self[key]
         touch()
+        if old == nil, let given = base.records[key] {
+            overlay[0].hidden.remove(key)
+            overlay[0].byteCount += given.memory
+            old = given
+        }
         if let secret = record.secretText, old?.secretText != secret { overlay[0].secrets.add(secret) }
         overlay[0].byteCount += record.memory - (old?.memory ?? 0)
         if let before = overlay[0].records.updateValue(record, forKey: key) { forgetNames(of: before) }
@@ -173,16 +178,10 @@ extension RecordTable {
         if let group = record.group { overlay[0].groups[group, default: InsertionOrder()].append(key) }
     }
 
-    /// Replaces all records that share its key or a name with a record; one that is also in the fixtures takes its
-    /// position there.
+    /// Replaces all records that share its key or a name with a record.
     package mutating func put(_ record: Record) {
         let key = record.key
         for name in record.names { if let other = self.key(named: name), other != key { remove(other) } }
-        if self[key] == nil, isOfFixtures(key) {
-            touch()
-            overlay[0].hidden.remove(key)
-            overlay[0].byteCount += base.records[key]?.memory ?? 0
-        }
         store(record)
     }
 

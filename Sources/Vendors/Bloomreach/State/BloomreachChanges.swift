@@ -50,6 +50,17 @@ struct BloomreachChanges: Sendable {
         customers.sort { $0.customer.number < $1.customer.number }
     }
 
+    /// The changes since `start` for an export, which lists no numbers: a customer with another number than in the
+    /// fixtures counts as changed.
+    init(exporting current: BloomreachCustomerStore, since start: BloomreachCustomerStore) {
+        self.init(of: current, since: start)
+        for (name, number) in numbers where start.owner(of: name) != number {
+            numbers[name] = nil
+            if let customer = current[number] { customers.append(Changed(customer: customer, name: name)) }
+        }
+        customers.sort { $0.customer.number < $1.customer.number }
+    }
+
     /// Whether nothing differs.
     func isEmpty(since start: BloomreachCustomerStore) -> Bool {
         customers.isEmpty && removed.isEmpty && lastNumber == start.lastNumber && lastSequence == start.lastSequence

@@ -33,7 +33,7 @@ extension Bloomreach: RecordedVendor {
                 return BloomreachProjectRecord(project.token, records, changes: nil).json(extent)
             }
             let start = initialState.customers(of: project)
-            let changes = BloomreachChanges(of: records.customers, since: start)
+            let changes = BloomreachChanges(exporting: records.customers, since: start)
             if changes.isEmpty(since: start), records.isQuiet { return nil }
             return BloomreachProjectRecord(project.token, records, changes: changes).json(extent)
         }
