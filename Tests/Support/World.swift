@@ -81,6 +81,11 @@ public struct World: Sendable {
             isJournaled: false)
     }
 
+    /// Deletes the sandbox, for tests whose long journal would push out those of others.
+    public func delete() async throws {
+        try await control(.delete, "sandboxes/" + name)
+    }
+
     /// Sends a request without selecting a sandbox; the answer has no entry.
     public func bare(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""

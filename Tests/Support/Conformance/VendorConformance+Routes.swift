@@ -60,6 +60,7 @@ extension VendorConformance {
             let answer = try await request.send(hostile, in: world)
             if answer.status < 400 {
                 // Each content must meet the original state.
+                try await world.delete()
                 world = try await self.world()
                 request = try await route.request(in: world)
                 before = try await state(world)
@@ -71,6 +72,7 @@ extension VendorConformance {
                 Issue.record("\(id) \(route), \(hostile) was refused, and changed \(before) to \(after)")
             }
         }
+        try await world.delete()
     }
 
     /// The problems of a refusal; empty if it has a shape of its failure and a reason.
