@@ -51,19 +51,19 @@ extension ComapiState {
     /// - Returns: why it was not added.
     fileprivate mutating func add(_ space: ComapiSpaceState) -> String? {
         if spaces[space.id] != nil { return "another space has the id \(space.id.text)" }
-        let old = self
-        self[space.id] = space
         let (profiles, conversations) = (space.profiles.all, space.conversations.all)
-        count(
-            bytes: profiles.reduce(0) { $0 + $1.byteCount }
-                + conversations.reduce(0) { $0 + $1.byteCount + $1.log.byteCount },
-            records: profiles.count + conversations.count)
+        let bytes =
+            profiles.reduce(0) { $0 + $1.byteCount } + conversations.reduce(0) { $0 + $1.byteCount + $1.log.byteCount }
+        let records = profiles.count + conversations.count
+        count(bytes: bytes, records: records)
         do throws(ComapiRefusal) {
             try checkRoom(bytes: 0)
         } catch {
-            self = old
+            // Not by a copy of the state, which would have the next change copy all spaces.
+            count(bytes: -bytes, records: -records)
             return error.reason ?? "there is no room for it"
         }
+        self[space.id] = space
         return nil
     }
 }
