@@ -100,7 +100,8 @@ import Wire
                 return .text("in time")
             }
         })
-        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: handler)
+        let server = try Server(
+            ServerConfiguration(listeners: [.init(port: 0)], loops: 1, limits: .patient), handler: handler)
         server.start()
         let port = server.addresses[0].port
         let client = try await onThread {

@@ -79,7 +79,7 @@ import Wire
             }
         })
         let text = (1...60).map { get("/\($0)") }.joined()
-        #expect(contents(try await exchange(text, handler)) == (1...60).map { "GET /\($0) []" })
+        #expect(contents(try await exchange(text, handler, .patient)) == (1...60).map { "GET /\($0) []" })
     }
 
     @Test func `A client that ended its direction gets its deferred answer`() async throws {

@@ -34,6 +34,16 @@ enum Way: CaseIterable, Sendable {
     }
 }
 
+extension Limits {
+    /// Limits that no client reaches, for tests whose tasks wait long while other tests keep both cores busy.
+    static var patient: Limits {
+        var limits = Limits()
+        (limits.idle, limits.header, limits.body) = (.seconds(300), .seconds(300), .seconds(300))
+        (limits.write, limits.linger) = (.seconds(300), .seconds(300))
+        return limits
+    }
+}
+
 /// Starts a server on a free port, runs `body` against it, and stops it.
 func withServer<Result: Sendable>(
     _ handler: StubHandler = StubHandler(), limits: Limits = Limits(), loops: Int = 2, over way: Way = .clear,
