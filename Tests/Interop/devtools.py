@@ -50,7 +50,7 @@ class Browser:
         self.log = (Path(self.folder.name) / "log").open("w")
         self.process = subprocess.Popen(
             [program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
-             "--no-sandbox", f"--user-data-dir={self.folder.name}/profile", "--remote-debugging-port=0", "about:blank"],
+             "--disable-ipc-flooding-protection", "--no-sandbox", f"--user-data-dir={self.folder.name}/profile", "--remote-debugging-port=0", "about:blank"],
             stdout=self.log, stderr=self.log, start_new_session=True, env={**os.environ, **home})
         self.port = self.await_port()
 
