@@ -1,6 +1,6 @@
 public import Tokens
 
-/// The outcomes of a list of rules: one bit per rule in each of four sets.
+/// The outcomes of a list of rules: one bit per rule in each of three sets.
 public struct RuleOutcomes: Sendable, Hashable {
     /// ours: the maximum length of a list, checked on creation.
     static let mostRules = 64
