@@ -256,13 +256,13 @@ def test_an_entry_says_with_how_many_others_its_answer_is_shared(visit):
     alike = next(each for each in visit.sandbox.control("GET", "vendors")["vendors"][0]["failures"] if each["failure"] == "masked-signature")["lookalikes"]
     assert {"masked-api-key", "masked-no-auth-key", "masked-token-missing", "masked-missing-fields", "masked-other-user"} <= set(alike)
     tab = visit.open(query="entry=1")
-    name = f"One of {len(alike) + 1} reasons that Rezolve does not tell apart"
+    name = f"One of {len(alike) + 1} reasons for the same answer"
     tab.see(name)
     tab.unfold(name)
     tab.see(*(f"{each}: " for each in alike))
     call(visit.sandbox, "expired")
     visit.open(query="entry=2").see("token-expired", "Why:")
-    assert "does not tell apart" not in visit.tabs[-1].text()
+    assert "reasons for the same answer" not in visit.tabs[-1].text()
 
 
 def test_what_an_empty_view_offers_makes_it_full(visit):

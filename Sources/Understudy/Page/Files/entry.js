@@ -67,7 +67,7 @@ function contrast(entry, vendor, about) {
     : h('p', entry.intervention ?? (entry.reason || 'Nothing was kept back.'));
   return h('div.contrast',
     h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body),
-      failure?.lookalikes.length ? fold(`One of ${failure.lookalikes.length + 1} reasons that ${vendor.title} does not tell apart`, () => alike(vendor, failure)) : null),
+      failure?.lookalikes.length ? fold(`One of ${failure.lookalikes.length + 1} reasons for the same answer`, () => alike(vendor, failure)) : null),
     h('section', { 'aria-label': 'It is not told' }, h('h3', 'It is not told'), hidden));
 }
 
