@@ -3,7 +3,7 @@ import Foundation
 import PackageDescription
 
 /// The mounted vendors; a new one needs its name here, its folders and a line in the catalog.
-let vendors = ["Bloomreach", "Comapi", "IMS", "Rezolve"]
+let vendors = ["Bloomreach", "Comapi", "IMS", "Okta", "Rezolve"]
 
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
@@ -33,9 +33,17 @@ let core: [Target] = [
         ])
 ]
 
+/// Libraries of vendors, which apps may use without a server; their names begin with the vendor's.
+let vendorLibraries: [Target] = [
+    .target(
+        name: "OktaValidator", dependencies: ["JSON", "Tokens", "Emulation"], path: "Sources/Vendors/OktaValidator")
+]
+
 let vendorTargets: [Target] = vendors.map { vendor in
     .target(
-        name: vendor, dependencies: ["JSON", "Wire", "Tokens", "Emulation", httpTypes],
+        name: vendor,
+        dependencies: ["JSON", "Wire", "Tokens", "Emulation", httpTypes]
+            + vendorLibraries.filter { $0.name.hasPrefix(vendor) }.map { .target(name: $0.name) },
         path: "Sources/Vendors/\(vendor)")
 }
 
@@ -46,7 +54,7 @@ let mounting: [Target] = [
     .target(
         name: "Understudy",
         dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Fixtures", httpTypes, logging]
-            + vendors.map { .target(name: $0) },
+            + vendors.map { .target(name: $0) } + vendorLibraries.map { .target(name: $0.name) },
         // Part of the program, so that the page is wherever the program is.
         resources: [.embedInCode("Page/Files")]),
     .target(
@@ -57,22 +65,27 @@ let mounting: [Target] = [
         dependencies: [
             "JSON", "Wire", "Emulation", "Understudy", "Tokens", "HTTPEngine", "Contracts", httpTypes, logging,
             .product(name: "ArgumentParser", package: "swift-argument-parser"),
-        ]),
+        ],
+        // What `init` writes.
+        resources: [.embedInCode("Init/Files")]),
 ]
 
 let foundationTests: [Target] = [
     .target(name: "Mutations", path: "Tests/Mutations"),
+    .target(name: "TestKeys", path: "Tests/TestKeys"),
     .testTarget(name: "JSONTests", dependencies: ["JSON", "Mutations"]),
     .testTarget(name: "WireTests", dependencies: ["Wire", httpTypes]),
     .testTarget(name: "HTTPEngineTests", dependencies: ["HTTPEngine", "Wire", "Mutations", "COpenSSL", httpTypes]),
     .executableTarget(
         name: "EngineProbe", dependencies: ["HTTPEngine", "Wire", httpTypes], path: "Tests/EngineProbe"),
-    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations"]),
+    .testTarget(name: "TokensTests", dependencies: ["Tokens", "JSON", "Mutations", "TestKeys"]),
     .testTarget(name: "ContractsTests", dependencies: ["Contracts", "JSON", "Mutations", httpTypes]),
 ]
 
 let tests: [Target] = [
-    .testTarget(name: "UnderstudyCLITests", dependencies: ["UnderstudyCLI", "JSON", "Wire", "HTTPEngine", httpTypes]),
+    .testTarget(
+        name: "UnderstudyCLITests",
+        dependencies: ["UnderstudyCLI", "Understudy", "Emulation", "JSON", "Wire", "Tokens", "HTTPEngine", httpTypes]),
     .target(
         name: "Support",
         dependencies: ["JSON", "Wire", "Tokens", "HTTPEngine", "Emulation", "Understudy", "Contracts", httpTypes],
@@ -97,6 +110,12 @@ let vendorTests: [Target] = vendors.map { vendor in
         ])
 }
 
+let libraryTests: [Target] = [
+    .testTarget(
+        name: "OktaValidatorTests",
+        dependencies: ["OktaValidator", "Emulation", "JSON", "Tokens", "Mutations", "Support", "TestKeys"])
+]
+
 /// Runs the conformance kit against every vendor it lists, with the data that stands beside each vendor's tests.
 let conformance: [Target] = [
     .testTarget(
@@ -118,18 +137,17 @@ let package = Package(
         ? []
         : [
             .executable(name: "understudy", targets: ["UnderstudyCLI"]),
-            .library(name: "Understudy", targets: ["Understudy"]),
             .library(name: "UnderstudyTesting", targets: ["UnderstudyTesting"]),
-            .library(name: "Tokens", targets: ["Tokens"]),
+            .library(name: "OktaValidator", targets: ["OktaValidator"]),
         ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", exact: "1.8.2"),
-        .package(url: "https://github.com/apple/swift-http-types", exact: "1.8.0"),
-        .package(url: "https://github.com/apple/swift-log", exact: "1.16.2"),
-        .package(url: "https://github.com/jpsim/Yams", exact: "6.2.2"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     ],
-    targets: kqueue + foundation + (isFoundationOnly ? [] : core + vendorTargets + mounting)
-        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests + conformance) : [])
+    targets: kqueue + foundation + (isFoundationOnly ? [] : core + vendorTargets + vendorLibraries + mounting)
+        + (hasTests ? foundationTests + (isFoundationOnly ? [] : tests + vendorTests + libraryTests + conformance) : [])
 )
 
 for target in package.targets where target.type == .regular || target.type == .test || target.type == .executable {

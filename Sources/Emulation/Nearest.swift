@@ -1,9 +1,9 @@
 /// Suggests what a mistyped name may have meant.
-public enum Nearest {
+package enum Nearest {
     private static let longest = 64
 
     /// The candidates close to a name, closest first, at most `count`.
-    public static func names(to name: String, among candidates: some Sequence<String>, count: Int = 3) -> [String] {
+    package static func names(to name: String, among candidates: some Sequence<String>, count: Int = 3) -> [String] {
         candidates.map { (candidate: $0, distance: distance(name, $0)) }
             .filter {
                 $0.distance <= max(2, min(name.count, longest) / 3) && $0.distance < max(name.count, $0.candidate.count)
@@ -13,19 +13,19 @@ public enum Nearest {
     }
 
     /// `; did you mean “x”?`, or the candidates themselves when none is close.
-    public static func hint(to name: String, among candidates: [String]) -> String {
+    package static func hint(to name: String, among candidates: [String]) -> String {
         if let nearest = names(to: name, among: candidates, count: 1).first { return "; did you mean “\(nearest)”?" }
         return candidates.isEmpty ? "" : "; known are \(candidates.joined(separator: ", "))"
     }
 
     /// `; known are x, y, z and 3 more`, naming the first few, or a note that there are none; for ids of data, which
     /// can number thousands.
-    public static func known(_ candidates: some Collection<String>) -> String {
+    package static func known(_ candidates: some Collection<String>) -> String {
         candidates.isEmpty ? "; none is known" : "; known are \(list(candidates))"
     }
 
     /// `x, y, z and 3 more`: the first five of the names.
-    public static func list(_ names: some Collection<String>) -> String {
+    package static func list(_ names: some Collection<String>) -> String {
         let more = names.count > 5 ? " and \(names.count - 5) more" : ""
         return names.prefix(5).map(\.shown).joined(separator: ", ") + more
     }
@@ -33,7 +33,7 @@ public enum Nearest {
     /// The number of insertions, deletions and replacements that turn one string into the other.
     ///
     /// Names are short; of longer strings only the beginnings are compared, since the time grows with both lengths.
-    public static func distance(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
+    package static func distance(_ left: some StringProtocol, _ right: some StringProtocol) -> Int {
         let left = left.prefix(longest)
         let right = Array(right.prefix(longest))
         var row = Array(0...right.count)
@@ -52,5 +52,5 @@ public enum Nearest {
 
 extension String {
     /// The text as shown in a reason: at most 100 characters, or a description if it is empty.
-    public var shown: String { isEmpty ? "an empty text" : String(prefix(100)) }
+    package var shown: String { isEmpty ? "an empty text" : String(prefix(100)) }
 }

@@ -5,9 +5,9 @@
 #endif
 
 /// The process's file descriptors; each connection uses one.
-public enum Descriptors {
+package enum Descriptors {
     /// Raises the soft limit to the hard limit; the usual soft limit is far below what a server may need.
-    public static func raiseLimit() {
+    package static func raiseLimit() {
         var limit = rlimit()
         guard getrlimit(kind, &limit) == 0 else { return }
         #if canImport(Darwin)
@@ -22,7 +22,7 @@ public enum Descriptors {
 
     /// Opens missing standard streams, so that no socket or file takes a descriptor to which output for people is
     /// written.
-    public static func fillStandard() {
+    package static func fillStandard() {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
             // `open` returns the lowest free descriptor, which is this one.
             _ = open("/dev/null", O_RDWR)

@@ -1,7 +1,7 @@
 /// An event that the engine handled without its handler.
 public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
     /// The kind of event.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         /// The bytes were not a valid request and got that status.
         case refused(status: Int, reason: String)
         /// A TLS handshake failed.
@@ -9,9 +9,9 @@ public struct EngineNote: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The event.
-    public let event: Event
+    package let event: Event
     /// The client's address without the port.
-    public let remoteAddress: String
+    package let remoteAddress: String
 
     init(_ event: Event, remoteAddress: String) {
         self.event = event

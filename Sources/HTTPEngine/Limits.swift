@@ -1,34 +1,34 @@
 /// Limits on clients, in bytes, counts and time.
-public struct Limits: Sendable {
+package struct Limits: Sendable {
     /// The bytes of a head: request line and field lines. Chunk extensions and trailers together may use the same
     /// amount again.
-    public var headerBytes = 32 * 1024
+    package var headerBytes = 32 * 1024
     /// The number of field lines in a head.
-    public var headerLines = 100
+    package var headerLines = 100
     /// The number of open connections.
     ///
     /// At the limit, others are closed for new ones: first idle or finished connections, then handshakes and unfinished
     /// heads, then clients that send or read slowly, then silent WebSockets; the oldest first among equals. A client
     /// that waits for its answer keeps its connection, unless it has closed its side. If all keep theirs, new clients
     /// wait in the listen queue.
-    public var maximumConnections = 10_000
+    package var maximumConnections = 10_000
     /// The time limit of a TLS handshake.
-    public var handshake: Duration = .seconds(10)
+    package var handshake: Duration = .seconds(10)
     /// How long a connection may stay idle between requests.
-    public var idle: Duration = .seconds(30)
+    package var idle: Duration = .seconds(30)
     /// The time limit of a head, from its first to its last byte.
-    public var header: Duration = .seconds(15)
+    package var header: Duration = .seconds(15)
     /// The time limit of the content, from the end of the head to its last byte.
-    public var body: Duration = .seconds(60)
+    package var body: Duration = .seconds(60)
     /// How long an answer waits for the client to accept more of it.
-    public var write: Duration = .seconds(30)
+    package var write: Duration = .seconds(30)
     /// How long the server keeps reading from a finished connection, so that the client receives the last answer.
-    public var linger: Duration = .seconds(2)
+    package var linger: Duration = .seconds(2)
     /// The bytes that may be queued for a WebSocket's client, also the limit of one message. Beyond it the client gets
     /// what is queued, a close frame with code 1013, and nothing more; a client that does not read is reset after
     /// ``write``.
-    public var webSocketQueueBytes = 1024 * 1024
+    package var webSocketQueueBytes = 1024 * 1024
 
     /// The default limits.
-    public init() {}
+    package init() {}
 }

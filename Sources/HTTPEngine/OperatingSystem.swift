@@ -5,7 +5,7 @@
 #endif
 
 /// System calls other than those on sockets.
-public enum OperatingSystem {
+package enum OperatingSystem {
     /// The cores that are online.
     static var coreCount: Int { Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
 
@@ -22,7 +22,7 @@ public enum OperatingSystem {
 
     /// Runs `body` on a new thread; false when the system has none left.
     @discardableResult
-    public static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+    package static func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
         #if canImport(Darwin)
             var thread: pthread_t?
         #else

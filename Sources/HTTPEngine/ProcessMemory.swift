@@ -4,12 +4,12 @@
 #endif
 
 /// Settings of the process's memory allocator.
-public enum ProcessMemory {
+package enum ProcessMemory {
     /// Returns large buffers to the system as soon as they are freed; call it at the start of a program.
     ///
     /// When glibc first frees a large buffer, it raises its threshold, and from then on keeps buffers of up to 32 MB in
     /// the heap, which hardly ever shrinks. Other allocators need no such hint.
-    public static func returnLargeBuffers() {
+    package static func returnLargeBuffers() {
         #if canImport(Glibc)
             // glibc's initial threshold; set explicitly, it stays fixed.
             _ = mallopt(M_MMAP_THRESHOLD, 128 * 1024)
@@ -21,7 +21,7 @@ public enum ProcessMemory {
     ///
     /// For nearly every thread, glibc reserves 64 MB for allocations and 8 MB for the stack. One heap per loop is no
     /// slower, and 2 MB of stack suffice, since recursion on external input is bounded.
-    public static func reserveLess() {
+    package static func reserveLess() {
         #if canImport(Glibc)
             _ = mallopt(M_ARENA_MAX, Int32(clamping: max(2, ServerConfiguration.coreCount)))
             var attributes = pthread_attr_t()

@@ -1,16 +1,16 @@
 /// A web server: it listens, parses requests strictly by RFC 9112, and sends its handler's answers.
 ///
 /// It listens from the beginning and accepts after ``start()``; it stops at once when released.
-public final class Server: Sendable {
+package final class Server: Sendable {
     /// The addresses that the server listens on, in the order of the configuration.
-    public let addresses: [BoundAddress]
+    package let addresses: [BoundAddress]
 
     private let acceptingMailbox: LoopMailbox
     private let otherMailboxes: [LoopMailbox]
     private let running: RunningLoops
 
     /// Binds and listens; clients that connect before ``start()`` wait.
-    public init(_ configuration: ServerConfiguration, handler: any RequestHandler) throws(ServerError) {
+    package init(_ configuration: ServerConfiguration, handler: any RequestHandler) throws(ServerError) {
         guard !configuration.listeners.isEmpty else { throw .noListener }
         var listeners: [ListeningSocket] = []
         for listener in configuration.listeners { listeners.append(try ListeningSocket(listener)) }
@@ -31,13 +31,13 @@ public final class Server: Sendable {
     deinit { stop(by: .now) }
 
     /// Starts accepting connections.
-    public func start() { acceptingMailbox.post(.accept) }
+    package func start() { acceptingMailbox.post(.accept) }
 
     /// Stops: accepts nothing more, closes idle connections, and finishes what is in flight.
     ///
     /// Unanswered requests are cut off at the limit; of several stops the earliest deadline counts. Returns when all
     /// connections are closed.
-    public func stop(within limit: Duration) async {
+    package func stop(within limit: Duration) async {
         stop(by: .now + limit)
         await waitUntilStopped()
     }
@@ -50,5 +50,5 @@ public final class Server: Sendable {
     }
 
     /// Returns when the server has stopped.
-    public func waitUntilStopped() async { await running.waitUntilEnded() }
+    package func waitUntilStopped() async { await running.waitUntilEnded() }
 }

@@ -1,16 +1,16 @@
 /// A server's listeners, loops and limits.
-public struct ServerConfiguration: Sendable {
+package struct ServerConfiguration: Sendable {
     /// One address to listen on.
-    public struct Listener: Sendable, Hashable {
+    package struct Listener: Sendable, Hashable {
         /// An IPv4 or IPv6 address, or a name, for which an IPv4 address is preferred.
-        public var host: String
+        package var host: String
         /// The port; 0 picks a free one.
-        public var port: Int
+        package var port: Int
         /// The server's TLS identity; `nil` for plain text.
-        public var identity: TLSIdentity?
+        package var identity: TLSIdentity?
 
         /// A listener on that address.
-        public init(host: String = "127.0.0.1", port: Int, identity: TLSIdentity? = nil) {
+        package init(host: String = "127.0.0.1", port: Int, identity: TLSIdentity? = nil) {
             self.host = host
             self.port = port
             self.identity = identity
@@ -18,19 +18,19 @@ public struct ServerConfiguration: Sendable {
     }
 
     /// The addresses to listen on.
-    public var listeners: [Listener]
+    package var listeners: [Listener]
     /// The number of event loops, each on its own thread.
-    public var loops: Int
+    package var loops: Int
     /// Limits on clients.
-    public var limits: Limits
+    package var limits: Limits
 
     /// A configuration with these parts; by default one loop per core.
-    public init(listeners: [Listener], loops: Int = ServerConfiguration.coreCount, limits: Limits = Limits()) {
+    package init(listeners: [Listener], loops: Int = ServerConfiguration.coreCount, limits: Limits = Limits()) {
         self.listeners = listeners
         self.loops = loops
         self.limits = limits
     }
 
     /// The number of cores that this process may use.
-    public static var coreCount: Int { max(1, OperatingSystem.coreCount) }
+    package static var coreCount: Int { max(1, OperatingSystem.coreCount) }
 }

@@ -1,5 +1,5 @@
 /// Why a server cannot start; the description is one line for the user.
-public enum ServerError: Error, Hashable, CustomStringConvertible {
+package enum ServerError: Error, Hashable, CustomStringConvertible {
     /// Another socket listens on the address.
     case portTaken(host: String, port: Int)
     /// The host is neither an address nor a name that resolves to one.
@@ -16,12 +16,12 @@ public enum ServerError: Error, Hashable, CustomStringConvertible {
     case system(call: String, reason: String)
 
     /// What was found and what would be right.
-    public var description: String {
+    package var description: String {
         switch self {
         case .portTaken(let host, let port):
-            "port \(port) at \(host) is taken by another listener; choose another port, or 0 for any free one."
+            "port \(port) at \(host) is already in use; choose another port, or 0 for a free one."
         case .unknownHost(let host):
-            "\"\(host)\" is no address of this machine: give one such as 127.0.0.1, ::1 or 0.0.0.0, or a name that resolves."
+            "\"\(host)\" is not an address of this machine: give one such as 127.0.0.1, ::1 or 0.0.0.0, or a name that resolves."
         case .foreignAddress(let host):
             "\(host) is not an address of this machine: give one that is, or 0.0.0.0 for all of them."
         case .invalidPort(let port):
@@ -29,7 +29,7 @@ public enum ServerError: Error, Hashable, CustomStringConvertible {
         case .notPermitted(let host, let port):
             "no permission to listen on port \(port) at \(host): choose a port from 1024 upwards."
         case .noListener:
-            "there is no address to listen at: give at least one host and port."
+            "there is no address to listen on: give at least one host and port."
         case .system(let call, let reason):
             "the system refused \(call): \(reason)."
         }

@@ -8,9 +8,9 @@ public final class ServerOccupancy: Sendable {
     init() {}
 
     /// The open connections, including WebSockets.
-    public var openConnections: Int { connections.load(ordering: .relaxed) }
+    package var openConnections: Int { connections.load(ordering: .relaxed) }
     /// The open WebSockets.
-    public var openWebSockets: Int { webSockets.load(ordering: .relaxed) }
+    package var openWebSockets: Int { webSockets.load(ordering: .relaxed) }
 
     func connectionOpened() { connections.add(1, ordering: .relaxed) }
     func connectionClosed() { connections.subtract(1, ordering: .relaxed) }

@@ -5,9 +5,9 @@
 #endif
 
 /// The signals that ask a process to end, received synchronously instead of in a handler.
-public enum Signals {
+package enum Signals {
     /// A signal that asks the process to end.
-    public enum Termination: Sendable {
+    package enum Termination: Sendable {
         /// SIGTERM, from a supervisor or container runtime.
         case terminate
         /// SIGINT, from Control-C.
@@ -19,14 +19,14 @@ public enum Signals {
     /// Blocks SIGTERM, SIGINT and SIGHUP for ``waitForTermination()``, and ignores SIGPIPE.
     ///
     /// Call it first, on the main thread: threads inherit their creator's mask.
-    public static func blockTermination() {
+    package static func blockTermination() {
         var signals = termination
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         signal(SIGPIPE, SIG_IGN)
     }
 
     /// Blocks until one of them arrives; requires ``blockTermination()``.
-    public static func waitForTermination() -> Termination {
+    package static func waitForTermination() -> Termination {
         var signals = termination
         var received: Int32 = 0
         while sigwait(&signals, &received) != 0 {}

@@ -49,7 +49,7 @@ extension JSONError.Reason: CustomStringConvertible {
         switch self {
         case .endOfText: "the text ends inside a value"
         case .unexpectedByte(let byte): "unexpected \(Self.name(of: byte))"
-        case .byteOrderMark: "a byte-order mark stands before the text"
+        case .byteOrderMark: "a byte-order mark precedes the text"
         case .invalidUTF8: "a string is not valid UTF-8"
         case .loneSurrogate: "an escape names half of a surrogate pair"
         case .malformedNumber: "malformed number"

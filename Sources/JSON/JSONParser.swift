@@ -3,7 +3,7 @@ extension JSON {
     public static let defaultMaximumDepth = 64
 
     /// The nesting limit for stored values: an import wraps what requests sent, so it may nest deeper than a request.
-    public static let keptDepth = 2 * defaultMaximumDepth
+    package static let keptDepth = 2 * defaultMaximumDepth
 
     /// Reads exactly one value (RFC 8259): UTF-8 without a byte-order mark, surrounded by optional whitespace.
     ///

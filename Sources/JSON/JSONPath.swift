@@ -3,9 +3,9 @@
 /// Supported are the identifiers `$` and `@`, `.name`, `['name']`, `[0]`, `[-1]`, `[1:3]`, `[::2]`, `.*`, `[*]`, lists
 /// such as `[0,'a']`, `..` before each of them, and filters: existence, comparison with `==`, `!=`, `<`, `<=`, `>`,
 /// `>=`, `&&`, `||`, `!` and parentheses. Function extensions (section 2.4), such as `length(@.items)`, are rejected.
-public struct JSONPath: Sendable, Hashable {
+package struct JSONPath: Sendable, Hashable {
     /// The query as written.
-    public let text: String
+    package let text: String
 
     private let query: JSONPathQuery
 
@@ -15,7 +15,7 @@ public struct JSONPath: Sendable, Hashable {
     /// Parses a query.
     ///
     /// - Throws: where the text violates the grammar, and how.
-    public init(_ text: String) throws(JSONPathError) {
+    package init(_ text: String) throws(JSONPathError) {
         guard text.unicodeScalars.count <= Self.maximumLength else {
             throw JSONPathError(
                 path: String(text.unicodeScalars.prefix(40)) + "…", position: Self.maximumLength + 1,
@@ -27,26 +27,26 @@ public struct JSONPath: Sendable, Hashable {
     }
 
     /// A query for one member of the outermost object; the name may contain any characters.
-    public init(member name: String) {
+    package init(member name: String) {
         query = JSONPathQuery(
             start: .root, segments: [JSONPathQuery.Segment(reachesDescendants: false, selectors: [.name(name)])])
         text = name
     }
 
     /// Whether the query can find at most one value (RFC 9535 section 2.3.5.1): it consists of names and indexes only.
-    public var isSingular: Bool { query.isSingular }
+    package var isSingular: Bool { query.isSingular }
 
     /// The values found, in the order of RFC 9535.
     ///
     /// Of members with the same name the first counts, as everywhere in this module. A query that would visit more than
     /// half a million values finds none (ours).
-    public func values(in value: JSON) -> [JSON] {
+    package func values(in value: JSON) -> [JSON] {
         var budget = WorkBudget()
         return values(in: value, within: &budget)
     }
 
     /// The values found within a budget; none when it runs out, which the budget then says.
-    public func values(in value: JSON, within budget: inout WorkBudget) -> [JSON] {
+    package func values(in value: JSON, within budget: inout WorkBudget) -> [JSON] {
         let values = query.values(from: value, root: value, &budget)
         return budget.isSpent ? [] : values
     }
@@ -54,5 +54,5 @@ public struct JSONPath: Sendable, Hashable {
 
 extension JSONPath: CustomStringConvertible {
     /// The query as written.
-    public var description: String { text }
+    package var description: String { text }
 }

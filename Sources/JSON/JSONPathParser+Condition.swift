@@ -2,7 +2,7 @@ extension JSONPathParser {
     /// A filter's condition: comparisons and existence tests joined by `||` and by `&&`, which binds tighter.
     mutating func condition() throws(JSONPathError) -> JSONPathCondition {
         guard depth < Self.maximumDepth else {
-            throw unexpected("conditions lie at most \(Self.maximumDepth) deep inside each other")
+            throw unexpected("conditions nest at most \(Self.maximumDepth) deep")
         }
         depth += 1
         var condition = try conjunction()
@@ -81,7 +81,7 @@ extension JSONPathParser {
             position = start
             throw self.error(
                 word.isEmpty ? peek.map { "“\(String($0))”" } ?? "the end" : "“\(word)”",
-                "here stand “@”, “$”, a string, a number, true, false or null; functions are not understood")
+                "expected “@”, “$”, a string, a number, true, false or null; functions are not supported")
         }
     }
 

@@ -18,7 +18,7 @@ struct JSONPathParser {
         guard take("$") else { throw unexpected("a query begins with “$”") }
         let query = JSONPathQuery(start: .root, segments: try segments())
         guard position == scalars.count else {
-            throw unexpected("after a step stand “.name”, “[…]”, “..” or the end")
+            throw unexpected("a step is followed by “.name”, “[…]”, “..” or the end")
         }
         return query
     }
@@ -49,7 +49,7 @@ struct JSONPathParser {
         let start = position
         while let scalar = peek, Self.isName(scalar, isFirst: position == start) { position += 1 }
         guard position > start else {
-            throw unexpected("here stands “*” or a name of letters, digits and “_”; others are written ['name']")
+            throw unexpected("expected “*” or a name of letters, digits and “_”; write other names as ['name']")
         }
         return .name(text(from: start))
     }
@@ -87,7 +87,7 @@ struct JSONPathParser {
         case let scalar? where Self.beginsIndex(scalar): return try indexOrSlice()
         default:
             throw unexpected(
-                "in brackets stand 'name', an index, a slice such as 1:3, “*” or a filter such as ?@.id=='x'")
+                "brackets contain 'name', an index, a slice such as 1:3, “*” or a filter such as ?@.id=='x'")
         }
     }
 

@@ -8,19 +8,19 @@ public struct WorkBudget: Sendable {
     public static let standardSteps = 500_000
 
     /// The remaining steps.
-    public private(set) var left: Int
+    package private(set) var left: Int
 
     /// A budget of that many steps.
     public init(steps: Int = standardSteps) { left = steps }
 
     /// Whether nothing is left; the result may then be incomplete.
-    public var isSpent: Bool { left <= 0 }
+    package var isSpent: Bool { left <= 0 }
 
     /// Spends steps.
     ///
     /// - Returns: whether any are left.
     @discardableResult
-    public mutating func spend(_ steps: Int = 1) -> Bool {
+    package mutating func spend(_ steps: Int = 1) -> Bool {
         // No count comes near the limits of `Int`. A spent budget stays spent.
         left = max(left - steps, 0)
         return !isSpent
@@ -28,11 +28,11 @@ public struct WorkBudget: Sendable {
 
     /// Spends what reading that many bytes of one text costs.
     @discardableResult
-    public mutating func spend(onBytes count: Int) -> Bool { spend(1 + count / 16) }
+    package mutating func spend(onBytes count: Int) -> Bool { spend(1 + count / 16) }
 
     /// Spends what looking up a member by name costs.
     @discardableResult
-    public mutating func spend(onMemberOf value: JSON) -> Bool {
+    package mutating func spend(onMemberOf value: JSON) -> Bool {
         // The lookup compares lengths by index, which is cheaper than visiting values.
         if case .object(let object) = value { spend(1 + object.count / 16) } else { spend() }
     }
@@ -50,7 +50,7 @@ public struct WorkBudget: Sendable {
     }
 
     /// Spends what visiting a value and all its descendants costs.
-    public mutating func spend(onAllOf value: JSON) {
+    package mutating func spend(onAllOf value: JSON) {
         switch value {
         case .array(let elements):
             guard spend() else { return }

@@ -134,7 +134,7 @@ extension Base64URL.Fault: CustomStringConvertible {
         case .whiteSpace: "white space"
         case .foreignByte(let byte) where (0x21...0x7E).contains(byte): "“\(Character(UnicodeScalar(byte)))”"
         case .foreignByte(let byte): "byte 0x" + String(byte, radix: 16, uppercase: true)
-        case .length(let count): "\(count) characters, which is no whole number of bytes"
+        case .length(let count): "\(count) characters, which is not a whole number of bytes"
         case .unusedBits: "unused bits that are not zero"
         }
     }

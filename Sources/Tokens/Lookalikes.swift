@@ -1,17 +1,17 @@
 internal import JSON
 
 /// Different texts that look the same.
-public enum Lookalikes {
+package enum Lookalikes {
     /// Both texts, with everything except ASCII escaped if they differ but look alike; otherwise unchanged.
     ///
     /// Names and ids are compared byte for byte, so “zoé” in another normalization, a Cyrillic “а” or an invisible
     /// space makes another name.
-    public static func toldApart(_ first: String, _ second: String) -> (String, String) {
+    package static func toldApart(_ first: String, _ second: String) -> (String, String) {
         areAlike(first, second) ? (escaped(first), escaped(second)) : (first, second)
     }
 
     /// Whether two different texts have no reliably visible difference.
-    public static func areAlike(_ first: String, _ second: String) -> Bool {
+    package static func areAlike(_ first: String, _ second: String) -> Bool {
         guard !first.hasSameBytes(as: second) else { return false }
         // In ASCII only spaces and controls are invisible; looking up Unicode properties is slow.
         if first.utf8.allSatisfy(\.isASCII), second.utf8.allSatisfy(\.isASCII) {
@@ -24,7 +24,7 @@ public enum Lookalikes {
     }
 
     /// The text with everything but printable ASCII escaped as in JSON, including spaces at its edges.
-    public static func escaped(_ text: String) -> String {
+    package static func escaped(_ text: String) -> String {
         var result = ""
         let blank: UInt32 = 0x20
         let scalars = Array(text.unicodeScalars)

@@ -1,10 +1,10 @@
 /// Converts between Unix seconds and dates.
-public enum UnixTime {
+package enum UnixTime {
     /// The time in RFC 3339, UTC; a phrase if it needs a year of more than four digits.
     ///
     /// - Parameter alwaysShowsMilliseconds: Whether to show milliseconds even when zero. They are rounded down, so that
     ///   the text is never later than the time.
-    public static func text(of seconds: Double, alwaysShowsMilliseconds: Bool = false) -> String {
+    package static func text(of seconds: Double, alwaysShowsMilliseconds: Bool = false) -> String {
         guard seconds.isFinite else { return "no moment" }
         guard (-62_135_596_800..<253_402_300_800).contains(seconds) else {
             return seconds < 0 ? "before the year 1" : "after the year 9999"
@@ -21,7 +21,7 @@ public enum UnixTime {
     }
 
     /// Unix seconds of a UTC time; the date must exist, the time fields may be negative.
-    public static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Double {
+    package static func seconds(year: Int, month: Int, day: Int, hour: Int, minute: Int, second: Int) -> Double {
         // Years start in March, so that the leap day comes last.
         let marchYear = month > 2 ? year : year - 1
         let marchMonth = (month + 9) % 12

@@ -36,6 +36,32 @@ public enum PercentEncoding {
         }
     }
 
+    /// The same for a query or form in which `+` means a space (`application/x-www-form-urlencoded`).
+    public static func formItems(of text: Substring) -> [(name: String, value: String)] {
+        items(of: text.replacing("+", with: " ")[...])
+    }
+
+    /// Names and values in the form that ``formItems(of:)`` reads (URL Standard section 5.2).
+    package static func form(_ items: [(name: String, value: String)]) -> String {
+        items.map { encoded($0.name) + "=" + encoded($0.value) }.joined(separator: "&")
+    }
+
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var bytes: [UInt8] = []
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: " "): bytes.append(UInt8(ascii: "+"))
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "*"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"):
+                bytes.append(byte)
+            default: bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
     private static func value(of digit: UInt8) -> UInt8? {
         switch digit {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
@@ -60,6 +86,6 @@ extension Request {
         guard type == "application/x-www-form-urlencoded", let text = String(validating: body, as: UTF8.self) else {
             return []
         }
-        return PercentEncoding.items(of: text.replacing("+", with: " ")[...])
+        return PercentEncoding.formItems(of: text[...])
     }
 }

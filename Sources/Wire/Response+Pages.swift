@@ -24,7 +24,10 @@ extension Response {
     ]
 
     /// Forbids pages to show the response in a frame.
+    ///
+    /// A response that says itself who may frame it is left as it is.
     public mutating func refuseFrames() {
+        if fields[.contentSecurityPolicy]?.contains("frame-ancestors") == true { return }
         fields[.frameOptions] = "DENY"
         if fields[.contentSecurityPolicy] == nil { fields[.contentSecurityPolicy] = "frame-ancestors 'none'" }
     }

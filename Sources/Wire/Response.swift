@@ -60,6 +60,26 @@ public struct Response: Sendable {
         Response(status: status, fields: textFields, body: Array(text.utf8))
     }
 
+    /// What a page of a vendor's own consists of.
+    package enum PagePart: String, Sendable {
+        case document = "text/html; charset=utf-8"
+        case style = "text/css; charset=utf-8"
+    }
+
+    /// A part of a page that the vendor itself has made.
+    ///
+    /// - Parameter policy: the value of `Content-Security-Policy`. The page has the origin of the control API, so the
+    ///   policy must let no script run but the vendor's own (decision 0013).
+    package static func page(
+        _ part: PagePart, _ body: [UInt8], policy: String, status: HTTPResponse.Status = .ok
+    ) -> Response {
+        Response(
+            status: status,
+            fields: [
+                .contentType: part.rawValue, .contentSecurityPolicy: policy, .xContentTypeOptions: "nosniff",
+            ], body: body)
+    }
+
     /// A response without content.
     public static func empty(_ status: HTTPResponse.Status = .noContent) -> Response { Response(status: status) }
 

@@ -5,7 +5,7 @@ internal import HTTPTypes
 /// Only valid ones can be created, so nothing else can be accepted.
 public struct WebSocketHandshake: Sendable, Hashable {
     /// Why a request does not open a WebSocket, in the order of the checks.
-    public enum Problem: Error, Hashable, CaseIterable {
+    package enum Problem: Error, Hashable, CaseIterable {
         /// `Upgrade` lacks `websocket`, or `Connection` lacks `upgrade`.
         case notOffered
         /// The method is not GET.
@@ -21,12 +21,12 @@ public struct WebSocketHandshake: Sendable, Hashable {
     }
 
     /// `Sec-WebSocket-Key` as sent.
-    public let key: String
+    package let key: String
     /// The subprotocols that the client offers, in order of preference.
-    public let subprotocols: [String]
+    package let subprotocols: [String]
 
     /// Checks the handshake of a request.
-    public init(_ request: Request) throws(Problem) {
+    package init(_ request: Request) throws(Problem) {
         guard Self.isOffered(in: request.fields) else { throw .notOffered }
         guard request.method == .get else { throw .notGet }
         guard request.version == .http1_1 else { throw .oldHTTP }
@@ -62,7 +62,7 @@ public struct WebSocketHandshake: Sendable, Hashable {
 
 extension WebSocketHandshake.Problem: CustomStringConvertible {
     /// What was found and what was expected.
-    public var description: String {
+    package var description: String {
         switch self {
         case .notOffered: "found no Upgrade to websocket; expected Upgrade: websocket and Connection: Upgrade"
         case .notGet: "found another method; expected GET"
@@ -74,7 +74,7 @@ extension WebSocketHandshake.Problem: CustomStringConvertible {
     }
 
     /// The answer that RFC 6455 and RFC 9110 prescribe; a vendor may have its own.
-    public var response: Response {
+    package var response: Response {
         switch self {
         case .notOffered: Response(status: .upgradeRequired, fields: [.upgrade: "websocket"])
         case .unsupportedVersion:

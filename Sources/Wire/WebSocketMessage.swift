@@ -9,44 +9,44 @@ public enum WebSocketMessage: Sendable, Hashable {
 /// Why a WebSocket ended (RFC 6455 section 7.4).
 public struct WebSocketClosure: Sendable, Hashable {
     /// A close code.
-    public struct Code: RawRepresentable, Sendable, Hashable {
+    package struct Code: RawRepresentable, Sendable, Hashable {
         /// The number.
-        public let rawValue: UInt16
+        package let rawValue: UInt16
 
         /// The code with that number.
-        public init(rawValue: UInt16) { self.rawValue = rawValue }
+        package init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// The connection has served its purpose.
-        public static let normal = Code(rawValue: 1000)
+        package static let normal = Code(rawValue: 1000)
         /// The server shuts down, or gives up on a silent client.
-        public static let goingAway = Code(rawValue: 1001)
+        package static let goingAway = Code(rawValue: 1001)
         /// The peer violates RFC 6455.
-        public static let protocolError = Code(rawValue: 1002)
+        package static let protocolError = Code(rawValue: 1002)
         /// The kind of message is not accepted.
-        public static let unsupportedData = Code(rawValue: 1003)
+        package static let unsupportedData = Code(rawValue: 1003)
         /// A close frame came without a code; never sent.
-        public static let noStatus = Code(rawValue: 1005)
+        package static let noStatus = Code(rawValue: 1005)
         /// The connection ended without a close frame; never sent.
-        public static let abnormal = Code(rawValue: 1006)
+        package static let abnormal = Code(rawValue: 1006)
         /// A text is not UTF-8.
-        public static let invalidPayload = Code(rawValue: 1007)
+        package static let invalidPayload = Code(rawValue: 1007)
         /// The message violates a rule that has no code of its own.
-        public static let policyViolation = Code(rawValue: 1008)
+        package static let policyViolation = Code(rawValue: 1008)
         /// The message is too large.
-        public static let messageTooBig = Code(rawValue: 1009)
+        package static let messageTooBig = Code(rawValue: 1009)
         /// An unexpected condition on the server.
-        public static let internalError = Code(rawValue: 1011)
+        package static let internalError = Code(rawValue: 1011)
         /// The client reads too slowly for the server's buffers, and may reconnect (registered with IANA).
-        public static let tryAgainLater = Code(rawValue: 1013)
+        package static let tryAgainLater = Code(rawValue: 1013)
     }
 
     /// The code.
-    public var code: Code
+    package var code: Code
     /// The reason. At most 123 bytes of UTF-8 are sent, and none with a code that no close frame may carry.
-    public var reason: String
+    package var reason: String
 
     /// A closure with this code and reason.
-    public init(_ code: Code, reason: String = "") {
+    package init(_ code: Code, reason: String = "") {
         self.code = code
         self.reason = reason
     }

@@ -22,8 +22,8 @@ extension HurlReader {
         if begins(with: "```") { return try multiline() }
         if begins(with: "`") { return .text(try oneline(), language: nil) }
         if let bytes = try bytes() { return .bytes(bytes) }
-        if begins(with: "file,") { throw unexpected("files as content are not understood; write the content here") }
-        if begins(with: "<") { throw unexpected("XML stands in a multiline string, between ```xml and ```") }
+        if begins(with: "file,") { throw unexpected("files as content are not supported; write the content here") }
+        if begins(with: "<") { throw unexpected("put XML in a multiline string, between ```xml and ```") }
         guard beginsJSON else { return nil }
         return .json(try json())
     }

@@ -32,7 +32,7 @@ extension HurlReader {
         var seen: Set<String> = []
         while let section = try sectionName() {
             guard seen.insert(section.name).inserted else {
-                throw problem("a second [\(section.name)]; a section stands once in a request", at: section.position)
+                throw problem("a second [\(section.name)]; a section may occur once in a request", at: section.position)
             }
             try readRequestSection(section, into: &request)
         }
@@ -60,7 +60,7 @@ extension HurlReader {
         }
         let url = try template(escapes: nil) { !Self.isInURL($0) }
         if let next = peek, next.value > 0x20, next != "#" {
-            throw unexpected("in a URL stand letters, digits and \(Self.signsOfURLs); all else is percent-encoded")
+            throw unexpected("a URL contains letters, digits and \(Self.signsOfURLs); percent-encode everything else")
         }
         return url
     }
@@ -91,7 +91,8 @@ extension HurlReader {
         var seen: Set<String> = []
         while let section = try sectionName() {
             guard seen.insert(section.name).inserted else {
-                throw problem("a second [\(section.name)]; a section stands once in a response", at: section.position)
+                throw problem(
+                    "a second [\(section.name)]; a section may occur once in a response", at: section.position)
             }
             try readResponseSection(section, into: &response)
         }
@@ -105,7 +106,7 @@ extension HurlReader {
         // The runner speaks HTTP/1.1 only, so there is nothing to compare.
         guard version == "HTTP" || version == "HTTP/1.1" else {
             position = start
-            throw unexpected("expected HTTP or HTTP/1.1; other versions are not spoken")
+            throw unexpected("expected HTTP or HTTP/1.1; other versions are not supported")
         }
     }
 

@@ -109,7 +109,7 @@ extension HurlReader {
             default:
                 position = start
                 _ = skipLines()
-                throw unexpected("expected an option that is understood, “variable” or “skip”")
+                throw unexpected("expected a supported option, “variable” or “skip”")
             }
             try endLine()
         }
@@ -128,12 +128,12 @@ extension HurlReader {
         if peek == "\"" { return .text(try quoted()) }
         let start = position
         let value = try template(escapes: "#:\\/bfnrt", isStop: { !Self.isKey($0) })
-        guard !value.isEmpty else { throw unexpected("expected a value; a text with other signs stands in quotes") }
+        guard !value.isEmpty else { throw unexpected("expected a value; put a text with other characters in quotes") }
         guard case .text(let text)? = value.parts.first else { return .text(value) }
         if value.parts.count == 1, let constant = HurlConstant.of(text) { return .constant(constant) }
         guard !HurlConstant.begins(text) else {
             position = start
-            throw unexpected("a text that begins with a number, true, false or null stands in quotes")
+            throw unexpected("put a text that begins with a number, true, false or null in quotes")
         }
         return .text(value)
     }

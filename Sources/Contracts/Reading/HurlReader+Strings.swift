@@ -62,7 +62,7 @@ extension HurlReader {
         let start = position
         let name = try variableName()
         guard !HurlVariable.functions.contains(name) else {
-            throw problem("found the function \(name); between braces stands the name of a variable", at: start)
+            throw problem("found the function \(name); expected the name of a variable between the braces", at: start)
         }
         skipBlanks()
         guard take("}}") else { throw unexpected("expected “}}” behind the name of a variable") }
@@ -101,7 +101,7 @@ extension HurlReader {
         }
         guard take("/") else { throw problem("the pattern that begins here has no end on its line", at: start) }
         guard (try? Regex(pattern)) != nil else {
-            throw problem("found /\(pattern)/, which is no regular expression that is understood", at: start)
+            throw problem("found /\(pattern)/, which is not a supported regular expression", at: start)
         }
         return .literal(pattern)
     }

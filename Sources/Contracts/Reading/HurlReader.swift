@@ -59,7 +59,7 @@ struct HurlReader {
 
     /// Consumes at least one blank.
     mutating func expectBlank(before what: String) throws(HurlProblem) {
-        guard peek == " " || peek == "\t" else { throw unexpected("expected a blank and \(what)") }
+        guard peek == " " || peek == "\t" else { throw unexpected("expected a space and \(what)") }
         skipBlanks()
     }
 

@@ -11,7 +11,7 @@ struct BodyDifference {
     init(expected: [UInt8], found: [UInt8]) {
         let values = (Self.json(expected), Self.json(found))
         guard let wanted = values.0, let received = values.1 else {
-            message = "the content is another one"
+            message = "the content differs"
             lines = TextDifference.lines(expected: Self.shown(expected), found: Self.shown(found))
             return
         }
@@ -21,8 +21,8 @@ struct BodyDifference {
         } else {
             message =
                 wanted.isEquivalent(to: received)
-                ? "the content is the same JSON, but the order of members or the form of a number is another one"
-                : "the content is another one"
+                ? "the content is the same JSON, but the order of members or the form of a number differs"
+                : "the content differs"
             lines = TextDifference.lines(expected: Self.lines(of: wanted), found: Self.lines(of: received))
         }
     }

@@ -1,8 +1,8 @@
-public import JSON
+package import JSON
 
 extension ContractResult {
     /// The result for programs.
-    public var json: JSON {
+    package var json: JSON {
         [
             "file": .string(file), "passed": .bool(hasPassed),
             "cases": .array(told.map { $0.json }),

@@ -2,15 +2,15 @@ extension ContractResult {
     /// The result for people: one line per case, followed by what was wrong with a failed one.
     ///
     /// Preparing requests appear only when they fail.
-    public var lines: [String] { told.flatMap { $0.lines(in: file) } }
+    package var lines: [String] { told.flatMap { $0.lines(in: file) } }
 
     /// The number of cases per outcome, in one line.
-    public static func summary(of results: [ContractResult]) -> String {
+    package static func summary(of results: [ContractResult]) -> String {
         let cases = results.flatMap(\.told)
         let counts = [
             ("failed", cases.count { !$0.failures.isEmpty }), ("skipped", cases.count { $0.outcome == .skipped }),
             ("not reached", cases.count { $0.outcome == .notReached }),
-            ("control calls left out", results.flatMap(\.cases).count { $0.outcome == .leftOut }),
+            ("control calls skipped", results.flatMap(\.cases).count { $0.outcome == .leftOut }),
         ]
         let passed = cases.count { $0.outcome == .passed }
         let rest = counts.filter { $0.1 > 0 }.map { ", \($0.1) \($0.0)" }.joined()
@@ -20,7 +20,7 @@ extension ContractResult {
 
 extension ContractCase {
     /// The word for the outcome.
-    public var word: String {
+    package var word: String {
         switch outcome {
         case .passed: "ok"
         case .failed: "FAILED"
@@ -42,7 +42,7 @@ extension ContractCase {
 
 extension ContractFailure {
     /// The place, what was wrong, and the difference.
-    public func lines(in file: String) -> [String] {
+    package func lines(in file: String) -> [String] {
         ["    \(file):\(place.line):\(place.column): \(message)"] + difference.map { "      " + $0 }
     }
 }

@@ -1,7 +1,7 @@
 /// Results as JUnit XML for build servers: one suite per file, one test per case.
-public enum JUnitReport {
+package enum JUnitReport {
     /// The XML document.
-    public static func text(_ results: [ContractResult]) -> String {
+    package static func text(_ results: [ContractResult]) -> String {
         let cases = results.flatMap(\.told)
         let duration = results.reduce(Duration.zero) { $0 + $1.duration }
         let suites = results.map(suite).joined()

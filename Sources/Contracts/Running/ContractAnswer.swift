@@ -1,14 +1,14 @@
 /// The answer to a case's request.
-public struct ContractAnswer: Sendable {
+package struct ContractAnswer: Sendable {
     /// The status.
-    public let status: Int
+    package let status: Int
     /// The fields in order.
-    public let fields: [(name: String, value: String)]
+    package let fields: [(name: String, value: String)]
     /// The content.
-    public let body: [UInt8]
+    package let body: [UInt8]
 
     /// An answer with these parts.
-    public init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
+    package init(status: Int, fields: [(name: String, value: String)], body: [UInt8]) {
         self.status = status
         self.fields = fields
         self.body = body
@@ -24,12 +24,12 @@ public struct ContractAnswer: Sendable {
 }
 
 /// Why a case's request has no answer, as a sentence.
-public struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringConvertible {
+package struct ContractSendingProblem: Error, Sendable, Hashable, CustomStringConvertible {
     /// The sentence.
-    public let description: String
+    package let description: String
 
     /// A problem with that description.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }

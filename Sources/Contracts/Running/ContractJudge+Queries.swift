@@ -129,7 +129,7 @@ extension ContractJudge {
             case .text(let template): try variables.text(template)
             }
         do { return try Regex(text).matchingSemantics(.unicodeScalar) } catch {
-            throw ContractFailure(place: place, message: "“\(text)” is no regular expression that is understood")
+            throw ContractFailure(place: place, message: "“\(text)” is not a supported regular expression")
         }
     }
 }

@@ -23,7 +23,7 @@ extension ContractRequest {
         var fields = HTTPFields()
         for pair in request.fields {
             guard let name = HTTPField.Name(try variables.text(pair.name)) else {
-                throw ContractFailure(place: pair.name.place, message: "\(pair.name.source) is no name of a field")
+                throw ContractFailure(place: pair.name.place, message: "\(pair.name.source) is not a field name")
             }
             fields.append(HTTPField(name: name, value: try variables.text(pair.value)))
         }

@@ -1,9 +1,9 @@
 /// Runs files of cases: sends their requests in order and compares the answers with the expected ones.
 ///
 /// It knows neither sockets nor the server; ``Send`` does.
-public struct ContractRunner: Sendable {
+package struct ContractRunner: Sendable {
     /// Sends a request and returns the complete answer.
-    public typealias Send = @Sendable (ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer
+    package typealias Send = @Sendable (ContractRequest) async throws(ContractSendingProblem) -> ContractAnswer
 
     private let isPreparation: @Sendable (_ url: String) -> Bool
     private let leavesOutPreparations: Bool
@@ -16,7 +16,7 @@ public struct ContractRunner: Sendable {
     ///   - leavesOutPreparations: Whether the server does not understand such requests; their captures must then be
     ///     among the variables.
     ///   - send: Sends a request.
-    public init(
+    package init(
         isPreparation: @escaping @Sendable (_ url: String) -> Bool = { _ in false },
         leavesOutPreparations: Bool = false, send: @escaping Send
     ) {
@@ -26,7 +26,7 @@ public struct ContractRunner: Sendable {
     }
 
     /// Runs a file up to its first failed case, since later cases may depend on it.
-    public func run(_ file: HurlFile, variables: ContractVariables) async -> ContractResult {
+    package func run(_ file: HurlFile, variables: ContractVariables) async -> ContractResult {
         var variables = variables
         var hasFailed = false
         var cases: [ContractCase] = []

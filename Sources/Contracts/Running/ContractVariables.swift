@@ -1,18 +1,18 @@
-public import JSON
+package import JSON
 
 /// The variables of a running file.
-public struct ContractVariables: Sendable, Hashable {
+package struct ContractVariables: Sendable, Hashable {
     private var values: [String: JSON]
     /// Variables that requests left out would have set, and where.
     private var lost: [String: HurlPlace] = [:]
 
     /// Variables with these values.
-    public init(_ values: [String: JSON] = [:]) {
+    package init(_ values: [String: JSON] = [:]) {
         self.values = values
     }
 
     /// The value of a variable.
-    public subscript(name: String) -> JSON? {
+    package subscript(name: String) -> JSON? {
         get { values[name] }
         set { values[name] = newValue }
     }
@@ -66,7 +66,7 @@ public struct ContractVariables: Sendable, Hashable {
         case .number(let number): return number.literal
         case .array, .object:
             throw ContractFailure(
-                place: variable.place, message: "the variable \(variable.name) is a collection, which is no text")
+                place: variable.place, message: "the variable \(variable.name) is a collection, which is not text")
         }
     }
 
@@ -92,7 +92,7 @@ public struct ContractVariables: Sendable, Hashable {
             guard value.string == nil else {
                 throw ContractFailure(
                     place: variable.place,
-                    message: "the variable \(variable.name) is a string; in JSON it stands in quotes")
+                    message: "the variable \(variable.name) is a string; in JSON, put it in quotes")
             }
             return value.bytes
         }

@@ -1,7 +1,7 @@
 /// The content of a request, or the exact expected content of an answer.
-public struct HurlBody: Sendable, Hashable {
+package struct HurlBody: Sendable, Hashable {
     /// The notation of the content.
-    public enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         /// JSON exactly as written, whitespace included.
         case json([JSONPart])
         /// Text between single or triple backquotes, and the language after the triple ones.
@@ -11,7 +11,7 @@ public struct HurlBody: Sendable, Hashable {
     }
 
     /// A piece of JSON.
-    public enum JSONPart: Sendable, Hashable {
+    package enum JSONPart: Sendable, Hashable {
         /// Characters as written.
         case text(String)
         /// A variable inside a string; its value is escaped.
@@ -21,12 +21,12 @@ public struct HurlBody: Sendable, Hashable {
     }
 
     /// Where it starts.
-    public let place: HurlPlace
+    package let place: HurlPlace
     /// The content in its notation.
-    public let content: Content
+    package let content: Content
 
     /// The default media type of a request with this content.
-    public var contentType: String? {
+    package var contentType: String? {
         switch content {
         case .json, .text(_, language: "json"?): "application/json"
         case .text(_, language: "xml"?): "application/xml"

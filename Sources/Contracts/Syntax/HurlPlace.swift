@@ -1,12 +1,12 @@
 /// A place in a Hurl file.
-public struct HurlPlace: Sendable, Hashable {
+package struct HurlPlace: Sendable, Hashable {
     /// The line, from 1.
-    public let line: Int
+    package let line: Int
     /// The column, in Unicode scalars from 1.
-    public let column: Int
+    package let column: Int
 
     /// The place at that line and column.
-    public init(line: Int, column: Int) {
+    package init(line: Int, column: Int) {
         self.line = line
         self.column = column
     }

@@ -1,9 +1,9 @@
-public import JSON
+package import JSON
 
 /// What an assert claims about a value.
-public struct HurlPredicate: Sendable, Hashable {
+package struct HurlPredicate: Sendable, Hashable {
     /// An order comparison.
-    public enum Relation: String, Sendable, Hashable {
+    package enum Relation: String, Sendable, Hashable {
         /// Greater or equal.
         case atLeast = ">="
         /// Greater.
@@ -15,7 +15,7 @@ public struct HurlPredicate: Sendable, Hashable {
     }
 
     /// A position in a text or in bytes.
-    public enum Position: String, Sendable, Hashable {
+    package enum Position: String, Sendable, Hashable {
         /// At the beginning.
         case start = "startsWith"
         /// At the end.
@@ -25,7 +25,7 @@ public struct HurlPredicate: Sendable, Hashable {
     }
 
     /// A kind of value.
-    public enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// A number without fraction or exponent.
         case integer = "isInteger"
         /// A number with a fraction or an exponent.
@@ -41,7 +41,7 @@ public struct HurlPredicate: Sendable, Hashable {
     }
 
     /// The claim.
-    public enum Function: Sendable, Hashable {
+    package enum Function: Sendable, Hashable {
         /// Equals this value.
         case equal(HurlLiteral)
         /// Does not equal this value.
@@ -63,13 +63,13 @@ public struct HurlPredicate: Sendable, Hashable {
     }
 
     /// Whether the claim is negated.
-    public let isNegated: Bool
+    package let isNegated: Bool
     /// The claim.
-    public let function: Function
+    package let function: Function
 }
 
 /// A value in a predicate.
-public enum HurlLiteral: Sendable, Hashable {
+package enum HurlLiteral: Sendable, Hashable {
     /// `null`, a boolean or a number.
     case constant(JSON)
     /// A string, possibly with variables.

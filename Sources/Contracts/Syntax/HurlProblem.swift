@@ -1,14 +1,14 @@
 /// Why a Hurl file cannot be read: where, what was found and what was expected.
-public struct HurlProblem: Error, Sendable, Hashable {
+package struct HurlProblem: Error, Sendable, Hashable {
     /// The file's name for messages.
-    public let file: String
+    package let file: String
     /// Where the problem is.
-    public let place: HurlPlace
+    package let place: HurlPlace
     /// What was found and what was expected.
-    public let message: String
+    package let message: String
 }
 
 extension HurlProblem: CustomStringConvertible {
     /// `FILE:LINE:COLUMN: MESSAGE`
-    public var description: String { "\(file):\(place.line):\(place.column): \(message)" }
+    package var description: String { "\(file):\(place.line):\(place.column): \(message)" }
 }

@@ -1,7 +1,7 @@
 /// What an assert or a capture examines.
-public struct HurlQuery: Sendable, Hashable {
+package struct HurlQuery: Sendable, Hashable {
     /// Where the value comes from.
-    public enum Subject: Sendable, Hashable {
+    package enum Subject: Sendable, Hashable {
         /// The status, an integer.
         case status
         /// The value of a field; of several lines, all values.
@@ -19,15 +19,15 @@ public struct HurlQuery: Sendable, Hashable {
     }
 
     /// Where it starts.
-    public let place: HurlPlace
+    package let place: HurlPlace
     /// Where the value comes from.
-    public let subject: Subject
+    package let subject: Subject
     /// The filters, in order.
-    public let filters: [HurlFilter]
+    package let filters: [HurlFilter]
 }
 
 /// A transformation of a value.
-public enum HurlFilter: Sendable, Hashable {
+package enum HurlFilter: Sendable, Hashable {
     /// The number of elements or bytes.
     case count
     /// The first element.
@@ -67,7 +67,7 @@ public enum HurlFilter: Sendable, Hashable {
 }
 
 /// A regular expression.
-public enum HurlPattern: Sendable, Hashable {
+package enum HurlPattern: Sendable, Hashable {
     /// Between slashes, taken literally.
     case literal(String)
     /// In quotes, possibly with variables.

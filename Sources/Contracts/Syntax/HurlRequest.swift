@@ -1,36 +1,36 @@
-public import HTTPTypes
-public import JSON
+package import HTTPTypes
+package import JSON
 
 /// A name and a value, both possibly with variables.
-public struct HurlPair: Sendable, Hashable {
+package struct HurlPair: Sendable, Hashable {
     /// The name.
-    public let name: HurlTemplate
+    package let name: HurlTemplate
     /// The value.
-    public let value: HurlTemplate
+    package let value: HurlTemplate
 }
 
 /// The request of an entry.
-public struct HurlRequest: Sendable, Hashable {
+package struct HurlRequest: Sendable, Hashable {
     /// Where the method is.
-    public let place: HurlPlace
+    package let place: HurlPlace
     /// The method.
-    public let method: HTTPRequest.Method
+    package let method: HTTPRequest.Method
     /// The URL.
-    public let url: HurlTemplate
+    package let url: HurlTemplate
     /// The field lines.
-    public var fields: [HurlPair] = []
+    package var fields: [HurlPair] = []
     /// `[Query]`: items to append to the URL's query.
-    public var query: [HurlPair] = []
+    package var query: [HurlPair] = []
     /// `[Form]`: the fields of a form.
-    public var form: [HurlPair] = []
+    package var form: [HurlPair] = []
     /// `[Cookies]`: the cookies.
-    public var cookies: [HurlPair] = []
+    package var cookies: [HurlPair] = []
     /// `[BasicAuth]`: user and password.
-    public var credentials: HurlPair?
+    package var credentials: HurlPair?
     /// `[Options]`: settings for this entry.
-    public var options: [HurlOption] = []
+    package var options: [HurlOption] = []
     /// The content.
-    public var body: HurlBody?
+    package var body: HurlBody?
 
     init(place: HurlPlace, method: HTTPRequest.Method, url: HurlTemplate) {
         self.place = place
@@ -40,7 +40,7 @@ public struct HurlRequest: Sendable, Hashable {
 }
 
 /// An entry's option.
-public enum HurlOption: Sendable, Hashable {
+package enum HurlOption: Sendable, Hashable {
     /// `variable: name=value`: sets a variable for this and later entries.
     case variable(name: String, value: HurlOptionValue, HurlPlace)
     /// `skip: true`: the request is not sent.
@@ -48,7 +48,7 @@ public enum HurlOption: Sendable, Hashable {
 }
 
 /// The value that an option assigns.
-public enum HurlOptionValue: Sendable, Hashable {
+package enum HurlOptionValue: Sendable, Hashable {
     /// `null`, a boolean or a number.
     case constant(JSON)
     /// A text, possibly with variables.

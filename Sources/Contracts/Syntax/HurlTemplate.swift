@@ -1,7 +1,7 @@
 /// A text in which `{{name}}` stands for the value of a variable.
-public struct HurlTemplate: Sendable, Hashable {
+package struct HurlTemplate: Sendable, Hashable {
     /// A piece of the text.
-    public enum Part: Sendable, Hashable {
+    package enum Part: Sendable, Hashable {
         /// Characters, with escapes resolved.
         case text(String)
         /// A variable.
@@ -9,12 +9,12 @@ public struct HurlTemplate: Sendable, Hashable {
     }
 
     /// The pieces in order.
-    public let parts: [Part]
+    package let parts: [Part]
     /// Where it starts.
-    public let place: HurlPlace
+    package let place: HurlPlace
 
     /// The text with its variables as `{{name}}`.
-    public var source: String {
+    package var source: String {
         parts.reduce(into: "") { text, part in
             switch part {
             case .text(let piece): text += piece
@@ -24,18 +24,18 @@ public struct HurlTemplate: Sendable, Hashable {
     }
 
     /// Whether it has no parts.
-    public var isEmpty: Bool { parts.isEmpty }
+    package var isEmpty: Bool { parts.isEmpty }
 }
 
 /// One use of a variable.
-public struct HurlVariable: Sendable, Hashable {
+package struct HurlVariable: Sendable, Hashable {
     /// The name.
-    public let name: String
+    package let name: String
     /// Where its braces start.
-    public let place: HurlPlace
+    package let place: HurlPlace
 
     /// Whether a text is a variable name: a letter, then letters, digits, `_` and `-`; not a Hurl function.
-    public static func isName(_ text: String) -> Bool {
+    package static func isName(_ text: String) -> Bool {
         text.unicodeScalars.first?.properties.isAlphabetic == true && text.unicodeScalars.allSatisfy(isInName)
             && !functions.contains(text)
     }

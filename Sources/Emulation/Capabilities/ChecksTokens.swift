@@ -1,15 +1,15 @@
-/// A vendor whose clients check tokens before sending them, by rules that need no server.
-public protocol ChecksTokens<Switches>: Vendor {
-    /// The rules of the vendor's clients.
-    static var checkers: [TokenChecker] { get }
-
-    /// How long before `exp` the clients of a sandbox treat a token as expiring; `nil` for their own default.
-    static func margin(_ switches: Switches) -> Duration?
+/// A vendor whose clients check tokens before sending or trusting them, by rules that need no server;
+/// ``Vendor/checkers`` lists them.
+public protocol ChecksTokens<State, Switches>: Vendor {
+    /// What a sandbox tells its clients' checks: its keys, and what its switches say.
+    ///
+    /// A client whose keys are elsewhere needs them here, since no request is made for a check inside the server.
+    func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings
 }
 
 extension ChecksTokens {
-    /// By default, the clients are not configurable.
-    public static func margin(_ switches: Switches) -> Duration? { nil }
+    /// By default, everything is left to the clients.
+    package func checkerSettings(in state: State, _ switches: Switches) -> CheckerSettings { CheckerSettings() }
 
-    package static var clientChecks: (any ChecksTokens<Switches>.Type)? { self }
+    package var clientChecks: (any ChecksTokens<State, Switches>)? { self }
 }

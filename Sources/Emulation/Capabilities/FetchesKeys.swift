@@ -20,7 +20,7 @@ public protocol FetchesKeys<State, Credentials, Switches>: Vendor {
 
 extension FetchesKeys {
     /// The default policy.
-    public func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
+    package func keyFetchPolicy(_ switches: Switches) -> KeyFetchPolicy { KeyFetchPolicy() }
 
     package var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { self }
 }

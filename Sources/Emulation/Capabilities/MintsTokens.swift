@@ -20,15 +20,17 @@ public protocol MintsTokens<State, Switches, Failure>: Vendor {
     var samples: [SampleCredential] { get }
 
     /// A request that works at that moment, shown as a curl command.
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest
+    ///
+    /// - Parameter base: the server's public address, for requests with tokens that name it.
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest
 }
 
 extension MintsTokens {
     /// By default, a vendor judges a token without its request.
-    public static var requestFacts: [RequestFact] { [] }
+    package static var requestFacts: [RequestFact] { [] }
 
     /// By default, a vendor shares no secrets.
-    public var sharedSecrets: [SharedSecret] { [] }
+    package var sharedSecrets: [SharedSecret] { [] }
 
     /// ``explain(_:knowing:in:)`` for a vendor known only by its protocol.
     func explain(
@@ -45,12 +47,12 @@ extension MintsTokens {
 /// An id or public key of a sample account.
 public struct SampleCredential: Sendable {
     /// What it is.
-    public let label: String
+    package let label: String
     /// Its value.
-    public let value: String
+    package let value: String
 
     /// Creates a credential with that label and value.
-    public init(label: String, value: String) {
+    package init(label: String, value: String) {
         self.label = label
         self.value = value
     }
@@ -59,14 +61,14 @@ public struct SampleCredential: Sendable {
 /// A request that a person can send right away.
 public struct SampleRequest: Sendable {
     /// The method and path.
-    public let endpoint: Endpoint
+    package let endpoint: Endpoint
     /// The fields.
-    public let fields: [(name: String, value: String)]
+    package let fields: [(name: String, value: String)]
     /// The content.
-    public let body: String
+    package let body: String
 
     /// Creates a request from its parts.
-    public init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
+    package init(endpoint: Endpoint, fields: [(name: String, value: String)], body: String) {
         self.endpoint = endpoint
         self.fields = fields
         self.body = body

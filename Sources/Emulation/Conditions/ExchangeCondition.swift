@@ -5,15 +5,15 @@ import Wire
 /// What an exchange must be like: its method, path, query, header, content and claims; all parts must hold.
 ///
 /// Scenarios, faults and the journal's verification use the same members.
-public struct ExchangeCondition: Sendable {
+package struct ExchangeCondition: Sendable {
     /// A part that an exchange does not satisfy.
-    public struct Miss: Sendable, Hashable {
+    package struct Miss: Sendable, Hashable {
         /// Which part, such as `header x-device`.
-        public let condition: String
+        package let condition: String
         /// What it requires.
-        public let expected: String
+        package let expected: String
         /// What the exchange has instead; `nil` when it has nothing there.
-        public let found: String?
+        package let found: String?
     }
 
     private enum Subject: Sendable {
@@ -36,7 +36,7 @@ public struct ExchangeCondition: Sendable {
     }
 
     /// The members that a condition may have.
-    public static let members = [
+    package static let members = [
         "method", "path", "query", "header", "form", "body", "claims", "token_age", "token_left", "reason",
     ]
 
@@ -46,7 +46,7 @@ public struct ExchangeCondition: Sendable {
     var names: [String] { parts.map(\.name) }
 
     /// Creates a condition that every exchange satisfies.
-    public init() {
+    package init() {
         parts = []
     }
 
@@ -54,7 +54,7 @@ public struct ExchangeCondition: Sendable {
     /// `query`, `header` and `form` take one per name; `body` and `claims` one per member or JSONPath.
     ///
     /// A token's age counts from its `iat`, its time left to its `exp`; both in seconds by the sandbox's clock.
-    public init(_ mapping: FixtureMapping) throws(FixtureProblem) {
+    package init(_ mapping: FixtureMapping) throws(FixtureProblem) {
         var parts: [Part] = []
         for (name, node) in mapping.members where Self.members.contains(name) {
             switch name {
@@ -99,7 +99,7 @@ public struct ExchangeCondition: Sendable {
     }
 
     private static func fieldName(_ key: String, _ node: FixtureNode) throws(FixtureProblem) -> HTTPField.Name {
-        guard let name = HTTPField.Name(key) else { throw node.nameProblem("“\(key)” is no field name") }
+        guard let name = HTTPField.Name(key) else { throw node.nameProblem("“\(key)” is not a field name") }
         return name
     }
 
@@ -108,12 +108,12 @@ public struct ExchangeCondition: Sendable {
         do {
             return key.hasPrefix("$") ? try JSONPath(key) : JSONPath(member: key)
         } catch {
-            throw node.nameProblem("“\(key)” is no JSONPath: \(error)")
+            throw node.nameProblem("“\(key)” is not a JSONPath: \(error)")
         }
     }
 
     /// Whether the exchange satisfies every part; `false` when judging would exceed the exchange's budget.
-    public func holds(for matchContext: MatchContext) -> Bool {
+    package func holds(for matchContext: MatchContext) -> Bool {
         if parts.isEmpty { return true }
         return matchContext.spending { budget in
             parts.allSatisfy { part in
@@ -128,7 +128,7 @@ public struct ExchangeCondition: Sendable {
     /// - Parameters:
     ///   - matchContext: the exchange.
     ///   - shown: the exchange with its secrets masked; the values found are taken from it.
-    public func misses(for matchContext: MatchContext, shownAs shown: MatchContext? = nil) -> [Miss] {
+    package func misses(for matchContext: MatchContext, shownAs shown: MatchContext? = nil) -> [Miss] {
         let shown = shown ?? matchContext
         return parts.compactMap { part in
             let (isFound, unmet) = matchContext.spending { budget in

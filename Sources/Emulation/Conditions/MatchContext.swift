@@ -6,15 +6,15 @@ public import Wire
 /// An exchange as conditions see it: a routed request and its token's claims.
 public struct MatchContext: Sendable {
     /// The request, its target without the sandbox's prefix.
-    public let request: Request
+    package let request: Request
     /// The decoded parameters of its path.
     let parameters: PathParameters
     /// The claims of the presented token, trusted or not; `nil` without a readable token.
-    public let claims: JSONObject?
+    package let claims: JSONObject?
     /// The moment of the exchange by the sandbox's clock.
-    public let moment: Moment
+    package let moment: Moment
     /// Why the exchange was refused, in one line; `nil` when it was not refused or is unfinished.
-    public let reason: String?
+    package let reason: String?
 
     /// Creates a context from its parts.
     public init(

@@ -1,9 +1,9 @@
-public import JSON
+package import JSON
 
 /// A test of a value: equality, or operators such as `contains`; all must hold.
 ///
 /// A header or query parameter is a string, and equals a number that is written the same way.
-public struct ValueMatcher: Sendable {
+package struct ValueMatcher: Sendable {
     private enum Test: Sendable {
         case equal(JSON)
         case unequal(JSON)
@@ -22,7 +22,7 @@ public struct ValueMatcher: Sendable {
     /// `over` and `under`.
     ///
     /// Regular expressions are not supported: a crafted one could block a loop forever.
-    public init(_ node: FixtureNode) throws(FixtureProblem) {
+    package init(_ node: FixtureNode) throws(FixtureProblem) {
         guard case .object = try node.json() else {
             let value = try node.json()
             tests = [(.equal(value), value.text)]
@@ -66,7 +66,7 @@ public struct ValueMatcher: Sendable {
         let value = try node.json()
         if let number = value.number { return number.double }
         guard let duration = value.string.flatMap(Duration.init(text:)) else {
-            throw node.problem("\(value.text) stands where a number or a duration such as 90s is expected")
+            throw node.problem("found \(value.text); expected a number or a duration such as 90s")
         }
         return duration.inSeconds
     }
@@ -74,7 +74,7 @@ public struct ValueMatcher: Sendable {
     /// Whether one of these values passes; no values means that the subject is absent.
     ///
     /// - Parameter budget: the work allowed; once it is spent, nothing passes.
-    public func holds(for values: [JSON], within budget: inout WorkBudget) -> Bool {
+    package func holds(for values: [JSON], within budget: inout WorkBudget) -> Bool {
         // One value must pass all tests: 2 and 10 together do not satisfy “over 3 and under 9”.
         let holds =
             tests.allSatisfy({ Self.holds($0.test, absent: values.isEmpty) })
@@ -83,7 +83,7 @@ public struct ValueMatcher: Sendable {
     }
 
     /// What the values fail, in words; `nil` when they pass.
-    public func unmet(for values: [JSON], within budget: inout WorkBudget) -> String? {
+    package func unmet(for values: [JSON], within budget: inout WorkBudget) -> String? {
         holds(for: values, within: &budget) ? nil : tests.map(\.expected).joined(separator: ", ")
     }
 

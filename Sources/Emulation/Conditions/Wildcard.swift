@@ -1,16 +1,16 @@
 import JSON
 
 /// A pattern in which `*` stands for any characters and `?` for one.
-public struct Wildcard: Sendable {
+package struct Wildcard: Sendable {
     private let pattern: [Unicode.Scalar]
 
     /// Creates the pattern that the text spells.
-    public init(_ text: String) {
+    package init(_ text: String) {
         pattern = Array(text.unicodeScalars)
     }
 
     /// Whether the whole text matches.
-    public func matches(_ text: String) -> Bool {
+    package func matches(_ text: String) -> Bool {
         var budget = WorkBudget(steps: .max)
         return matches(text, within: &budget)
     }

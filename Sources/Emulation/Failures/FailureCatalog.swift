@@ -2,15 +2,18 @@ import HTTPTypes
 public import JSON
 public import Wire
 
-/// How each failure of a vendor looks on the wire, read from its `failures.yaml`.
+/// How each failure of a vendor looks on the wire, read from its `failures.yaml` and from `failures/*.yaml`.
+///
+/// `failures.yaml` is complete. A file in the folder `failures` changes only the failures that it names, so that a layer
+/// need not repeat the others.
 public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     private let templates: [Failure: FailureTemplate]
     private let envelopes: [FailureEnvelope]
 
-    /// Reads `failures.yaml`, once for all callers.
+    /// Reads the failures, once for all callers.
     ///
-    /// - Throws: a problem when the file names a failure the vendor does not have, lacks one, or uses a switch or value
-    ///   that does not exist.
+    /// - Throws: a problem when a file names a failure the vendor does not have, `failures.yaml` lacks one, two files
+    ///   change the same one, or one uses a switch or value that does not exist.
     public init(_ fixtures: VendorFixtures, scope: FailureScope) throws(FixtureProblem) {
         self = try fixtures.once { () throws(FixtureProblem) in try FailureCatalog(reading: fixtures, scope) }
     }
@@ -23,10 +26,30 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
         }
         self.envelopes = envelopes
         let failures = try document.required("failures")
-        templates = try Self.templates(failures, scope)
-        if let missing = Failure.allCases.first(where: { templates[$0] == nil }) {
+        let complete = try Self.templates(failures, scope)
+        if let missing = Failure.allCases.first(where: { complete[$0] == nil }) {
             throw failures.problem("failure “\(missing.rawValue)” is missing")
         }
+        templates = complete.merging(try Self.changes(fixtures, scope)) { $1 }
+    }
+
+    /// The failures that `failures/*.yaml` change.
+    private static func changes(
+        _ fixtures: VendorFixtures, _ scope: FailureScope
+    ) throws(FixtureProblem) -> [Failure: FailureTemplate] {
+        var changes: [Failure: (template: FailureTemplate, file: String)] = [:]
+        for file in fixtures.names(in: "failures") where file.hasSuffix(".yaml") {
+            let failures = try fixtures.document("failures/\(file)").mapping("failures").required("failures")
+            let templates = try Self.templates(failures, scope)
+            for (name, node) in try failures.members() {
+                guard let failure = Failure(rawValue: name), let template = templates[failure] else { continue }
+                if let other = changes[failure] {
+                    throw node.nameProblem("the file \(other.file) changes the failure \(name) already")
+                }
+                changes[failure] = (template, file)
+            }
+        }
+        return changes.mapValues(\.template)
     }
 
     private static func templates(
@@ -64,7 +87,7 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
     }
 
     /// Status, evidence and source of every failure, in the order of the vendor's names.
-    public var listing: [FailureListing] {
+    package var listing: [FailureListing] {
         let answers = templates.mapValues(\.usualAnswer)
         let groups = Dictionary(grouping: Failure.allCases) { answers[$0] }
         return Failure.allCases.compactMap { failure in
@@ -81,15 +104,15 @@ public struct FailureCatalog<Failure: VendorFailure>: Sendable {
 /// One failure as lists show it.
 public struct FailureListing: Sendable {
     /// The stable name.
-    public let name: String
+    package let name: String
     /// When it occurs.
-    public let about: String
+    package let about: String
     /// The status code.
-    public let status: Int
+    package let status: Int
     /// Where it is known from.
-    public let evidence: Evidence
+    package let evidence: Evidence
     /// The source in words.
-    public let source: String
+    package let source: String
     /// The vendor's other failures that look the same on the wire.
-    public let lookalikes: [String]
+    package let lookalikes: [String]
 }

@@ -4,16 +4,25 @@ import Wire
 
 /// One failure of `failures.yaml`.
 ///
-/// Its content is JSON (`body`) or plain text (`text`), or empty without either.
+/// Its content is JSON (`body`) or plain text (`text`), or empty without either. A variant has its own content; its
+/// status and fields are the failure's unless it names its own.
 struct FailureTemplate: Sendable {
     let about: String
-    let status: HTTPResponse.Status
     let evidence: Evidence
     let source: String
-    private let fields: [Field]
     private let defaults: JSONObject
-    private let content: Content?
-    private let variants: [(condition: FailureCondition, status: HTTPResponse.Status, content: Content?)]
+    private let usual: Form
+    private let variants: [(condition: FailureCondition, form: Form)]
+
+    /// The status outside of special situations.
+    var status: HTTPResponse.Status { usual.status }
+
+    /// One way in which the failure looks.
+    private struct Form: Sendable {
+        let status: HTTPResponse.Status
+        let fields: [Field]
+        let content: Content?
+    }
 
     private enum Content: Sendable {
         case json(BodyTemplate)
@@ -24,32 +33,33 @@ struct FailureTemplate: Sendable {
         let entry = try node.mapping(
             "about", "status", "headers", "parameters", "body", "text", "variants", "evidence", "source")
         about = try entry.required("about").string()
-        status = try HTTPResponse.Status(entry.required("status"))
         evidence = try entry.required("evidence").choice(of: Evidence.self)
         source = try entry.required("source").string()
         defaults = try Self.defaults(entry["parameters"])
         let names = defaults.map(\.name)
-        fields = try Self.fields(entry["headers"], names)
-        content = try Self.content(of: entry, names)
-        var variants: [(FailureCondition, HTTPResponse.Status, Content?)] = []
+        usual = Form(
+            status: try HTTPResponse.Status(entry.required("status")),
+            fields: try Self.fields(entry["headers"], names) ?? [],
+            content: try Self.content(of: entry, names))
+        var variants: [(FailureCondition, Form)] = []
         for variant in try entry["variants"]?.elements() ?? [] {
-            let members = try variant.mapping("when", "status", "body", "text")
-            if members["text"] == nil { _ = try members.required("body") }
-            variants.append(
-                (
-                    try FailureCondition(members.required("when"), scope),
-                    try members["status"].map(HTTPResponse.Status.init) ?? status,
-                    try Self.content(of: members, names)
-                ))
+            let members = try variant.mapping("when", "status", "headers", "body", "text")
+            // Without any of the three, a body was most likely forgotten.
+            if members["text"] == nil, members["headers"] == nil { _ = try members.required("body") }
+            let form = Form(
+                status: try members["status"].map(HTTPResponse.Status.init) ?? usual.status,
+                fields: try Self.fields(members["headers"], names) ?? usual.fields,
+                content: try Self.content(of: members, names))
+            variants.append((try FailureCondition(members.required("when"), scope), form))
         }
         self.variants = variants
     }
 
     /// Its answer with the usual parameters and in no special situation, as a comparable string.
     var usualAnswer: String {
-        let fields = fields.map { "\($0.name): \($0.text(defaults))" }.joined(separator: "\n")
+        let fields = usual.fields.map { "\($0.name): \($0.text(defaults))" }.joined(separator: "\n")
         let content =
-            switch Self.answer(content, defaults) {
+            switch Self.answer(usual.content, defaults) {
             case .empty: ""
             case .json(let body): body.text
             case .text(let text): text
@@ -70,11 +80,9 @@ struct FailureTemplate: Sendable {
     ) -> (HTTPResponse.Status, HTTPFields, Answer) {
         var values = defaults
         for parameter in parameters { values[parameter.name] = parameter.value }
-        let fields = HTTPFields(fields.map { HTTPField(name: $0.name, value: $0.text(values)) })
-        if let variant = variants.first(where: { $0.condition.holds(in: situation) }) {
-            return (variant.status, fields, Self.answer(variant.content, values))
-        }
-        return (status, fields, Self.answer(content, values))
+        let form = variants.first { $0.condition.holds(in: situation) }?.form ?? usual
+        let fields = form.fields.map { HTTPField(name: $0.name, value: $0.text(values)) }
+        return (form.status, HTTPFields(fields), Self.answer(form.content, values))
     }
 
     private static func answer(_ content: Content?, _ values: JSONObject) -> Answer {
@@ -103,9 +111,10 @@ struct FailureTemplate: Sendable {
         return defaults
     }
 
-    private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field] {
+    private static func fields(_ node: FixtureNode?, _ parameters: [String]) throws(FixtureProblem) -> [Field]? {
+        guard let node else { return nil }
         var fields: [Field] = []
-        for (name, value) in try node?.members() ?? [] { fields.append(try Field(name, value, parameters)) }
+        for (name, value) in try node.members() { fields.append(try Field(name, value, parameters)) }
         return fields
     }
 
@@ -117,7 +126,7 @@ struct FailureTemplate: Sendable {
         private let template: TextTemplate?
 
         init(_ name: String, _ node: FixtureNode, _ parameters: [String]) throws(FixtureProblem) {
-            guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is no field name") }
+            guard let name = HTTPField.Name(name) else { throw node.nameProblem("“\(name)” is not a field name") }
             self.name = name
             value = try node.string()
             template =

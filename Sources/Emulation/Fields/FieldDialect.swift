@@ -128,7 +128,7 @@ public struct Fields<Dialect: FieldDialect>: Sendable {
 
 extension Request {
     /// The content as JSON.
-    public func json(maximumDepth: Int = JSON.defaultMaximumDepth) throws(FieldProblem) -> JSON {
+    package func json(maximumDepth: Int = JSON.defaultMaximumDepth) throws(FieldProblem) -> JSON {
         do {
             return try JSON.parse(body, maximumDepth: maximumDepth)
         } catch {

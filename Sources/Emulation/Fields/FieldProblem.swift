@@ -75,6 +75,12 @@ extension FieldProblem: CustomStringConvertible {
             return length == 0
                 ? "\(path) is empty; expected at least \(minimum) character\(minimum == 1 ? "" : "s")"
                 : "\(path) has \(length) characters; expected at least \(minimum)"
+        case .tooLong(let maximum):
+            return "\(path) has \(found?.string?.unicodeScalars.count ?? 0) characters; expected at most \(maximum)"
+        case .noChoice(let choices):
+            return "\(path) is invalid; expected \(choices.joined(separator: ", "))"
+        case .unknown(let name, let known): return "\(path) is unknown\(Nearest.hint(to: name, among: known))"
+        case .wrongValue where !expected.isEmpty: return "\(path) is invalid; expected \(expected)"
         case .other(let reason): return "\(path) \(reason)"
         default: return reason() ?? "\(path) \(typeMismatch)"
         }

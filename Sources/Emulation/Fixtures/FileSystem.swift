@@ -5,7 +5,7 @@
 #endif
 
 /// The file system operations of fixtures and commands, as direct system calls: a start makes hundreds of them.
-public enum FileSystem {
+package enum FileSystem {
     /// The outcome of reading a file.
     enum Reading {
         case content([UInt8])
@@ -27,7 +27,7 @@ public enum FileSystem {
     static let longestFile = 16 << 20
 
     /// Whether something exists at the path.
-    public static func holds(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    package static func holds(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     /// The working directory.
     static var currentFolder: String {
@@ -37,7 +37,7 @@ public enum FileSystem {
     }
 
     /// The path with all links resolved; `nil` when it leads nowhere.
-    public static func realPath(_ path: String) -> String? {
+    package static func realPath(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
@@ -64,7 +64,7 @@ public enum FileSystem {
     }
 
     /// Whether the path is a folder, links followed.
-    public static func isFolder(_ path: String) -> Bool {
+    package static func isFolder(_ path: String) -> Bool {
         if case .folder? = kind(of: path)?.kind { true } else { false }
     }
 
@@ -96,7 +96,7 @@ public enum FileSystem {
     }
 
     /// Where a link leads; empty for anything but a link.
-    public static func target(of link: String) -> String {
+    package static func target(of link: String) -> String {
         let bytes = [UInt8](unsafeUninitializedCapacity: Int(PATH_MAX)) { buffer, count in
             count = buffer.withMemoryRebound(to: CChar.self) { bytes in
                 bytes.baseAddress.map { max(0, readlink(link, $0, bytes.count)) } ?? 0
@@ -165,7 +165,7 @@ public enum FileSystem {
     }
 
     /// The next bytes of a file, empty at its end; `nil` when it cannot be read.
-    public static func piece(of descriptor: Int32, atMost count: Int) -> [UInt8]? {
+    package static func piece(of descriptor: Int32, atMost count: Int) -> [UInt8]? {
         var failed = false
         let piece = [UInt8](unsafeUninitializedCapacity: count) { buffer, filled in
             var result = 0

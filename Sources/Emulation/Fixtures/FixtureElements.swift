@@ -1,7 +1,7 @@
 internal import JSON
 
 /// The elements of a list in a fixture or in JSON; each node is created on demand, since a list may be long.
-public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
+package struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral {
     private enum Content {
         case yaml([YAMLNode])
         case json([JSON], FixturePath)
@@ -24,16 +24,16 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
     }
 
     /// Creates a list of these nodes.
-    public init(arrayLiteral elements: FixtureNode...) {
+    package init(arrayLiteral elements: FixtureNode...) {
         file = ""
         content = .places(elements)
     }
 
     /// The position of the first element.
-    public var startIndex: Int { 0 }
+    package var startIndex: Int { 0 }
 
     /// The position after the last element.
-    public var endIndex: Int {
+    package var endIndex: Int {
         switch content {
         case .yaml(let elements): elements.count
         case .json(let elements, _): elements.count
@@ -42,7 +42,7 @@ public struct FixtureElements: RandomAccessCollection, ExpressibleByArrayLiteral
     }
 
     /// The node of the element at that position.
-    public subscript(position: Int) -> FixtureNode {
+    package subscript(position: Int) -> FixtureNode {
         switch content {
         case .yaml(let elements): FixtureNode(file: file, .yaml(elements[position], name: nil))
         case .json(let elements, let path):

@@ -1,24 +1,27 @@
-public import JSON
+package import JSON
 
 /// A fixture folder in use, and its files that are never read.
-public struct FixtureLayer: Sendable {
+package struct FixtureLayer: Sendable {
     /// The folder, from the root of the file system.
-    public let folder: String
+    package let folder: String
     /// Unread files, or whole folders with a trailing slash, that look like fixtures; each with a hint.
-    public let unread: [String]
+    package let unread: [String]
 
     /// A warning for each unread file.
-    public var warnings: [String] {
+    package var warnings: [String] {
         unread.map { "nobody reads \(FixtureStore.join(folder, $0))" }
     }
 
     /// The layer for programs.
-    public var json: JSON {
+    package var json: JSON {
         ["folder": .string(folder), "unread": .array(unread.map(JSON.string))]
     }
 }
 
 extension FixtureStore {
+    /// How the names of schemas end, which editors read and no server does.
+    package static let schemaSuffix = ".schema.json"
+
     /// The layers, topmost first, once all vendors have been read.
     ///
     /// The bottom layer is not checked: it is complete and ships with the program.
@@ -50,9 +53,11 @@ extension FixtureStore {
         return Set(strangers).sorted().map { "\($0)/\(Nearest.hint(to: $0, among: vendors))" } + inside.map(Self.hinted)
     }
 
-    /// Documentation, code and contract cases, which only a contract run reads, are not fixtures of a server.
+    /// Documentation, code, schemas for editors, and contract cases, which only a contract run reads, are not fixtures of
+    /// a server.
     private static func looksLikeFixture(_ path: String) -> Bool {
-        ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
+        !path.hasSuffix(FixtureStore.schemaSuffix)
+            && ["yaml", "yml", "json", "pem"].contains { path.lowercased().hasSuffix("." + $0) }
     }
 
     private static func folder(of path: String) -> String? {

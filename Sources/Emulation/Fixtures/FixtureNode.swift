@@ -1,4 +1,4 @@
-public import JSON
+package import JSON
 
 /// A node of a YAML fixture that knows its position, so that every complaint names line and column.
 ///
@@ -26,7 +26,7 @@ public struct FixtureNode {
     /// Reads JSON as if it stood in a fixture; its problems name a path such as `users[3].id` instead of a line.
     ///
     /// - Parameter salvage: collects records that cannot be read; see ``forEachRecord(_:)``.
-    public init(_ json: JSON, from source: String, settingAside salvage: Salvage? = nil) {
+    package init(_ json: JSON, from source: String, settingAside salvage: Salvage? = nil) {
         self.init(file: source, .json(json, .root), salvage)
     }
 
@@ -37,7 +37,7 @@ public struct FixtureNode {
     }
 
     /// A problem at this node.
-    public func problem(_ message: String) -> FixtureProblem {
+    package func problem(_ message: String) -> FixtureProblem {
         switch content {
         case .yaml(let node, _): problem(message, at: node)
         case .json(_, let path):
@@ -46,7 +46,7 @@ public struct FixtureNode {
     }
 
     /// A problem with the name of the member whose value this is.
-    public func nameProblem(_ message: String) -> FixtureProblem {
+    package func nameProblem(_ message: String) -> FixtureProblem {
         if case .yaml(_, let name?) = content { problem(message, at: name) } else { problem(message) }
     }
 
@@ -57,12 +57,12 @@ public struct FixtureNode {
     /// JSON as a client sent it: repeated names stay, since clients may send them and no one refuses them.
     ///
     /// Looking up members in it gives what the routes find.
-    public func verbatim() throws(FixtureProblem) -> JSON {
+    package func verbatim() throws(FixtureProblem) -> JSON {
         if case .json(let json, _) = content { json } else { try json() }
     }
 
     /// The value as JSON, members in order, each name unique.
-    public func json() throws(FixtureProblem) -> JSON {
+    package func json() throws(FixtureProblem) -> JSON {
         switch content {
         case .json(let json, _):
             // Reports the position of the repeated member.
@@ -98,7 +98,7 @@ public struct FixtureNode {
     }
 
     /// The members of a mapping, in order.
-    public func members() throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
+    package func members() throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
         switch content {
         case .yaml(let node, _):
             guard case .mapping(let mapping) = node.content else { throw expected("a mapping") }
@@ -125,7 +125,7 @@ public struct FixtureNode {
         of object: JSONObject, at path: FixturePath
     ) throws(FixtureProblem) -> [(name: String, value: FixtureNode)] {
         if object.repeatsName, let repeated = object.duplicateNames.first {
-            throw problem("the member \(repeated) stands there twice")
+            throw problem("the member \(repeated) occurs twice")
         }
         return object.members.map {
             ($0.name, FixtureNode(file: file, .json($0.value, .member($0.name, of: path)), salvage))
@@ -133,10 +133,10 @@ public struct FixtureNode {
     }
 
     /// The mapping here, which may have only these members.
-    public func mapping(_ allowed: String...) throws(FixtureProblem) -> FixtureMapping { try mapping(allowed) }
+    package func mapping(_ allowed: String...) throws(FixtureProblem) -> FixtureMapping { try mapping(allowed) }
 
     /// The mapping here, which may have only these members.
-    public func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
+    package func mapping(_ allowed: [String]) throws(FixtureProblem) -> FixtureMapping {
         // Checked before creating a node per member: there may be a million.
         if case .json(.object(let object), let path) = content {
             let unknown = object.members.first { !allowed.contains($0.name) }
@@ -155,7 +155,7 @@ public struct FixtureNode {
     }
 
     /// The elements of a sequence.
-    public func elements() throws(FixtureProblem) -> FixtureElements {
+    package func elements() throws(FixtureProblem) -> FixtureElements {
         switch content {
         case .yaml(let node, _):
             guard case .sequence(let sequence) = node.content else { throw expected("a list") }
@@ -170,14 +170,14 @@ public struct FixtureNode {
     ///
     /// When records are set aside, an unreadable one does not affect the others. `read` must not change anything before
     /// it has validated the record.
-    public func forEachRecord(
+    package func forEachRecord(
         atMost limit: Int = .max, _ read: (FixtureNode) throws(FixtureProblem) -> Void
     ) throws(FixtureProblem) {
         for element in try elements(atMost: limit) { try element.readRecord(read) }
     }
 
     /// Reads the record here, or sets it aside if enabled.
-    public func readRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
+    package func readRecord(_ read: (FixtureNode) throws(FixtureProblem) -> Void) throws(FixtureProblem) {
         guard let salvage, case .json(let value, let path) = content else { return try read(self) }
         let count = salvage.parts.count
         do {
@@ -192,37 +192,37 @@ public struct FixtureNode {
     /// The elements of a sequence with at most `limit` elements.
     ///
     /// Anything beyond a limit is refused before any of it is read, and never dropped silently.
-    public func elements(atMost limit: Int) throws(FixtureProblem) -> FixtureElements {
+    package func elements(atMost limit: Int) throws(FixtureProblem) -> FixtureElements {
         let elements = try elements()
         guard elements.count <= limit else {
-            throw problem("the list has \(elements.count) elements, and at most \(limit) are kept")
+            throw problem("the list has \(elements.count) elements; at most \(limit) are kept")
         }
         return elements
     }
 
     /// The string here.
-    public func string() throws(FixtureProblem) -> String {
+    package func string() throws(FixtureProblem) -> String {
         guard let string = scalar?.string else { throw expected("a string") }
         return string
     }
 
     /// The whole number here.
-    public func int() throws(FixtureProblem) -> Int {
+    package func int() throws(FixtureProblem) -> Int {
         guard let int = scalar?.int else { throw expected("a whole number") }
         return int
     }
 
     /// The number here, possibly with a fraction.
-    public func number() throws(FixtureProblem) -> Double {
+    package func number() throws(FixtureProblem) -> Double {
         guard let number = scalar?.number?.double, number.isFinite else { throw expected("a number") }
         return number
     }
 
     /// The moment here, within the clock's range, in Unix seconds.
-    public func moment() throws(FixtureProblem) -> Moment {
+    package func moment() throws(FixtureProblem) -> Moment {
         let moment = Moment(unixSeconds: try number())
         guard Moment.representable.contains(moment) else {
-            throw problem("the number is no Unix time from 1970 to 9999 in seconds")
+            throw problem("the number is not a Unix time from 1970 to 9999 in seconds")
         }
         return moment
     }
@@ -230,10 +230,10 @@ public struct FixtureNode {
     /// The moment here, in Unix seconds, as written in an export.
     ///
     /// It may lie outside the clock's range: what begins on the last day of 9999 ends after it.
-    public func keptMoment() throws(FixtureProblem) -> Moment { Moment(unixSeconds: try number()) }
+    package func keptMoment() throws(FixtureProblem) -> Moment { Moment(unixSeconds: try number()) }
 
     /// The whole number here, within a range.
-    public func int(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
+    package func int(in range: ClosedRange<Int>) throws(FixtureProblem) -> Int {
         let number = try int()
         guard range.contains(number) else {
             throw problem("\(number) is not between \(range.lowerBound) and \(range.upperBound)")
@@ -242,19 +242,19 @@ public struct FixtureNode {
     }
 
     /// The boolean here.
-    public func bool() throws(FixtureProblem) -> Bool {
+    package func bool() throws(FixtureProblem) -> Bool {
         guard let bool = scalar?.bool else { throw expected("true or false") }
         return bool
     }
 
     /// The string here as a case of a type.
-    public func choice<Choice: RawRepresentable<String> & CaseIterable>(
+    package func choice<Choice: RawRepresentable<String> & CaseIterable>(
         of type: Choice.Type
     ) throws(FixtureProblem) -> Choice {
         let text = try string()
         guard let choice = Choice(rawValue: text) else {
             let words = Choice.allCases.map(\.rawValue)
-            throw problem("“\(text)” is none of \(words.joined(separator: ", "))")
+            throw problem("“\(text)” is not one of \(words.joined(separator: ", "))")
         }
         return choice
     }
@@ -289,16 +289,16 @@ public struct FixtureNode {
             case nil: isMapping ? "a mapping" : "a list"
             }
         let advice = what == "a string" && scalar != nil ? "; write it in quotes" : ""
-        return problem("\(found) stands where \(what) is expected\(advice)")
+        return problem("found \(found); expected \(what)\(advice)")
     }
 }
 
 /// The members of a mapping whose names have been checked.
-public struct FixtureMapping {
+package struct FixtureMapping {
     /// The mapping itself.
-    public let node: FixtureNode
+    package let node: FixtureNode
     /// The members, in order.
-    public let members: [(name: String, value: FixtureNode)]
+    package let members: [(name: String, value: FixtureNode)]
 
     init(node: FixtureNode, members: [(name: String, value: FixtureNode)]) {
         self.node = node
@@ -306,10 +306,10 @@ public struct FixtureMapping {
     }
 
     /// The member of that name, or `nil`.
-    public subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
+    package subscript(name: String) -> FixtureNode? { members.first { $0.name == name }?.value }
 
     /// The member of that name, which must exist.
-    public func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
+    package func required(_ name: String) throws(FixtureProblem) -> FixtureNode {
         guard let value = self[name] else { throw node.problem("member “\(name)” is missing") }
         return value
     }

@@ -1,16 +1,16 @@
 /// What is wrong with a fixture file: where, what was found and what would be right.
 public struct FixtureProblem: Error, Sendable, Hashable {
     /// The file as a person would name it.
-    public let file: String
+    package let file: String
     /// The line, counted from 1; `nil` when the problem concerns the whole file.
-    public let line: Int?
+    package let line: Int?
     /// The column, counted from 1.
-    public let column: Int?
+    package let column: Int?
     /// What was found and what would be right.
-    public let message: String
+    package let message: String
 
     /// Creates a problem at that position.
-    public init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
+    package init(file: String, line: Int? = nil, column: Int? = nil, message: String) {
         self.file = file
         self.line = line
         self.column = column

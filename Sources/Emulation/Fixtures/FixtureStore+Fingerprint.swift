@@ -5,7 +5,7 @@ extension FixtureStore {
     /// A short string that changes when any file of these folders does, as seen through the layers.
     ///
     /// - Throws: the first entry that cannot be read as a file or exceeds a limit.
-    public func fingerprint(of folders: [String]) throws(FixtureProblem) -> String {
+    package func fingerprint(of folders: [String]) throws(FixtureProblem) -> String {
         var hash = Hash()
         var count = 0
         for path in try paths(below: folders) {
@@ -58,7 +58,7 @@ extension FixtureStore {
     /// The files below a layer that were read, and those that were not, by their paths within it.
     ///
     /// - Throws: the first entry that is neither file nor folder, leaves the layer, or exceeds a limit.
-    public func usage(of layer: String) throws(FixtureProblem) -> (read: [String], unread: [String]) {
+    package func usage(of layer: String) throws(FixtureProblem) -> (read: [String], unread: [String]) {
         let walk = FixtureWalk(layer, below: "")
         if let problem = walk.problem { throw problem }
         let all = walk.paths.sorted()

@@ -5,7 +5,7 @@
 #endif
 
 /// Distinguishes versions of a set of files without reading them.
-public struct FixtureStamps: Sendable, Hashable {
+package struct FixtureStamps: Sendable, Hashable {
     /// File attributes that reveal a change, whether the file is overwritten or replaced.
     private struct Stamp: Hashable {
         let size: Int64
@@ -32,7 +32,7 @@ public struct FixtureStamps: Sendable, Hashable {
     private var problems: [FixtureProblem] = []
 
     /// Creates stamps of no files.
-    public init() {}
+    package init() {}
 
     fileprivate mutating func add(_ walk: FixtureWalk) {
         for path in walk.paths.map({ FixtureStore.join(walk.layer, $0) }) { stamps[path] = Stamp(path) }
@@ -42,7 +42,7 @@ public struct FixtureStamps: Sendable, Hashable {
 
 extension FixtureStore {
     /// The stamps of all files of these folders, in every layer.
-    public func stamps(of folders: [String]) -> FixtureStamps {
+    package func stamps(of folders: [String]) -> FixtureStamps {
         var stamps = FixtureStamps()
         for walk in walks(below: folders) { stamps.add(walk) }
         return stamps

@@ -3,15 +3,15 @@ import Synchronization
 /// The fixture files: a complete bottom layer, overlaid file by file.
 public struct FixtureStore: Sendable {
     /// A file with the path that people know it by.
-    public struct File: Sendable {
+    package struct File: Sendable {
         /// The path that error messages show.
-        public let path: String
+        package let path: String
         /// The content.
-        public let bytes: [UInt8]
+        package let bytes: [UInt8]
     }
 
     /// Folders, the topmost first.
-    public let layers: [String]
+    package let layers: [String]
     private let reads = Reads()
 
     /// Tracks which files were read, to tell which files of a layer count, and the layers' real paths.
@@ -30,24 +30,24 @@ public struct FixtureStore: Sendable {
     }
 
     /// Creates a store over these folders; a file in an earlier one hides the same file in a later one.
-    public init(layers: [String]) {
+    package init(layers: [String]) {
         self.layers = layers
     }
 
     /// The first of the folders that holds all these files.
-    public static func folder(among candidates: [String], holding files: [String]) -> String? {
+    package static func folder(among candidates: [String], holding files: [String]) -> String? {
         candidates.first { folder in files.allSatisfy { FileSystem.holds(join(folder, $0)) } }
     }
 
     /// The first layer whose folder does not exist.
-    public var missingLayer: String? {
+    package var missingLayer: String? {
         layers.first { !FileSystem.holds($0) }
     }
 
     /// Reads the file at that path, such as `VENDOR/accounts.yaml`.
     ///
     /// - Throws: a problem when no layer has the file or it cannot be read.
-    public func file(_ path: String) throws(FixtureProblem) -> File {
+    package func file(_ path: String) throws(FixtureProblem) -> File {
         switch look(path) {
         case .content(let full, let file):
             reads.paths.withLock { _ = $0.insert(full) }
@@ -73,7 +73,8 @@ public struct FixtureStore: Sendable {
             case .content(let bytes): return .content(full: full, File(path: Self.shown(full), bytes: bytes))
             case .absent: continue
             case .unreadable:
-                return .unreadable(FixtureProblem(file: Self.shown(full), message: "cannot be read; may it be read?"))
+                return .unreadable(
+                    FixtureProblem(file: Self.shown(full), message: "cannot be read; check its permissions"))
             case .refused(let words): return .refused(FixtureProblem(file: Self.shown(full), message: words))
             }
         }
@@ -84,12 +85,12 @@ public struct FixtureStore: Sendable {
     func wasRead(_ full: String) -> Bool { reads.paths.withLock { $0.contains(full) } }
 
     /// Reads the YAML document at that path.
-    public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
+    package func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try FixtureNode(file: try file(path))
     }
 
     /// The names of the files in that folder across all layers, sorted; empty when no layer has the folder.
-    public func names(in folder: String) -> [String] {
+    package func names(in folder: String) -> [String] {
         var names: Set<String> = []
         // A layer need not have every folder.
         for layer in layers {
@@ -129,10 +130,12 @@ public struct VendorFixtures: Sendable {
     }
 
     /// Reads a file from the vendor's folder.
-    public func file(_ path: String) throws(FixtureProblem) -> FixtureStore.File { try store.file("\(folder)/\(path)") }
+    package func file(_ path: String) throws(FixtureProblem) -> FixtureStore.File {
+        try store.file("\(folder)/\(path)")
+    }
 
     /// Reads the file that a fixture names, from the vendor's folder; a problem is reported where it is named.
-    public func file(named node: FixtureNode) throws(FixtureProblem) -> FixtureStore.File {
+    package func file(named node: FixtureNode) throws(FixtureProblem) -> FixtureStore.File {
         let path = try node.string()
         do {
             return try file(path)
@@ -142,7 +145,7 @@ public struct VendorFixtures: Sendable {
     }
 
     /// Reads a YAML document from the vendor's folder.
-    public func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
+    package func document(_ path: String) throws(FixtureProblem) -> FixtureNode {
         try store.document("\(folder)/\(path)")
     }
 
@@ -156,5 +159,5 @@ public struct VendorFixtures: Sendable {
     }
 
     /// The names of the files in a subfolder, sorted.
-    public func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
+    package func names(in subfolder: String) -> [String] { store.names(in: "\(folder)/\(subfolder)") }
 }

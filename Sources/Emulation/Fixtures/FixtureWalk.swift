@@ -38,7 +38,7 @@ struct FixtureWalk {
     /// - Parameter chain: the real paths of the folder and its ancestors in the walk.
     private mutating func visit(_ folder: String, through chain: [String]) {
         guard chain.count <= Self.mostFolders else {
-            return refuse(folder, "lies more than \(Self.mostFolders) folders deep")
+            return refuse(folder, "is more than \(Self.mostFolders) folders deep")
         }
         let names = FileSystem.names(in: full(folder), atMost: Self.mostEntries + 1)
         entries += names.count
@@ -64,7 +64,7 @@ struct FixtureWalk {
             guard let real = FileSystem.realPath(full(path)) else { return }
             guard FileSystem.lies(real, in: root) else { return refuse(path, outside(real)) }
             guard !chain.contains(where: { FileSystem.lies($0, in: real) }) else {
-                return refuse(path, "is a link to \(real), in which it lies itself: a loop")
+                return refuse(path, "is a link to \(real), which contains the link itself: a loop")
             }
             visit(path, through: chain + [real])
         }

@@ -1,24 +1,24 @@
-public import JSON
+package import JSON
 
 /// The records of a state that could not be read, so that nothing else is lost.
 ///
 /// Each reading has its own; it is not shared.
-public final class Salvage {
+package final class Salvage {
     /// A record that was set aside.
-    public struct Part: Sendable, Hashable {
+    package struct Part: Sendable, Hashable {
         /// Where it stood, such as `sandboxes[0].state.VENDOR.users[3]`.
-        public let path: String
+        package let path: String
         /// What was found there and what would be right, with the position.
-        public let problem: String
+        package let problem: String
         /// The record, unchanged.
-        public let value: JSON
+        package let value: JSON
     }
 
     /// The records, in their original order.
-    public private(set) var parts: [Part] = []
+    package private(set) var parts: [Part] = []
 
     /// Creates an empty collection.
-    public init() {}
+    package init() {}
 
     func setAside(_ part: Part, insteadOfAllAfter count: Int) {
         parts.removeSubrange(count...)

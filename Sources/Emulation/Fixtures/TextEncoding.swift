@@ -19,7 +19,7 @@ enum TextEncoding {
         }
         // A mark at the very beginning is harmless.
         if let place = file.bytes.dropFirst(mark.count).place(of: mark) {
-            throw problem(in: file, behind: place, "an invisible byte order mark stands here; remove it")
+            throw problem(in: file, behind: place, "there is an invisible byte order mark here; remove it")
         }
     }
 

@@ -43,7 +43,7 @@ final class YAMLReader {
         var event = try next()
         defer { yaml_event_delete(&event) }
         guard event.type == YAML_STREAM_END_EVENT else {
-            throw problem("a second document begins here, and a file holds one", at: event.start_mark)
+            throw problem("a second document begins here; a file has only one", at: event.start_mark)
         }
         return root
     }
@@ -149,7 +149,7 @@ final class YAMLReader {
         guard mark.line < lines.count else { return nil }
         let blanks = lines[mark.line].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         guard blanks.contains(UInt8(ascii: "\t")) else { return nil }
-        return "a tab indents this line; YAML wants spaces"
+        return "a tab indents this line; YAML requires spaces"
     }
 
     /// A problem with a character that YAML forbids: it is refused before anything counts lines.

@@ -19,7 +19,7 @@ struct Effect: Sendable {
     /// Reads `fail` (a failure's name, with optional `parameters`) or `respond`, and optional `do` and `fault`.
     init(_ mapping: FixtureMapping, _ scope: InterventionScope) throws(FixtureProblem) {
         if mapping["fail"] != nil, let respond = mapping["respond"] {
-            throw respond.nameProblem("respond stands beside fail; an answer is replaced by one of them")
+            throw respond.nameProblem("respond cannot be combined with fail; give one of them")
         }
         if let parameters = mapping["parameters"], mapping["fail"] == nil {
             throw parameters.nameProblem("parameters are for the body of a failure, and there is no fail")

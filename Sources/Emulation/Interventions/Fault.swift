@@ -1,9 +1,9 @@
 import JSON
 
 /// A failure to inject into calls of a vendor, set by control call.
-public struct Fault: Sendable {
+package struct Fault: Sendable {
     /// The vendor's id.
-    public let vendor: String
+    package let vendor: String
     let routes: Set<String>
     let occurrence: Occurrence
     /// How often it strikes; `nil` for no limit.
@@ -14,14 +14,14 @@ public struct Fault: Sendable {
     let description: JSONObject
 
     /// The members that a fault may have.
-    public static let members = ["vendor", "route", "when", "times"] + Occurrence.members + Effect.members
+    package static let members = ["vendor", "route", "when", "times"] + Occurrence.members + Effect.members
 
     /// Reads a fault. Without `route` it applies to every route of the vendor; `call: 3` means the third call from now
     /// on.
     ///
     /// `times` says how often it strikes, a number or `always`. The default is once, but `always` with `every` or
     /// `probability`.
-    public init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
+    package init(_ node: FixtureNode, _ scope: InterventionScope) throws(FixtureProblem) {
         let mapping = try node.mapping(Self.members)
         vendor = scope.vendor
         routes = try mapping["route"].map(scope.routes) ?? Set(scope.routes)
@@ -34,7 +34,7 @@ public struct Fault: Sendable {
         effect = try Effect(mapping, scope)
         guard !effect.isNone else {
             throw node.problem(
-                "nothing would go wrong: fail must name a failure, or fault, respond or do say what happens")
+                "this fault has no effect: give fail, fault, respond or do")
         }
         let told = (try node.json().object ?? [:]).filter { $0.name != "vendor" }.map { ($0.name, $0.value) }
         description = JSONObject([("vendor", .string(scope.vendor))] + told)

@@ -20,14 +20,14 @@ public struct InterventionScope: Sendable {
     }
 
     /// Creates the scope of a mounted vendor, for rules set by control call.
-    public init(_ vendor: any LoadedVendor) {
+    package init(_ vendor: any LoadedVendor) {
         self.init(
             vendor: vendor.identity.id, routes: vendor.routes.map(\.id), failures: vendor.failures.map(\.name),
             actions: vendor.actions)
     }
 
     /// Whether a name, or a pattern with `*`, matches a route of the vendor.
-    public func hasRoute(_ name: String) -> Bool {
+    package func hasRoute(_ name: String) -> Bool {
         let wildcard = Wildcard(name)
         return routes.contains { $0 == name || wildcard.matches($0) }
     }

@@ -16,7 +16,7 @@ enum Occurrence: Sendable, Hashable {
     init(_ mapping: FixtureMapping) throws(FixtureProblem) {
         let given = ["call", "every", "probability"].compactMap { name in mapping[name].map { (name, $0) } }
         if let second = given.dropFirst().first {
-            throw second.1.nameProblem("\(second.0) stands beside \(given[0].0); only one of them can say which calls")
+            throw second.1.nameProblem("\(second.0) cannot be combined with \(given[0].0); give one of them")
         }
         let seed = mapping["seed"]
         if let seed, given.first?.0 != "probability" {

@@ -30,7 +30,7 @@ struct ResponseTemplate: Sendable {
         var fields: [(name: HTTPField.Name, value: TextTemplate)] = []
         var ownType: String?
         for (text, value) in try mapping["headers"]?.members() ?? [] {
-            guard let name = HTTPField.Name(text) else { throw value.nameProblem("“\(text)” is no field name") }
+            guard let name = HTTPField.Name(text) else { throw value.nameProblem("“\(text)” is not a field name") }
             if name == .contentType { ownType = try value.string() }
             fields.append(
                 (name, try TextTemplate(value.string(), roots: TemplateValues.roots, escaping: .none, at: value)))
@@ -46,7 +46,7 @@ struct ResponseTemplate: Sendable {
     ) throws(FixtureProblem) -> (Body, String?) {
         if let file = mapping["body_file"] {
             if let body = mapping["body"] {
-                throw body.nameProblem("body stands beside body_file; one of them is enough")
+                throw body.nameProblem("body cannot be combined with body_file; give one of them")
             }
             return try Self.file(file, type, scope)
         }

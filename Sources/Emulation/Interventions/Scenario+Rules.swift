@@ -1,8 +1,8 @@
-public import JSON
+package import JSON
 
 extension Scenario {
     /// The rules of all states in order, in words: for people, and for drawing the states.
-    public var rules: [JSON] {
+    package var rules: [JSON] {
         states.flatMap { state in
             state.rules.map { rule in
                 [

@@ -7,11 +7,11 @@ public final class Scenario: Sendable {
     }
 
     /// The name that activates it.
-    public let name: String
+    package let name: String
     /// What it demonstrates, in a sentence or two.
-    public let about: String
+    package let about: String
     /// The vendor's id.
-    public let vendor: String
+    package let vendor: String
     let states: [State]
 
     /// Reads a scenario: `scenario`, `about`, `vendor` and `states`, the first of which is the starting state.
@@ -24,7 +24,7 @@ public final class Scenario: Sendable {
         let vendorNode = try mapping.required("vendor")
         vendor = try vendorNode.string()
         guard vendor == scope.vendor else {
-            throw vendorNode.problem("the vendor is “\(vendor)”, but the file lies in the folder of \(scope.vendor)")
+            throw vendorNode.problem("the vendor is “\(vendor)”, but the file is in the folder of \(scope.vendor)")
         }
         let statesNode = try mapping.required("states")
         let members = try statesNode.members()
@@ -55,7 +55,10 @@ public final class Scenario: Sendable {
     }
 
     /// The names of the states; it starts in the first.
-    public var stateNames: [String] { states.map(\.name) }
+    package var stateNames: [String] { states.map(\.name) }
+
+    /// What a rule may require of the token besides its claims.
+    package static var tokenConditions: [String] { ScenarioRule.TokenCondition.allCases.map(\.rawValue) }
 }
 
 /// A rule of a state: which calls it applies to, what it does, and the next state.

@@ -24,10 +24,10 @@ struct WireFault: Sendable, Hashable {
             if let fault = try Self.fault(name, value: value) { faults.append(fault) }
         }
         guard faults.count < 2 else {
-            throw node.problem("an answer can go wrong in one way only, besides a delay")
+            throw node.problem("an answer can be damaged in one way only, in addition to a delay")
         }
         fault = faults.first
-        guard fault != nil || delay.upperBound > .zero else { throw node.problem("nothing goes wrong by this") }
+        guard fault != nil || delay.upperBound > .zero else { throw node.problem("this fault has no effect") }
     }
 
     private static func fault(_ word: String, _ node: FixtureNode) throws(FixtureProblem) -> Transmission.Fault {
@@ -37,7 +37,7 @@ struct WireFault: Sendable, Hashable {
         case "garbage": return .garbage
         default:
             let known = ["reset", "empty", "garbage", "delay", "truncate", "drip"]
-            throw node.problem("“\(word)” is no fault\(Nearest.hint(to: word, among: known))")
+            throw node.problem("“\(word)” is not a fault\(Nearest.hint(to: word, among: known))")
         }
     }
 
@@ -66,7 +66,7 @@ struct WireFault: Sendable, Hashable {
     private static func duration(_ node: FixtureNode) throws(FixtureProblem) -> Duration {
         let value = try node.json()
         guard let duration = value.string.flatMap(Duration.init(text:)), (.zero...longestDelay).contains(duration)
-        else { throw node.problem("\(value.text) is no duration from 0s to 600s, such as 250ms or 2s") }
+        else { throw node.problem("\(value.text) is not a duration from 0s to 600s, such as 250ms or 2s") }
         return duration
     }
 

@@ -3,16 +3,16 @@ import Synchronization
 /// What happened in a sandbox: the newest entries, within limits of count and memory.
 public final class Journal: Sendable {
     /// How much journals may keep.
-    public struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// Entries of one sandbox.
-        public var entries = 1000
+        package var entries = 1000
         /// Bytes of one sandbox.
-        public var bytes = 4 << 20
+        package var bytes = 4 << 20
         /// Bytes of all sandboxes together.
-        public var totalBytes = 64 << 20
+        package var totalBytes = 64 << 20
 
         /// Creates the default limits.
-        public init() {}
+        package init() {}
     }
 
     private struct State {
@@ -93,35 +93,42 @@ public final class Journal: Sendable {
     }
 
     /// The entries that a filter admits, oldest first.
-    public func entries(_ filter: JournalFilter = JournalFilter()) -> [JournalEntry] {
+    package func entries(_ filter: JournalFilter = JournalFilter()) -> [JournalEntry] {
         state.withLock { state in
             (0..<state.count).compactMap { state.entries[(state.first + $0) % state.entries.count] }
         }.filter(filter.admits)
     }
 
+    /// The newest entry; `nil` when there is none.
+    package var last: JournalEntry? {
+        state.withLock { state in
+            state.count == 0 ? nil : state.entries[(state.first + state.count - 1) % state.entries.count]
+        }
+    }
+
     /// The entry of that number, unless it was dropped.
-    public func entry(_ id: Int) -> JournalEntry? {
+    package func entry(_ id: Int) -> JournalEntry? {
         entries().first { $0.id == id }
     }
 
     /// The number of the newest entry; 0 when there is none.
-    public var newest: Int {
+    package var newest: Int {
         state.withLock { state in
             state.count == 0 ? 0 : state.entries[(state.first + state.count - 1) % state.entries.count]?.id ?? 0
         }
     }
 
     /// The bytes that the entries keep, estimated.
-    public var bytes: Int { state.withLock { $0.bytes } }
+    package var bytes: Int { state.withLock { $0.bytes } }
 
     /// How many callers wait for news.
     package var waiterCount: Int { state.withLock { $0.waiters.count } }
 
     /// How many entries the journal holds.
-    public var count: Int { state.withLock { $0.count } }
+    package var count: Int { state.withLock { $0.count } }
 
     /// Drops every entry; numbering continues unless it is to restart.
-    public func clear(restartNumbers: Bool = false) {
+    package func clear(restartNumbers: Bool = false) {
         state.withLock { state in
             while state.count > 0 { pop(&state) }
             state.entries = []
@@ -173,7 +180,7 @@ public final class Journal: Sendable {
 
 extension Journal {
     /// The entries that a filter admits, as soon as there are `count` of them or the duration has passed.
-    public func entries(
+    package func entries(
         _ filter: JournalFilter, atLeast count: Int, within duration: Duration
     ) async -> [JournalEntry] {
         await first(within: duration) {
@@ -187,7 +194,7 @@ extension Journal {
     ///
     /// It is called immediately, after each new entry, and after each socket message. There is no waiting once the task
     /// is cancelled or the sandbox is gone.
-    public func first<Found>(
+    package func first<Found>(
         within duration: Duration, _ read: () -> Found, where isEnough: (Found) -> Bool
     ) async -> Found {
         let deadline = ContinuousClock.now + duration

@@ -1,11 +1,16 @@
-public import Tokens
+package import Tokens
 internal import Wire
 
 extension JournalEntry {
     /// Every check made, in the vendor's order, and remarks on how the call arrived.
     ///
     /// The remarks follow from the entry, so they are computed when it is read.
-    public var findings: [Finding] { record.findings + [slashes, clock].compactMap(\.self) }
+    package var findings: [Finding] { record.findings + [slashes, clock].compactMap(\.self) }
+
+    /// What was found by the checks of that name that only noted it.
+    func notes(named check: String) -> [String] {
+        record.findings.filter { $0.check == check && $0.outcome == .noted }.compactMap { $0.found?.description }
+    }
 
     /// A path that matched its route only because extra slashes are ignored.
     private var slashes: Finding? {
@@ -18,8 +23,8 @@ extension JournalEntry {
         return Finding(
             isDoubled ? "double-slash" : "trailing-slash", .noted, expected: .text(plain), found: .text(String(path)),
             note: isDoubled
-                ? "It passes here; the base address probably ends in a slash."
-                : "It passes here without the slash too.",
+                ? "It is accepted here; the base address probably ends in a slash."
+                : "It is accepted here without the slash too.",
             source: "ours")
     }
 

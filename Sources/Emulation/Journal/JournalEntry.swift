@@ -20,6 +20,8 @@ public struct ExchangeRecord: Sendable {
     public var claims: JSONObject?
     /// The fault or scenario that influenced the answer.
     public var intervention: String?
+    /// What the vendor did to its own answer on purpose.
+    public var ownInterventions: [JSON] = []
     /// Whether the path may be a typo for one of the vendor's routes; where the vendor is known to offer more there
     /// than is emulated, suggesting a neighbour would mislead.
     public var mayBeMistyped = true
@@ -27,6 +29,8 @@ public struct ExchangeRecord: Sendable {
     public var secrets: Set<String> = []
     /// The orders of the request that were refused individually.
     public var parts: ExchangeParts?
+    /// Scheme, host and port that the server itself asked; `nil` for a request that it received.
+    public var calledBase: String?
     /// The traffic of the socket that the exchange opened; `nil` when it opened none.
     public internal(set) var socket: SocketLog?
     /// Links the exchange to the sockets it notified; `nil` when there were none.
@@ -34,6 +38,9 @@ public struct ExchangeRecord: Sendable {
 
     /// Creates an empty record.
     public init() {}
+
+    /// Whether the answer is not the one that the vendor's rules alone would give.
+    public var isIntervened: Bool { intervention != nil || !ownInterventions.isEmpty }
 
     /// Every check made, in the vendor's order.
     public var findings: [Finding] { checks.all }
@@ -70,7 +77,8 @@ public struct JournalEntry: Sendable {
                 + response.body.count + record.checks.byteCount
                 // A vendor's own fields are few and short; those of a rule may be anything.
                 + (record.socket == nil ? 0 : SocketLog.byteLimit) + (record.parts?.byteCount ?? 0)
-                + (record.intervention == nil ? 0 : response.fields.reduce(0) { $0 + $1.value.utf8.count })
+                + (record.isIntervened ? response.fields.reduce(0) { $0 + $1.value.utf8.count } : 0)
+                + record.ownInterventions.reduce(0) { $0 + $1.bytes.count }
         }
     }
 
@@ -84,17 +92,17 @@ public struct JournalEntry: Sendable {
     }
 
     /// The sandbox's name.
-    public var sandbox: String { content.sandbox }
+    package var sandbox: String { content.sandbox }
     /// The moment of the exchange by the sandbox's clock.
-    public var moment: Moment { content.moment }
+    package var moment: Moment { content.moment }
     /// The request, its target without the sandbox's prefix.
-    public var request: Request { content.request }
+    package var request: Request { content.request }
     /// The response, without its upgrade.
-    public var response: Response { content.response }
+    package var response: Response { content.response }
     /// The outcome.
-    public var record: ExchangeRecord { content.record }
+    package var record: ExchangeRecord { content.record }
     /// Whether bodies were too long to be kept.
-    public var omitsBodies: Bool { content.omitsBodies }
+    package var omitsBodies: Bool { content.omitsBodies }
     /// An estimate of the memory that the entry keeps, in bytes.
     var size: Int { content.size }
 
@@ -107,8 +115,11 @@ public struct JournalEntry: Sendable {
             sandbox: sandbox, moment: moment, request: request, response: response, record: record, omitsBodies: true)
     }
 
+    /// Whether the server sent the request.
+    package var isOutgoing: Bool { record.calledBase != nil }
+
     /// Why the exchange was refused, in one line; `nil` when it was not.
-    public var explanation: String? {
+    package var explanation: String? {
         if let reason = record.reason {
             return meantRoute.map { "\(reason); the nearest route is \($0.text)" } ?? reason
         }

@@ -1,27 +1,34 @@
 import JSON
 
 /// How many exchanges of some kind a journal must hold.
-public struct JournalExpectation: Sendable {
+package struct JournalExpectation: Sendable {
     /// Selects exchanges by their outcome.
-    public let filter: JournalFilter
+    package let filter: JournalFilter
     /// What they must look like.
     let condition: ExchangeCondition
+    /// What vendors must have noted.
+    private let notes: [(check: String, matcher: ValueMatcher)]
     private let minimum: Int
     private let maximum: Int?
     /// The bounds in words, such as `exactly 1`.
-    public let bounds: String
+    package let bounds: String
 
-    private static let filters = ["vendor", "route", "status", "failure", "since", "after", "unmatched"]
+    private static let filters = [
+        "vendor", "route", "status", "failure", "refused", "since", "after", "unmatched", "kind",
+    ]
 
     /// Reads an expectation: `at_least` (default 1), `at_most`, or `exactly` without the two; and `where`, which takes
-    /// `vendor`, `route`, `status`, `failure`, `since`, `after`, `unmatched` and the parts of an ``ExchangeCondition``.
-    public init(_ node: FixtureNode) throws(FixtureProblem) {
+    /// `vendor`, `route`, `status`, `failure`, `refused`, `since`, `after`, `unmatched`, `kind` (by default `incoming`) and
+    /// the parts of an ``ExchangeCondition``.
+    ///
+    /// - Parameter noteNames: checks whose notes `where` takes as well, each with a ``ValueMatcher``.
+    package init(_ node: FixtureNode, notes noteNames: [String] = []) throws(FixtureProblem) {
         let mapping = try node.mapping("at_least", "at_most", "exactly", "where")
         let atLeast = try mapping["at_least"].map(Self.count)
         maximum = try (mapping["exactly"] ?? mapping["at_most"]).map(Self.count)
         if let exactly = mapping["exactly"] {
             guard atLeast == nil, mapping["at_most"] == nil else {
-                throw exactly.nameProblem("exactly stands beside at_least or at_most; it says both already")
+                throw exactly.nameProblem("exactly cannot be combined with at_least or at_most")
             }
             minimum = try exactly.int()
         } else {
@@ -31,9 +38,15 @@ public struct JournalExpectation: Sendable {
             throw node.problem("at_most is \(maximum), and at_least \(minimum); nothing can be both")
         }
         bounds = mapping["exactly"] == nil ? Self.bounds(minimum, maximum) : "exactly \(minimum)"
-        let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members)
-        filter = try criteria.map(Self.filter) ?? JournalFilter()
+        let criteria = try mapping["where"]?.mapping(Self.filters + ExchangeCondition.members + noteNames)
+        var filter = try criteria.map(Self.filter) ?? JournalFilter()
+        // Whoever counts calls of an app does not mean those that the server made.
+        filter.isOutgoing = filter.isOutgoing ?? false
+        self.filter = filter
         condition = try criteria.map(ExchangeCondition.init) ?? ExchangeCondition()
+        var notes: [(check: String, matcher: ValueMatcher)] = []
+        for name in noteNames { if let node = criteria?[name] { notes.append((name, try ValueMatcher(node))) } }
+        self.notes = notes
     }
 
     private static func count(_ node: FixtureNode) throws(FixtureProblem) -> Int {
@@ -52,9 +65,19 @@ public struct JournalExpectation: Sendable {
         filter.vendor = try mapping["vendor"]?.string()
         filter.route = try mapping["route"]?.string()
         filter.failure = try mapping["failure"]?.string()
-        filter.status = try mapping["status"].map(count)
+        filter.status = try mapping["status"].map { node throws(FixtureProblem) in
+            guard let text = try node.json().string else { return .code(try count(node)) }
+            guard let status = JournalFilter.Status(text) else {
+                throw node.problem("\(text) is not a status; expected a whole number, or a class such as 4xx")
+            }
+            return status
+        }
+        filter.isRefused = try mapping["refused"]?.bool()
         filter.after = try mapping["after"].map(count)
         filter.isUnmatched = try mapping["unmatched"]?.bool()
+        filter.isOutgoing = try mapping["kind"].map { node throws(FixtureProblem) in
+            try node.choice(of: ExchangeKind.self) == .outgoing
+        }
         filter.since = try mapping["since"].map { node throws(FixtureProblem) in
             let value = try node.json()
             guard let moment = Moment(value) else {
@@ -66,13 +89,13 @@ public struct JournalExpectation: Sendable {
     }
 
     /// Whether enough exchanges match that waiting cannot help: further ones could only be too many.
-    public func isReached(by entries: [JournalEntry]) -> Bool {
+    package func isReached(by entries: [JournalEntry]) -> Bool {
         var left = Self.mostSteps
         return entries.count { judge($0, within: &left) == true } >= minimum
     }
 
     /// The verdict on these entries, with their secrets masked by the redactor.
-    public func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> JournalVerdict {
+    package func verdict(on entries: [JournalEntry], masking redactor: Redactor) -> JournalVerdict {
         var left = Self.mostSteps
         var (admitted, others, unjudged): ([JournalEntry], [JournalEntry], Int) = ([], [], 0)
         for entry in entries {
@@ -117,7 +140,20 @@ public struct JournalExpectation: Sendable {
     }
 
     private func missed(by entry: JournalEntry) -> [ExchangeCondition.Miss] {
-        filter.misses(for: entry) + condition.misses(for: entry.matchContext(nearMissBudget))
+        let matchContext = entry.matchContext(nearMissBudget)
+        return filter.misses(for: entry) + condition.misses(for: matchContext) + missedNotes(of: entry, matchContext)
+    }
+
+    /// The notes that the entry lacks.
+    private func missedNotes(of entry: JournalEntry, _ matchContext: MatchContext) -> [ExchangeCondition.Miss] {
+        notes.compactMap { note in
+            let found = entry.notes(named: note.check)
+            let unmet = matchContext.spending { note.matcher.unmet(for: found.map(JSON.string), within: &$0) }
+            return unmet.map {
+                ExchangeCondition.Miss(
+                    condition: note.check, expected: $0, found: found.isEmpty ? nil : found.joined(separator: ", "))
+            }
+        }
     }
 
     /// ours: a thousand entries that fill a journal take about two million steps; a query may visit each value often.
@@ -128,7 +164,7 @@ public struct JournalExpectation: Sendable {
         guard filter.admits(entry) else { return false }
         let budget = WorkBudget(steps: min(WorkBudget.standardSteps, left))
         let matchContext = entry.matchContext(budget)
-        let holds = condition.holds(for: matchContext)
+        let holds = condition.holds(for: matchContext) && missedNotes(of: entry, matchContext).isEmpty
         left -= matchContext.spending { budget.left - $0.left }
         return matchContext.isBeyondBudget ? nil : holds
     }
@@ -141,6 +177,10 @@ public struct JournalExpectation: Sendable {
         filter.misses(for: entry)
             + condition.misses(
                 for: entry.matchContext(nearMissBudget), shownAs: MaskedExchange(entry, by: redactor).matchContext)
+            + missedNotes(of: entry, entry.matchContext(nearMissBudget)).map { miss in
+                ExchangeCondition.Miss(
+                    condition: miss.condition, expected: miss.expected, found: miss.found.map(redactor.text))
+            }
     }
 
     /// The budget for deciding how near an entry is.

@@ -1,32 +1,80 @@
 /// Selects journal entries; a `nil` property admits every entry.
-public struct JournalFilter: Sendable {
+package struct JournalFilter: Sendable {
     /// The vendor's id.
-    public var vendor: String?
-    /// The route's id.
-    public var route: String?
-    /// The status code.
-    public var status: Int?
+    package var vendor: String?
+    /// The route's id, or a pattern of ids with `*`.
+    package var route: String? {
+        didSet { routePattern = route.flatMap { $0.utf8.contains(UInt8(ascii: "*")) ? Wildcard($0) : nil } }
+    }
+    private var routePattern: Wildcard?
+    /// The status.
+    package var status: Status?
+    /// Whether the exchange has a failure (`true`) or none (`false`).
+    package var isRefused: Bool?
     /// The failure's name.
-    public var failure: String?
+    package var failure: String?
     /// The earliest moment, by the sandbox's clock.
-    public var since: Moment?
+    package var since: Moment?
     /// Admits only entries after that number.
-    public var after: Int?
+    package var after: Int?
     /// Whether the exchange matched no route (`true`) or one (`false`).
-    public var isUnmatched: Bool?
+    package var isUnmatched: Bool?
+    /// Whether the server sent the request (`true`) or received it (`false`).
+    package var isOutgoing: Bool?
+
+    /// A status code, or all of a class.
+    package enum Status: Sendable, Hashable, CustomStringConvertible {
+        case code(Int)
+        /// The first digit.
+        case group(Int)
+
+        /// Reads a whole number, or a class such as `4xx`.
+        package init?(_ text: String) {
+            let digits = Array(text.utf8)
+            if digits.count == 3, digits[1] | 0x20 == 0x78, digits[2] | 0x20 == 0x78, (0x31...0x35) ~= digits[0] {
+                self = .group(Int(digits[0] - 0x30))
+            } else if let code = Int(text), code >= 0 {
+                self = .code(code)
+            } else {
+                return nil
+            }
+        }
+
+        /// The code, or the class such as `4xx`.
+        package var description: String {
+            switch self {
+            case .code(let code): "\(code)"
+            case .group(let first): "\(first)xx"
+            }
+        }
+
+        func admits(_ code: Int) -> Bool {
+            switch self {
+            case .code(let own): code == own
+            case .group(let first): code / 100 == first
+            }
+        }
+    }
 
     /// Creates a filter that admits every entry.
-    public init() {}
+    package init() {}
 
     /// Whether the filter admits the entry.
-    public func admits(_ entry: JournalEntry) -> Bool {
+    package func admits(_ entry: JournalEntry) -> Bool {
         (vendor == nil || entry.record.vendor == vendor)
-            && (route == nil || entry.record.route == route)
-            && (status == nil || entry.response.status.code == status)
+            && (route == nil || isRoute(entry.record.route))
+            && status.map { $0.admits(entry.response.status.code) } != false
+            && (isRefused == nil || (entry.record.failure != nil) == isRefused)
             && (failure == nil || entry.record.failure == failure)
             && since.map { entry.moment >= $0 } != false
             && after.map { entry.id > $0 } != false
             && (isUnmatched == nil || (entry.record.route == nil) == isUnmatched)
+            && (isOutgoing == nil || entry.isOutgoing == isOutgoing)
+    }
+
+    private func isRoute(_ id: String?) -> Bool {
+        guard let id, let routePattern else { return id == route }
+        return routePattern.matches(id)
     }
 
     /// The criteria that the entry does not satisfy.
@@ -34,14 +82,25 @@ public struct JournalFilter: Sendable {
         let record = entry.record
         let parts: [(name: String, expected: String?, found: String?, holds: Bool)] = [
             ("vendor", vendor, record.vendor, vendor == record.vendor),
-            ("route", route, record.route, route == record.route),
-            ("status", status.map(String.init), "\(entry.response.status.code)", status == entry.response.status.code),
+            ("route", route, record.route, isRoute(record.route)),
+            (
+                "status", status?.description, "\(entry.response.status.code)",
+                status.map { $0.admits(entry.response.status.code) } != false
+            ),
             ("failure", failure, record.failure, failure == record.failure),
+            (
+                "refused", isRefused.map { "\($0)" }, "\(record.failure != nil)",
+                (record.failure != nil) == isRefused
+            ),
             ("since", since?.rfc3339, entry.moment.rfc3339, since.map { entry.moment >= $0 } ?? true),
             ("after", after.map(String.init), "\(entry.id)", after.map { entry.id > $0 } ?? true),
             (
                 "unmatched", isUnmatched.map { "\($0)" }, "\(record.route == nil)",
                 (record.route == nil) == isUnmatched
+            ),
+            (
+                "kind", isOutgoing.map(ExchangeKind.name), ExchangeKind.name(entry.isOutgoing),
+                entry.isOutgoing == isOutgoing
             ),
         ]
         return parts.compactMap { part in
@@ -49,4 +108,15 @@ public struct JournalFilter: Sendable {
             return ExchangeCondition.Miss(condition: part.name, expected: expected, found: part.found)
         }
     }
+}
+
+/// The kinds of exchange by name.
+package enum ExchangeKind: String, CaseIterable, Sendable {
+    /// A request that the server received.
+    case incoming
+    /// A request that the server sent for an action.
+    case outgoing
+
+    /// The name of the kind.
+    static func name(_ isOutgoing: Bool) -> String { (isOutgoing ? Self.outgoing : incoming).rawValue }
 }

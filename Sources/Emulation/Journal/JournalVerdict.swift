@@ -1,13 +1,13 @@
-public import JSON
+package import JSON
 
 /// The result of an expectation, and on failure the exchanges that explain it best.
-public struct JournalVerdict: Sendable {
+package struct JournalVerdict: Sendable {
     /// An exchange that comes close, or exceeds the maximum.
-    public struct NearMiss: Sendable {
+    package struct NearMiss: Sendable {
         /// The exchange.
-        public let entry: JournalEntry
+        package let entry: JournalEntry
         /// The parts that it does not satisfy; empty for one that exceeds the maximum.
-        public let missed: [ExchangeCondition.Miss]
+        package let missed: [ExchangeCondition.Miss]
         /// The exchange in a line.
         let summary: String
         /// Why it was refused; `nil` when it was not.
@@ -18,11 +18,11 @@ public struct JournalVerdict: Sendable {
     static let shown = 5
 
     /// The bounds in words, such as `exactly 1`.
-    public let expected: String
+    package let expected: String
     /// The numbers of the matching exchanges.
-    public let entries: [Int]
+    package let entries: [Int]
     /// The closest exchanges, or those that exceed the maximum, latest first; `nil` when the expectation holds.
-    public let nearest: [NearMiss]?
+    package let nearest: [NearMiss]?
 
     /// How many exchanges were left undecided because judging them would cost too much.
     private let unjudged: Int
@@ -37,10 +37,10 @@ public struct JournalVerdict: Sendable {
     }
 
     /// Whether the expectation holds.
-    public var isVerified: Bool { nearest == nil }
+    package var isVerified: Bool { nearest == nil }
 
     /// What was expected and found in one line, with the nearest exchange.
-    public var message: String {
+    package var message: String {
         let exchanges = expected.hasSuffix(" 1") ? "exchange" : "exchanges"
         var text = "expected \(expected) \(exchanges), found \(entries.count)"
         if unjudged > 0 { text += "; \(unjudged) more were not judged, since that takes too much" }
@@ -58,7 +58,7 @@ public struct JournalVerdict: Sendable {
     /// The verdict for programs.
     ///
     /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
-    public func json(routes: RouteTable) -> JSON {
+    package func json(routes: RouteTable) -> JSON {
         guard let nearest else {
             return ["verified": true, "count": JSON(entries.count), "entries": .array(entries.map { JSON($0) })]
         }

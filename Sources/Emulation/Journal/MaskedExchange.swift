@@ -1,16 +1,16 @@
-public import JSON
+package import JSON
 import Tokens
 import Wire
 
 /// An exchange as people may see it: the only form in which the journal, `verify` and the log show any of it.
 ///
 /// Masked piece by piece on reading, since most entries are never read.
-public struct MaskedExchange {
+package struct MaskedExchange {
     private let entry: JournalEntry
     private let redactor: Redactor
 
     /// Wraps the exchange of an entry, hiding its secrets.
-    public init(_ entry: JournalEntry, by redactor: Redactor) {
+    package init(_ entry: JournalEntry, by redactor: Redactor) {
         self.entry = entry
         self.redactor = redactor
     }
@@ -18,10 +18,10 @@ public struct MaskedExchange {
     private var declared: Set<String> { entry.record.secrets }
 
     /// The sandbox's name, which a client may have chosen.
-    public var sandbox: String { redactor.text(entry.sandbox) }
+    package var sandbox: String { redactor.text(entry.sandbox) }
 
     /// The request's target, without the sandbox's prefix.
-    public var target: String {
+    package var target: String {
         // A socket client can put its token nowhere else; the findings show the token's claims.
         let isHandshake = entry.request.fields[.upgrade] != nil
         let masked = Mask.target(entry.request.target, hidesClaims: isHandshake)
@@ -30,24 +30,33 @@ public struct MaskedExchange {
     }
 
     /// The target without its query.
-    public var path: String { redactor.path(String(entry.request.path)) }
+    package var path: String { redactor.path(String(entry.request.path)) }
 
     /// Why the exchange was refused, in one line; `nil` when it was not.
-    public var reason: String? { entry.explanation.map(redactor.text) }
+    package var reason: String? { entry.explanation.map(redactor.text) }
 
-    /// The fault or scenario that influenced the answer.
-    public var intervention: String? { entry.record.intervention.map(redactor.text) }
+    /// What influenced the answer, in words: a fault or scenario, and what the vendor itself did; `nil` for nothing.
+    package var intervention: String? { InterventionText.line(interventions) }
+
+    /// The same for programs: only the text of a fault or scenario, or a list with what the vendor did.
+    package var interventions: JSON? {
+        let text = entry.record.intervention.map { JSON.string(redactor.text($0)) }
+        guard !entry.record.ownInterventions.isEmpty else { return text }
+        let own = redactor.json(.array(entry.record.ownInterventions))
+        let list = [text].compactMap(\.self) + (own.array ?? [])
+        return SecretRedactor(of: entry.request, secrets: declared).hidden(in: .array(list))
+    }
 
     /// Every check, for programs.
-    public var findings: JSON { redactor.json(.array(entry.findings.map(\.json))) }
+    package var findings: JSON { redactor.json(.array(entry.findings.map(\.json))) }
 
     /// The fields of the request, as sent.
-    public var requestFields: [(name: String, value: String)] {
+    package var requestFields: [(name: String, value: String)] {
         fields(entry.request.fields.map { ($0.name, $0.value) })
     }
 
     /// The fields of the response.
-    public var responseFields: [(name: String, value: String)] {
+    package var responseFields: [(name: String, value: String)] {
         fields(entry.response.fields.map { ($0.name.rawName, $0.value) })
     }
 
@@ -58,9 +67,9 @@ public struct MaskedExchange {
     }
 
     /// The content of the request.
-    public var requestBody: JSON { body(entry.request.body) }
+    package var requestBody: JSON { body(entry.request.body) }
     /// The content of the response.
-    public var responseBody: JSON { body(entry.response.body) }
+    package var responseBody: JSON { body(entry.response.body) }
 
     /// A socket message; one that is not JSON is the client's own format, shown as text with secrets hidden.
     private func frame(_ bytes: [UInt8]) -> JSON {
@@ -90,15 +99,21 @@ extension MaskedExchange {
     /// The entry as JSON.
     ///
     /// - Parameter routes: the table that finds the nearest routes for a request that matched none.
-    public func json(routes: RouteTable) -> JSON {
+    package func json(routes: RouteTable) -> JSON {
         let record = entry.record
         var json: JSONObject = [
             "id": JSON(entry.id), "sandbox": .string(sandbox), "at": .string(entry.moment.rfc3339),
             "vendor": JSON(record.vendor), "route": JSON(record.route),
             "status": JSON(entry.response.status.code), "failure": JSON(record.failure), "reason": JSON(reason),
         ]
-        json["intervention"] = intervention.map(JSON.string)
-        json["nearest_routes"] = entry.nearestRoutes(in: routes).map { .array($0.map(JSON.string)) }
+        if let base = record.calledBase {
+            json["kind"] = .string(ExchangeKind.outgoing.rawValue)
+            json["url"] = .string(redactor.text(base) + target)
+        }
+        json["intervention"] = interventions
+        json["nearest_routes"] = (entry.isOutgoing ? nil : entry.nearestRoutes(in: routes)).map {
+            .array($0.map(JSON.string))
+        }
         json["findings"] = findings
         json["request"] = .object([
             "method": .string(entry.request.method.rawValue), "target": .string(target),
@@ -114,7 +129,7 @@ extension MaskedExchange {
         let json: JSON = [
             "status": JSON(entry.response.status.code), "headers": Self.json(responseFields), "body": responseBody,
         ]
-        guard entry.record.intervention != nil else { return json }
+        guard entry.record.isIntervened else { return json }
         return SecretRedactor(of: entry.request, secrets: declared).hidden(in: json)
     }
 
@@ -149,7 +164,8 @@ extension MaskedExchange {
 
     /// The exchange in one line: route, request, outcome and reason.
     var summary: String {
-        let route = entry.record.vendor.map { "\($0) \(entry.record.route ?? "without a route"): " } ?? ""
+        let place = entry.isOutgoing ? "calling out" : entry.record.route ?? "without a route"
+        let route = entry.record.vendor.map { "\($0) \(place): " } ?? ""
         let failure = entry.record.failure.map { " \($0)" } ?? ""
         let reason = reason.map { " (\($0))" } ?? ""
         return

@@ -8,7 +8,7 @@ public enum KeyDrill: String, Sendable, CaseIterable {
     case repair
 
     /// Whether it needs an unused key pair.
-    public var needsPair: Bool {
+    package var needsPair: Bool {
         switch self {
         case .overlap, .replace, .sameKID: true
         case .retire, .break, .repair: false
@@ -16,14 +16,14 @@ public enum KeyDrill: String, Sendable, CaseIterable {
     }
 
     /// What it does, in one line.
-    public var about: String {
+    package var about: String {
         switch self {
         case .overlap: "Another key signs; the old one stays published."
         case .retire: "The old keys leave the published set."
         case .replace: "Another key signs, and the old ones leave at once."
         case .sameKID: "Another key signs under the name of the old one."
-        case .break: "Asking for the published keys is answered by an error."
-        case .repair: "Asking for the published keys is answered by them again."
+        case .break: "Requests for the published keys get an error."
+        case .repair: "Requests for the published keys get the keys again."
         }
     }
 }

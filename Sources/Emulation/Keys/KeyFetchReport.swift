@@ -1,22 +1,22 @@
 import Synchronization
-public import Tokens
+package import Tokens
 
 /// How a request for an issuer's keys went.
 public struct KeyFetchReport: Sendable {
     /// Identifies this report.
     let number = Self.numbers.add(1, ordering: .relaxed).newValue
     /// The URL that was requested.
-    public let url: String
+    package let url: String
     /// When it was requested, by the sandbox's clock.
-    public let moment: Moment
+    package let moment: Moment
     /// The answer's status; `nil` without an answer.
-    public let status: Int?
+    package let status: Int?
     /// The usable keys, in the answer's order; of several with the same id, the first.
-    public let keys: [VerificationKey]
+    package let keys: [VerificationKey]
     /// The keys that were left out.
-    public let skipped: [SkippedKey]
+    package let skipped: [SkippedKey]
     /// Why there are no keys; `nil` when there are some.
-    public let problem: KeyFetchProblem?
+    package let problem: KeyFetchProblem?
     /// The lifetime that the answer asks for; `nil` when it states none.
     let lifetime: CacheLifetime?
     /// Whether the exchange shares the result of another exchange's fetch.
@@ -43,12 +43,12 @@ public struct KeyFetchReport: Sendable {
             found: .text(summary), note: note)
         awaited = Finding(
             "keys-awaited", fetched.outcome, expected: fetched.expected, found: fetched.found,
-            note: ["Another request asked for the keys, and this one waited for them.", note]
+            note: ["Another request fetched the keys, and this one waited for them.", note]
                 .compactMap(\.self).joined(separator: " "))
     }
 
     /// The report as a finding of the exchange that fetched the keys, or waited for them.
-    public var finding: Finding { isShared ? awaited : fetched }
+    package var finding: Finding { isShared ? awaited : fetched }
 
     /// Whether the URL was requested at all.
     var wasAsked: Bool {

@@ -5,7 +5,7 @@ public import HTTPTypes
 /// Only the pipeline sends it: vendors state what they need, and never open a connection.
 public struct KeyRequest: Sendable, Hashable {
     /// The prefix of a URL that points at this server, in the sandbox of the caller.
-    public static let ownServer = "{self}"
+    package static let ownServer = "{self}"
     /// The time limit for the whole answer, by the machine's clock.
     public static let timeLimit = Duration.seconds(5)
     /// The largest content of an answer, in bytes.
@@ -20,7 +20,7 @@ public struct KeyRequest: Sendable, Hashable {
     }
 
     /// The target on this server; `nil` for a URL that leads elsewhere.
-    public var ownTarget: String? {
+    package var ownTarget: String? {
         url.hasPrefix(Self.ownServer) ? String(url.dropFirst(Self.ownServer.count)) : nil
     }
 
@@ -42,7 +42,10 @@ public enum KeyFetchProblem: Error, Sendable, Hashable {
     case notAsked(String)
     /// No connection, no TLS, or no HTTP; the phrase says what.
     case unreachable(String)
-    case slow
+    /// The connection ended before the answer was complete.
+    case connectionLost
+    /// The answer was not complete within that time.
+    case slow(within: Duration)
     case tooLarge
     case redirected(Int)
     case status(Int)
@@ -59,11 +62,12 @@ extension KeyFetchProblem: CustomStringConvertible {
         switch self {
         case .notAsked(let why): "not asked: \(why)"
         case .unreachable(let what): what
-        case .slow: "the answer was not complete within \(Int(KeyRequest.timeLimit.inSeconds)) s"
+        case .connectionLost: "the connection ended before the answer was complete."
+        case .slow(let limit): "the answer was not complete within \(Int(limit.inSeconds)) s"
         case .tooLarge: "the answer has more than \(KeyRequest.longestBody) bytes"
         case .redirected(let status): "status \(status) sends elsewhere; redirects are not followed"
         case .status(let status): "status \(status); expected 200"
-        case .notJSON(let why): "the content is no JSON: \(why)"
+        case .notJSON(let why): "the content is not JSON: \(why)"
         case .otherForm(let expected): "the content is JSON of another form; expected \(expected)"
         case .noUsableKey: "no key in the answer can be used"
         }

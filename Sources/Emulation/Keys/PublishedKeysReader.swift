@@ -1,26 +1,26 @@
-public import JSON
-public import Tokens
+package import JSON
+package import Tokens
 
 /// Reads a set of public keys, fetched or supplied: takes the usable ones, and reports the rest.
-public struct PublishedKeysReader {
+package struct PublishedKeysReader {
     let form: RemoteKeys.Form
     let algorithm: Algorithm
 
     /// The usable keys in the set's order; of several with the same id, the first.
-    public private(set) var keys: [VerificationKey] = []
+    package private(set) var keys: [VerificationKey] = []
     /// Why others were left out; truncated for very large sets.
-    public private(set) var skipped: [SkippedKey] = []
+    package private(set) var skipped: [SkippedKey] = []
     /// An id that a second usable key has.
-    public private(set) var repeatedID: String?
+    package private(set) var repeatedID: String?
     /// Whether keys were left out only because there are too many.
-    public private(set) var isOverfull = false
+    package private(set) var isOverfull = false
 
     /// ours: limits for one set; providers publish two or three keys.
-    public static let mostKeys = 100
+    package static let mostKeys = 100
     private static let mostSkipped = 100
 
     /// Creates a reader for sets of that form, for keys that verify with that algorithm.
-    public init(form: RemoteKeys.Form, algorithm: Algorithm) {
+    package init(form: RemoteKeys.Form, algorithm: Algorithm) {
         self.form = form
         self.algorithm = algorithm
     }
@@ -41,7 +41,7 @@ public struct PublishedKeysReader {
     /// Reads a set that is already parsed.
     ///
     /// - Throws: ``KeyFetchProblem/otherForm(_:)`` or ``KeyFetchProblem/noUsableKey``.
-    public mutating func read(_ value: JSON) throws(KeyFetchProblem) {
+    package mutating func read(_ value: JSON) throws(KeyFetchProblem) {
         switch form {
         case .keySet: try readKeySet(value)
         case .certificates: try readCertificates(value)
@@ -80,7 +80,7 @@ public struct PublishedKeysReader {
     }
 
     /// Takes a key if it is usable.
-    public mutating func take(_ key: VerificationKey) {
+    package mutating func take(_ key: VerificationKey) {
         guard key.algorithms.contains(algorithm) else {
             skip("\(key): not for \(algorithm.rawValue)")
             return

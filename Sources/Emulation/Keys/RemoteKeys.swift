@@ -24,18 +24,18 @@ public struct RemoteKeys: Sendable {
     /// The usable keys of the last answer that had any.
     public private(set) var keys: [VerificationKey] = []
     /// When they were fetched.
-    public private(set) var fetchedAt: Moment?
+    package private(set) var fetchedAt: Moment?
     /// When their lifetime ends.
-    public private(set) var expiresAt: Moment?
+    package private(set) var expiresAt: Moment?
     /// The report of the last attempt, successful or not.
     public private(set) var lastReport: KeyFetchReport?
     /// How often the URL was requested.
-    public private(set) var fetchCount = 0
+    package private(set) var fetchCount = 0
     /// The fetch in progress.
     var fetch: KeyFetch?
 
     /// Creates keys that have not been fetched yet.
-    public init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
+    package init(issuer: String, url: String, form: Form, algorithm: Algorithm) {
         self.issuer = issuer
         self.url = url
         self.form = form
@@ -43,7 +43,7 @@ public struct RemoteKeys: Sendable {
     }
 
     /// The request for the keys.
-    public var request: KeyRequest { KeyRequest(url: url) }
+    package var request: KeyRequest { KeyRequest(url: url) }
 }
 
 // MARK: - Whether to fetch
@@ -89,7 +89,7 @@ extension RemoteKeys {
     /// Why an unknown key was not fetched, and when it may be; `nil` when nothing prevents a fetch.
     ///
     /// - Parameter setting: what determines the length of the pause, in words.
-    public func pause(at moment: Moment, _ policy: KeyFetchPolicy, setBy setting: String) -> String? {
+    package func pause(at moment: Moment, _ policy: KeyFetchPolicy, setBy setting: String) -> String? {
         guard let last = lastReport?.moment, isCoolingDown(at: moment, policy) else { return nil }
         return
             "No key was fetched for this call: the last attempt was at \(last.rfc3339), and the next one may be at \((last + policy.coolDown).rfc3339), after \(JSONNumber(policy.coolDown.inSeconds)) s (\(setting))."
@@ -106,7 +106,7 @@ extension RemoteKeys {
 
 extension RemoteKeys {
     /// Reads the answer to a request made at that moment.
-    public func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
+    package func report(of answer: KeyAnswer, at moment: Moment) -> KeyFetchReport {
         var reader = PublishedKeysReader(form: form, algorithm: algorithm)
         var (status, lifetime): (Int?, CacheLifetime?)
         var problem: KeyFetchProblem?
@@ -138,7 +138,7 @@ extension RemoteKeys {
     /// Takes over the result of an attempt; a failed one leaves the keys unchanged.
     ///
     /// A report for another URL, or one already taken, changes nothing.
-    public mutating func take(_ report: KeyFetchReport, _ policy: KeyFetchPolicy) {
+    package mutating func take(_ report: KeyFetchReport, _ policy: KeyFetchPolicy) {
         guard report.url.hasSameBytes(as: url), report.number != lastReport?.number else { return }
         if report.wasAsked { fetchCount += 1 }
         lastReport = report

@@ -1,16 +1,16 @@
-public import Tokens
+package import Tokens
 
 /// A secret that a vendor shares with signers, described without revealing it.
 public struct SharedSecret: Sendable {
     /// The owner, in words.
-    public let owner: String
+    package let owner: String
     /// The algorithm it signs with.
-    public let algorithm: Algorithm
+    package let algorithm: Algorithm
     /// Its length in bytes.
-    public let byteCount: Int
+    package let byteCount: Int
 
     /// Describes a secret of that owner; only the length of the key is kept.
-    public init(owner: String, algorithm: Algorithm, key: SigningKey) {
+    package init(owner: String, algorithm: Algorithm, key: SigningKey) {
         self.owner = owner
         self.algorithm = algorithm
         byteCount =

@@ -1,14 +1,14 @@
 /// A member of a key set that is left out, and why.
 ///
 /// Source: RFC 7517 section 5 asks to ignore unknown members; the publisher may want to know.
-public struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
+package struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
     /// Whether it is a private key, which must not be published.
-    public let isPrivate: Bool
+    package let isPrivate: Bool
     /// Its index or id, and why it is left out.
-    public let description: String
+    package let description: String
 
     /// Creates a member that is left out for that reason.
-    public init(_ description: String, isPrivate: Bool = false) {
+    package init(_ description: String, isPrivate: Bool = false) {
         self.description = description
         self.isPrivate = isPrivate
     }
@@ -19,7 +19,7 @@ public struct SkippedKey: Sendable, Hashable, CustomStringConvertible {
 
 extension Collection where Element == SkippedKey {
     /// The phrases joined, up to a limit, with the number of the rest; `nil` when nothing is left out.
-    public var phrase: String? {
+    package var phrase: String? {
         isEmpty ? nil : "Left out: \(SkippedKey.list(map(\.description), "; "))."
     }
 }

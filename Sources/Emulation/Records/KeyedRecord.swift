@@ -66,6 +66,7 @@ public struct RecordBound: Sendable {
     /// much each time; `nil` for no more than necessary.
     let share: Int?
 
+    /// Creates a bound; room is made by removing one record in a hundred, unless it says otherwise.
     package init(count: Int, bytes: Int = .max, share: Int? = 100) {
         (self.count, self.bytes, self.share) = (count, bytes, share)
     }

@@ -22,6 +22,7 @@ package struct RecordCoder {
     }
 
     private let work: Work
+    /// Where the record is read from or written to.
     package let form: RecordForm
     private var object = JSONObject()
     private var lastNames: [String] = []
@@ -39,6 +40,7 @@ package struct RecordCoder {
     /// Whether it is reading, without a problem so far.
     package var isReading: Bool { if case .reading = work { problem == nil } else { false } }
 
+    /// How much of a state is exported; `nil` for fixtures.
     package var extent: StateExtent? { form.extent }
 
     /// Writes these members after all others, in this order.
@@ -107,6 +109,21 @@ package struct RecordCoder {
         member(name, &value, or: .some(nil), write: { isShown ? $0?.written : nil }, read: Value.read)
     }
 
+    /// When something ends, which may be after the clock's range.
+    package mutating func end(_ name: String, _ value: inout Moment) {
+        member(name, &value, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
+            try node.keptMoment()
+        }
+    }
+
+    /// When something ends that may be without end.
+    package mutating func end(_ name: String, _ value: inout Moment?) {
+        member(name, &value, or: .some(nil), write: { $0?.written }) { (node) throws(FixtureProblem) in
+            try node.keptMoment()
+        }
+    }
+
+    /// A whole number in a range.
     package mutating func member(
         _ name: String, _ value: inout Int, or standard: Int? = nil, in range: ClosedRange<Int>
     ) {
@@ -115,6 +132,7 @@ package struct RecordCoder {
         }
     }
 
+    /// A whole number in a range, which may be missing.
     package mutating func member(_ name: String, _ value: inout Int?, in range: ClosedRange<Int>) {
         member(name, &value, or: .some(nil), write: { $0?.written }) { (node) throws(FixtureProblem) in
             try node.int(in: range)

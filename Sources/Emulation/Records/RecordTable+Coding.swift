@@ -59,7 +59,7 @@ extension RecordCoder {
             let made = records.count { !known.isOfFixtures($0.key) }
             if let bound, made > bound.count {
                 throw mapping.node.problem(
-                    "\(name): \(made) of them are not of the fixtures, and at most \(bound.count) are kept")
+                    "\(name): \(made) of them are not in the fixtures; at most \(bound.count) are kept")
             }
             for record in records { table.put(record) }
         }
@@ -109,5 +109,6 @@ extension RecordTable where Key == ExactText {
     @inlinable
     public subscript(text: String) -> Record? { self[ExactText(text)] }
 
+    /// Removes a record by the text of its key.
     package mutating func remove(_ text: String) { remove(ExactText(text)) }
 }

@@ -91,8 +91,10 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         overlay.isEmpty ? [] : (overlay[0].groups[group] ?? InsertionOrder()).compactMap { self[$0] }
     }
 
+    /// The number of records of a group.
     package func count(in group: Record.Group) -> Int { overlay.isEmpty ? 0 : overlay[0].groups[group]?.count ?? 0 }
 
+    /// The number of records, those of the fixtures included.
     package var count: Int {
         base.order.count + (overlay.isEmpty ? 0 : overlay[0].added.count - overlay[0].hidden.count)
     }
@@ -107,6 +109,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
     /// The current and past values in the records that must not be shown.
     package var secrets: SecretLedger { overlay.isEmpty ? base.untouched.secrets : overlay[0].secrets }
 
+    /// The largest number that was given to a record, even if that record is gone.
     package var lastNumber: Int { overlay.isEmpty ? base.untouched.lastNumber : overlay[0].lastNumber }
 
     /// All keys: those of the fixtures in their positions, then in insertion order, unless keys define an order.
@@ -116,6 +119,7 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         return Self.ordered(kept + overlay.added)
     }
 
+    /// All records, in the order of ``keys``.
     package var all: [Record] { keys.compactMap { self[$0] } }
 
     private static func ordered(_ keys: [Key]) -> [Key] { Record.keyOrder.map { keys.sorted(by: $0) } ?? keys }
@@ -132,8 +136,10 @@ public struct RecordTable<Record: KeyedRecord>: Sendable {
         }
     }
 
+    /// The keys of fixture records that requests removed.
     package var removed: [Key] { overlay.isEmpty ? [] : base.order.filter { self[$0] == nil } }
 
+    /// Whether the fixtures have a record of that key, removed or not.
     package func isOfFixtures(_ key: Key) -> Bool { base.records[key] != nil }
 
     /// The fixtures' records alone, without changes by requests.
@@ -202,6 +208,7 @@ extension RecordTable {
         return value
     }
 
+    /// Removes a record and returns it; `nil` when there is none.
     @discardableResult
     package mutating func remove(_ key: Key) -> Record? {
         guard let old = self[key] else { return nil }
@@ -222,6 +229,7 @@ extension RecordTable {
         for name in record.names where overlay[0].names[name] == record.key { overlay[0].names[name] = nil }
     }
 
+    /// Removes every record, those of the fixtures included.
     package mutating func removeAll() {
         var nothing = Overlay()
         nothing.hidden = Set(base.order)
@@ -229,6 +237,7 @@ extension RecordTable {
         overlay = [nothing]
     }
 
+    /// Whether it keeps to a limit.
     package func fits(_ bound: RecordBound) -> Bool {
         overlay.isEmpty
             || overlay[0].added.count <= bound.count && overlay[0].byteCount <= bound.bytes
@@ -258,6 +267,7 @@ extension RecordTable {
 }
 
 extension RecordTable where Key == Int {
+    /// The number for a new record: the next after ``lastNumber`` that no record has.
     package func nextNumber(upTo largest: Int = Ordinal.largest, besides isTaken: (Int) -> Bool = { _ in false }) -> Int
     {
         Ordinal.free(after: lastNumber, upTo: largest) { self[$0] != nil || isTaken($0) }

@@ -39,6 +39,16 @@ extension Moment: RecordValue {
     package var written: JSON { .number(JSONNumber(unixSeconds)) }
 }
 
+extension Array: RecordValue where Element: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> [Element] {
+        var values: [Element] = []
+        for element in try node.elements() { values.append(try Element.read(element)) }
+        return values
+    }
+
+    package var written: JSON { .array(map(\.written)) }
+}
+
 /// JSON from a client, kept unchanged.
 extension JSON: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> JSON { try node.verbatim() }

@@ -16,7 +16,7 @@ public final class RouteGuide: Sendable {
     private let answers = Mutex<[Question: RouteTable.Neighbour?]>([:])
 
     /// Creates a guide over the routes of all vendors.
-    public init(_ table: RouteTable) {
+    package init(_ table: RouteTable) {
         self.table = table
     }
 

@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// Finds the route that a wrong path was meant for.
 ///
@@ -19,7 +19,7 @@ extension RouteTable {
     }
 
     /// The endpoints closest to a method and path, to help people find their mistake.
-    public func nearest(to method: HTTPRequest.Method, _ path: Substring, count: Int = 3) -> [String] {
+    package func nearest(to method: HTTPRequest.Method, _ path: Substring, count: Int = 3) -> [String] {
         neighbours(of: method, path).prefix(count).map(\.text)
     }
 

@@ -23,14 +23,14 @@ public struct RouteTable: Sendable {
     }
 
     /// A vendor's part of the table.
-    public struct Member: Sendable {
+    package struct Member: Sendable {
         /// The vendor.
-        public let identity: VendorIdentity
+        package let identity: VendorIdentity
         /// Its routes: ids with endpoints.
-        public let routes: [(id: String, endpoints: [Endpoint])]
+        package let routes: [(id: String, endpoints: [Endpoint])]
 
         /// Creates a vendor's part of the table.
-        public init(identity: VendorIdentity, routes: [(id: String, endpoints: [Endpoint])]) {
+        package init(identity: VendorIdentity, routes: [(id: String, endpoints: [Endpoint])]) {
             self.identity = identity
             self.routes = routes
         }
@@ -60,7 +60,7 @@ public struct RouteTable: Sendable {
     ///
     /// - Throws: a clash when two routes match the same requests, two vendors own the same paths, or a route lies
     ///   outside its vendor's prefixes.
-    public init(_ members: [Member]) throws(RouteClash) {
+    package init(_ members: [Member]) throws(RouteClash) {
         self.members = members
         try Self.checkPrefixes(members)
         for (index, member) in members.enumerated() {
@@ -147,7 +147,7 @@ public struct RouteTable: Sendable {
     }
 
     /// The methods that a path supports, whatever the request's method; `nil` when there is nothing at the path.
-    public func methods(at path: Substring) -> [HTTPRequest.Method]? {
+    package func methods(at path: Substring) -> [HTTPRequest.Method]? {
         // No route has TRACE: the engine answers it itself.
         guard case .otherMethods(_, let methods) = match(.trace, path) else { return nil }
         return methods
@@ -161,9 +161,9 @@ public struct RouteTable: Sendable {
 }
 
 /// Why a set of vendors cannot be mounted together.
-public struct RouteClash: Error, CustomStringConvertible {
+package struct RouteClash: Error, CustomStringConvertible {
     /// Which routes or prefixes clash.
-    public let description: String
+    package let description: String
 
     init(_ description: String) {
         self.description = description

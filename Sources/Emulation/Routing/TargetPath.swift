@@ -3,7 +3,7 @@ import Wire
 /// How a vendor reads the path of a request.
 public struct PathRules: Sendable {
     /// The treatment of empty segments, caused by repeated slashes.
-    public enum RepeatedSlashes: Sendable {
+    package enum RepeatedSlashes: Sendable {
         /// They count as one slash anywhere.
         case collapse
         /// They count as one slash only at the start of the path.
@@ -11,15 +11,15 @@ public struct PathRules: Sendable {
     }
 
     /// The treatment of repeated slashes.
-    public let repeatedSlashes: RepeatedSlashes
+    package let repeatedSlashes: RepeatedSlashes
     /// Whether a trailing slash is ignored.
-    public let ignoresTrailingSlash: Bool
+    package let ignoresTrailingSlash: Bool
     /// Rewrites the decoded segments before route lookup: replaces spellings that clients are known to send by those of
     /// the route table.
     let rewrite: (@Sendable (inout [Substring]) -> Void)?
 
     /// Creates rules from their parts.
-    public init(
+    package init(
         repeatedSlashes: RepeatedSlashes, ignoresTrailingSlash: Bool,
         rewrite: (@Sendable (inout [Substring]) -> Void)? = nil
     ) {

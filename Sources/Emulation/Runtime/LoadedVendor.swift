@@ -1,5 +1,5 @@
 public import JSON
-public import Tokens
+package import Tokens
 public import Wire
 
 /// A vendor as lists, files and commands see it, with its own types hidden.
@@ -14,6 +14,8 @@ public protocol LoadedVendor: SwitchDeclaring, Sendable {
     var tokenMinter: (any MintsTokens)? { get }
     /// The actions on its state that need no request.
     var actions: [ActionListing] { get }
+    /// The checks whose notes `where` of a verification may ask for by name.
+    var verifiableNotes: [String] { get }
     /// The scenarios of its fixtures.
     var scenarios: [Scenario] { get }
     /// The strings in the fixtures that must not be shown.
@@ -41,8 +43,12 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     func reset()
     /// Closes its sockets and drops its deadlines, permanently.
     func end()
-    /// Performs an action, and returns a result for people.
-    func perform(_ action: String, _ members: JSONObject, in sandbox: Sandbox) throws(ActionRefusal) -> JSON
+    /// Performs an action, or its first half if the server is to send a request for it.
+    ///
+    /// - Parameter selector: how the request that causes it named the sandbox.
+    func perform(
+        _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
+    ) throws(ActionRefusal) -> ActionOutcome
 
     /// The state as JSON that ``read(_:_:)`` reads; `nil` when there is nothing to that extent.
     func export(_ extent: StateExtent) -> JSON?
@@ -53,8 +59,10 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     /// The secrets that the state has gained since that mark; `nil` when there are none.
     func secrets(since mark: SecretMark?) -> (texts: [String], mark: SecretMark)?
 
-    /// Mints a token.
-    func mint(_ order: MintRequest, at moment: Moment) throws(MintRefusal) -> MintedToken
+    /// Mints a token, for clients that select the sandbox in this way.
+    func mint(
+        _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
+    ) throws(MintRefusal) -> MintedToken
     /// Returns what the vendor would answer to a token.
     func explain(_ token: String, knowing context: JSONObject, at moment: Moment) -> TokenExplanation
     /// The issuers that publish keys.
@@ -70,23 +78,23 @@ public protocol SandboxedVendor: AnyObject, Sendable {
 /// One route as lists show it.
 public struct RouteListing: Sendable {
     /// The route's id.
-    public let id: String
+    package let id: String
     /// The methods and paths that lead there.
-    public let endpoints: [Endpoint]
+    package let endpoints: [Endpoint]
     /// Where the route is known from.
-    public let evidence: Evidence
+    package let evidence: Evidence
     /// The endpoints known only from the vendor's clients.
-    public let observed: Set<Endpoint>
+    package let observed: Set<Endpoint>
     /// The source in words.
-    public let source: String
+    package let source: String
     /// The longest request content in bytes; `nil` for the server's limit.
-    public let bodyLimit: Int?
+    package let bodyLimit: Int?
 
     /// The longest content in bytes when neither route nor vendor sets a limit.
-    public static let standardBodyLimit = 1 << 20
+    package static let standardBodyLimit = 1 << 20
 
     /// Where one of its endpoints is known from.
-    public func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
+    package func evidence(of endpoint: Endpoint) -> Evidence { observed.contains(endpoint) ? .observed : evidence }
 }
 
 /// A request in its sandbox, at a moment.
@@ -95,8 +103,12 @@ public struct Exchange: Sendable {
     public let request: Request
     /// The sandbox.
     public let sandbox: Sandbox
+    /// How the request named the sandbox.
+    public let selector: SandboxSelector
     /// The moment at which the whole exchange is judged.
     public let moment: Moment
+    /// Whether the sandbox's clock is stopped.
+    public let isClockFrozen: Bool
 
     /// Whether a fault or scenario may affect it.
     @usableFromInline let isWatched: Bool
@@ -110,6 +122,10 @@ public enum ExchangeStep: Sendable {
     case waiting(@Sendable () async -> ExchangeStep)
     /// Published keys must be fetched; it continues with the answer.
     case fetching(KeyRequest, then: @Sendable (KeyAnswer) -> ExchangeStep)
+    /// A request must be sent for an action of that vendor; it continues with the answer, or without a request that must
+    /// not be sent.
+    case calling(
+        OutgoingRequest, of: String, then: @Sendable (Result<OutgoingAnswer, ActionRefusal>) -> ExchangeStep)
 
     /// The step with its response and record changed, now or once they exist.
     func amended(_ change: @escaping @Sendable (inout Response, inout ExchangeRecord) -> Void) -> ExchangeStep {
@@ -119,6 +135,8 @@ public enum ExchangeStep: Sendable {
             return .finished(response, record)
         case .waiting(let job): return .waiting { await job().amended(change) }
         case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
+        case .calling(let request, let vendor, let then):
+            return .calling(request, of: vendor) { then($0).amended(change) }
         }
     }
 }
@@ -126,29 +144,29 @@ public enum ExchangeStep: Sendable {
 /// What a vendor would answer to a token, given without its request.
 public struct TokenExplanation: Sendable {
     /// The vendor's id.
-    public let vendor: String
+    package let vendor: String
     /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
-    public let kind: String?
+    package let kind: String?
     /// The account whose key matches, in words; `nil` when none does.
-    public let account: String?
+    package let account: String?
     /// The failure's name; `nil` when no check that could be made failed.
-    public let failure: String?
+    package let failure: String?
     /// The answer to a request that carries the token; `nil` when the token alone does not decide it.
-    public let response: Response?
+    package let response: Response?
     /// Every check.
-    public let findings: [Finding]
+    package let findings: [Finding]
     /// What the vendor's clients would do with the token, by their names.
-    public let clients: [(name: String, verdict: CheckerVerdict)]
+    package let clients: [(name: String, verdict: CheckerVerdict)]
 }
 
 extension TokenExplanation {
     /// Why the token would be refused, in one line; `nil` when it would not.
-    public var reason: String? {
+    package var reason: String? {
         failure == nil ? nil : findings.first { $0.outcome == .failed }?.description
     }
 
     /// The explanation for programs.
-    public var json: JSON {
+    package var json: JSON {
         var answer: JSON = nil
         if let response {
             // A body that is not JSON is shown as text.

@@ -2,20 +2,20 @@ import Dispatch
 import Synchronization
 
 /// The vendors from one load of the fixtures.
-public struct LoadedVendors: Sendable {
+package struct LoadedVendors: Sendable {
     /// The vendors, in the catalog's order.
-    public let vendors: [any LoadedVendor]
+    package let vendors: [any LoadedVendor]
     /// A short string that changes with any fixture file.
-    public let fingerprint: String
+    package let fingerprint: String
     /// The folders they were read from, topmost first.
-    public let layers: [FixtureLayer]
+    package let layers: [FixtureLayer]
     /// The secrets in the fixtures.
     let secrets: FixtureSecrets
 
     /// Loads the fixtures of every vendor.
     ///
     /// - Throws: the first problem with the fixtures.
-    public init(of loaders: [VendorLoader], fixtures: FixtureStore) throws(FixtureProblem) {
+    package init(of loaders: [VendorLoader], fixtures: FixtureStore) throws(FixtureProblem) {
         let (readings, count) = Self.read(loaders, fixtures)
         var vendors: [any LoadedVendor] = []
         // The vendor knows the line that names an unreadable file, so its problem comes first.
@@ -54,10 +54,10 @@ public struct LoadedVendors: Sendable {
     }
 
     /// The scenarios of all vendors.
-    public var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
+    package var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
 
     /// The scenario of that name.
-    public func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
+    package func scenario(_ name: String) -> Scenario? { scenarios.first { $0.name == name } }
 
     /// Scenario names must be unique: a scenario is activated by its name alone.
     private static func checkScenarioNames(_ vendors: [any LoadedVendor]) throws(FixtureProblem) {

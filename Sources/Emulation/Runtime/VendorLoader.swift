@@ -17,7 +17,7 @@ public struct VendorLoader: SwitchDeclaring, Sendable {
         identity = V.identity
         switchDeclarations = V.Switches.declarations
         rules = V.rules
-        checkers = V.clientChecks?.checkers ?? []
+        checkers = V.checkers
         load = { (store) throws(FixtureProblem) in try VendorRuntime(type, fixtures: store) }
     }
 }

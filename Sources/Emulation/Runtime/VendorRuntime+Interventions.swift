@@ -13,15 +13,40 @@ extension VendorRuntime {
         guard let order = intervention.effect.action else {
             return answer(intervention, intervention.summary, matchContext, exchange, &call, in: store)
         }
-        guard V.actions.contains(where: { $0.listing.name == order.name && $0.isReading }) else {
-            let summary = intervention.summary(of: order, perform(order, matchContext, exchange, in: store))
-            return answer(intervention, summary, matchContext, exchange, &call, in: store)
+        guard V.actions.contains(where: { $0.listing.name == order.name && $0.mayTakeLong }) else {
+            return perform(order, of: intervention, matchContext, exchange, call, in: store)
         }
         // An action that reads through a state may visit a million records, too long for an event loop.
-        return .waiting { [call] in
+        return .waiting { [call] in self.perform(order, of: intervention, matchContext, exchange, call, in: store) }
+    }
+
+    /// Performs an action, sends what it asks for, and answers.
+    private func perform(
+        _ order: ActionRequest, of intervention: Intervention, _ matchContext: MatchContext, _ exchange: Exchange,
+        _ call: Call<V>, in store: VendorStateStore<V>
+    ) -> ExchangeStep {
+        let proceed = { @Sendable (complaint: String?) -> ExchangeStep in
             var call = call
-            let summary = intervention.summary(of: order, self.perform(order, matchContext, exchange, in: store))
+            let summary = intervention.summary(of: order, complaint)
             return self.answer(intervention, summary, matchContext, exchange, &call, in: store)
+        }
+        do {
+            let outcome = try store.perform(
+                order.name, try order.members(TemplateValues(matchContext)), as: self, at: exchange.moment,
+                exchange.sandbox.identifiers, by: exchange.selector)
+            guard case .calls(let request, let then) = outcome else { return proceed(nil) }
+            return .calling(request, of: V.identity.id) { result in
+                do throws(ActionRefusal) {
+                    let answer = try result.get()
+                    _ = then(answer)
+                    if case .failed(let problem) = answer { return proceed(problem.description) }
+                    return proceed(nil)
+                } catch {
+                    return proceed(error.description)
+                }
+            }
+        } catch {
+            return proceed("\(error)")
         }
     }
 
@@ -43,22 +68,6 @@ extension VendorRuntime {
         return step.amended { [summary] response, record in
             record.intervention = summary
             if intervention.transmission != .plain { response.transmission = intervention.transmission }
-        }
-    }
-
-    /// Performs an action.
-    ///
-    /// - Returns: why it was not performed; `nil` when it was.
-    private func perform(
-        _ order: ActionRequest, _ matchContext: MatchContext, _ exchange: Exchange, in store: VendorStateStore<V>
-    ) -> String? {
-        do {
-            _ = try store.perform(
-                order.name, try order.members(TemplateValues(matchContext)), as: self, at: exchange.moment,
-                exchange.sandbox.identifiers)
-            return nil
-        } catch {
-            return "\(error)"
         }
     }
 

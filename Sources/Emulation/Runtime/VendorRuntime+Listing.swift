@@ -6,6 +6,7 @@ extension VendorRuntime: LoadedVendor {
     @usableFromInline var failures: [FailureListing] { catalog.listing }
     @usableFromInline var switchDeclarations: [SwitchDeclaration] { V.Switches.declarations }
     @usableFromInline var actions: [ActionListing] { V.actions.map(\.listing) }
+    @usableFromInline var verifiableNotes: [String] { V.verifiableNotes }
     @usableFromInline var tokenMinter: (any MintsTokens)? { vendor.tokenMinter }
     @usableFromInline var secretTexts: [String] { vendor.secretTexts }
 

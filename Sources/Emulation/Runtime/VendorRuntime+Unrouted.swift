@@ -1,5 +1,5 @@
 public import HTTPTypes
-import Wire
+public import Wire
 
 /// Answers given before a handler is reached. Not inlinable: few exchanges get here.
 extension VendorRuntime {
@@ -38,6 +38,29 @@ extension VendorRuntime {
         let limit = route.bodyLimit ?? V.identity.bodyLimit ?? RouteListing.standardBodyLimit
         let reason = exchange.request.excess(over: limit)
         return finish(exchange, Refusal(V.unrouted.bodyTooLarge, because: reason), record, in: store)
+    }
+
+    /// The answer to a failure, in the form that the vendor gives it for the sender of the request.
+    @usableFromInline
+    func response(
+        to exchange: Exchange, _ refusal: Refusal<V.Failure>, at route: String?, in store: VendorStateStore<V>
+    ) -> Response {
+        let values = store.switchValues
+        guard let presenter = failurePresenter else {
+            return catalog.response(refusal.failure, refusal.parameters, route: route, switches: values)
+        }
+        let sandbox = exchange.sandbox
+        let setting = FailureSetting<V.Failure, V.Switches>(
+            failure: refusal.failure, request: exchange.request, route: route, switches: store.switches,
+            identifiers: sandbox.identifiers, moment: sandbox.now,
+            base: sandbox.identity.publicBase.address(of: sandbox.name, by: exchange.selector))
+        var parameters = presenter.freshParameters(in: setting)
+        for parameter in refusal.parameters { parameters[parameter.name] = parameter.value }
+        var response = catalog.response(refusal.failure, parameters, route: route, switches: values)
+        presenter.present(&response, refusal.parameters, in: setting) { read in
+            store.content.withLock { read($0.state) }
+        }
+        return response
     }
 
     /// The record of an exchange that reaches no handler.

@@ -1,3 +1,4 @@
+public import HTTPTypes
 import Tokens
 public import Wire
 
@@ -30,6 +31,7 @@ final class VendorRuntime<V: Vendor>: Sendable {
     @usableFromInline let keyFetcher: (any FetchesKeys<V.State, V.Credentials, V.Switches>)?
     @usableFromInline let deadlineKeeper: (any KeepsDeadlines<V.State, V.Switches>)?
     @usableFromInline let answerFinisher: (any FinishesAnswers<V.Switches>)?
+    @usableFromInline let failurePresenter: (any PresentsFailures<V.State, V.Failure, V.Switches>)?
 
     /// Loads the vendor's fixtures.
     @inlinable
@@ -40,7 +42,7 @@ final class VendorRuntime<V: Vendor>: Sendable {
         catalog = try FailureCatalog(fixtures, scope: FailureScope(switches: V.Switches.declarations, routes: ids))
         vendor = try V(fixtures: fixtures)
         (keyFetcher, deadlineKeeper) = (vendor.keyFetcher, vendor.deadlineKeeper)
-        answerFinisher = vendor.answerFinisher
+        (answerFinisher, failurePresenter) = (vendor.answerFinisher, vendor.failurePresenter)
         scenarios = try Scenario.all(
             in: fixtures,
             InterventionScope(
@@ -82,9 +84,9 @@ extension VendorRuntime {
     ) -> ExchangeStep {
         let arrival = Arrival(
             vendor: vendor, route: route, request: exchange.request, parameters: parameters,
-            moment: exchange.moment, switches: store.switches,
+            moment: exchange.moment, isClockFrozen: exchange.isClockFrozen, switches: store.switches,
             authenticationContext: store.authenticationContext(at: self),
-            sandbox: exchange.sandbox.identity, keyFetch: keyFetch)
+            sandbox: exchange.sandbox.identity, selector: exchange.selector, keyFetch: keyFetch)
         var findings = Findings<V.Failure>()
         var call = Call(
             arrival: arrival, credentials: vendor.authenticate(arrival, &findings),
@@ -115,30 +117,50 @@ extension VendorRuntime {
         let judged = call.findings.list
         switch store.run(&call, at: self) {
         case .replied(.respond(let response)):
-            return finish(exchange, response, record(of: call), in: store)
+            return finish(exchange, response, call, in: store)
         case .replied(.json(let value, let status)):
-            return finish(exchange, .json(value, status: status), record(of: call), in: store)
+            return finish(exchange, .json(value, status: status), call, in: store)
+        case .replied(.later(let make)):
+            return finish(exchange, make(), call, in: store)
         case .replied(.wait(let job)):
-            call.findings.rewind(to: judged)
-            call.parts = nil
+            rewind(&call, to: judged)
             return .waiting { [call] in
                 await job()
                 var call = call
                 return self.handle(exchange, &call, in: store)
             }
         case .replied(.fetchKeys(let keys)):
-            call.findings.rewind(to: judged)
-            call.parts = nil
+            rewind(&call, to: judged)
             return awaitKeys(keys, exchange, call, in: store)
         case .replied(.openSocket):
             return open(exchange, call, in: store)
         case .refused(let refusal):
-            return finish(exchange, refusal, record(of: call), in: store)
+            return finish(exchange, refusal, record(of: call), in: store) { response in
+                response.fields.append(contentsOf: call.answerFields)
+            }
         case .outdated(let later):
             // The fixtures were reloaded since the call was judged, and the state has moved on: nothing was done yet,
             // so the later vendor alone judges the call and answers it.
             return later.authenticate(exchange, at: call.route, call.parameters, in: store, isDecided: true)
         }
+    }
+
+    /// Forgets what a handler did before it had to wait.
+    @inlinable
+    func rewind(_ call: inout Call<V>, to judged: FindingList) {
+        call.findings.rewind(to: judged)
+        call.parts = nil
+        call.answerFields = HTTPFields()
+        call.interventions = []
+    }
+
+    /// Answers with a handler's response.
+    @inlinable
+    func finish(
+        _ exchange: Exchange, _ response: consuming Response, _ call: Call<V>, in store: VendorStateStore<V>
+    ) -> ExchangeStep {
+        if !call.answerFields.isEmpty { response.fields.append(contentsOf: call.answerFields) }
+        return finish(exchange, response, record(of: call), in: store)
     }
 
     /// Answers with a failure.
@@ -150,8 +172,7 @@ extension VendorRuntime {
         var record = record
         record.failure = refusal.failure.rawValue
         record.reason = refusal.reason
-        var response = catalog.response(
-            refusal.failure, refusal.parameters, route: record.route, switches: store.switchValues)
+        var response = response(to: exchange, refusal, at: record.route, in: store)
         amend(&response)
         return finish(exchange, response, record, in: store)
     }
@@ -173,6 +194,7 @@ extension VendorRuntime {
         record.route = call.route.id
         record.checks = call.findings.list
         record.parts = call.parts
+        record.ownInterventions = call.interventions
         record.cause = call.outbox.cause
         record.secrets = secrets
         record.claims = vendor.claims(of: call.credentials)

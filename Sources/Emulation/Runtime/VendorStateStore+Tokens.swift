@@ -4,18 +4,23 @@ import Tokens
 /// Minting and explaining tokens.
 extension VendorStateStore {
     @usableFromInline
-    func mint(_ order: MintRequest, at moment: Moment) throws(MintRefusal) -> MintedToken {
+    func mint(
+        _ order: MintRequest, at moment: Moment, by selector: SandboxSelector, _ identifiers: IdentifierSource
+    ) throws(MintRefusal) -> MintedToken {
         let content = snapshot()
         guard let minter = content.runtime.vendor.tokenMinter else {
             throw MintRefusal("\(V.identity.title) mints no tokens")
         }
-        return try mint(order, by: minter, content.state, at: moment)
+        return try mint(order, by: minter, content.state, at: moment, selector, identifiers)
     }
 
     private func mint<M: MintsTokens<V.State, V.Switches, V.Failure>>(
-        _ order: MintRequest, by vendor: M, _ state: V.State, at moment: Moment
+        _ order: MintRequest, by vendor: M, _ state: V.State, at moment: Moment,
+        _ selector: SandboxSelector, _ identifiers: IdentifierSource
     ) throws(MintRefusal) -> MintedToken {
-        let setting = TokenSetting<M>(state: state, moment: moment, switches: switches, sandbox: sandbox)
+        let setting = TokenSetting<M>(
+            state: state, moment: moment, switches: switches, sandbox: sandbox, selector: selector,
+            identifiers: identifiers)
         let own = M.tokenKinds.first { $0.name == order.kind }?.defects ?? []
         // A defect of the vendor's own may only show with the request, such as another customer's path.
         guard let defect = order.members["defect"]?.string, !own.contains(defect) else {
@@ -34,7 +39,7 @@ extension VendorStateStore {
         if marks(minted) != marks(sound) { return minted }
         // A test with such a token would prove nothing.
         throw MintRefusal(
-            "the defect \(defect) changes nothing about this token of kind \(order.kind): \(V.identity.title) finds the same "
+            "the defect \(defect) changes nothing in this token of kind \(order.kind): \(V.identity.title) finds the same "
                 + "without it")
     }
 
@@ -58,11 +63,11 @@ extension VendorStateStore {
         let response = verdict.findings.refusal.map {
             catalog.response($0.failure, $0.parameters, route: nil, switches: values)
         }
-        let (compact, checks) = (CompactToken(token), V.clientChecks)
-        let margin = checks?.margin(switches)
+        let (compact, checks) = (CompactToken(token), content.runtime.vendor.clientChecks)
+        let settings = checks?.checkerSettings(in: content.state, switches) ?? CheckerSettings()
         return TokenExplanation(
             vendor: V.identity.id, kind: verdict.kind, account: verdict.account,
             failure: verdict.findings.failure?.rawValue, response: response, findings: verdict.findings.all,
-            clients: checks?.checkers.map { ($0.name, $0.verdict(on: compact, at: moment, margin: margin)) } ?? [])
+            clients: V.checkers.map { ($0.name, $0.verdict(on: compact, at: moment, settings)) })
     }
 }

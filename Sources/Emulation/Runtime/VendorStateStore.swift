@@ -35,7 +35,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         /// Whether the vendor has answered, so that its changes and messages count.
         @usableFromInline var isAnswer: Bool {
             switch self {
-            case .replied(.respond), .replied(.json), .replied(.openSocket): true
+            case .replied(.respond), .replied(.json), .replied(.later), .replied(.openSocket): true
             case .replied(.wait), .replied(.fetchKeys), .refused, .outdated: false
             }
         }
@@ -183,33 +183,44 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
 
     @usableFromInline
     func perform(
-        _ action: String, _ members: JSONObject, in sandbox: Sandbox
-    ) throws(ActionRefusal) -> JSON {
-        try perform(action, members, as: runtime, at: sandbox.now, sandbox.identifiers)
+        _ action: String, _ members: JSONObject, in sandbox: Sandbox, by selector: SandboxSelector
+    ) throws(ActionRefusal) -> ActionOutcome {
+        try perform(action, members, as: runtime, at: sandbox.now, sandbox.identifiers, by: selector)
     }
 
     /// Performs an action as the vendor of that runtime or a later one; under the lock, unless it only reads.
     func perform(
         _ name: String, _ members: JSONObject, as runtime: VendorRuntime<V>, at moment: Moment,
-        _ identifiers: IdentifierSource
-    ) throws(ActionRefusal) -> JSON {
+        _ identifiers: IdentifierSource, by selector: SandboxSelector
+    ) throws(ActionRefusal) -> ActionOutcome {
         let switches = switches
         guard let action = V.actions.first(where: { $0.listing.name == name }) else {
             let hint = Nearest.hint(to: name, among: V.actions.map(\.listing.name))
             throw ActionRefusal("\(V.identity.id) has no action \(name)\(hint)")
         }
         if let problem = action.listing.problem(with: members.map(\.name)) { throw ActionRefusal(problem) }
-        let order = { (vendor: V) in
+        let order = { @Sendable [sandbox] (vendor: V) in
             ActionCall<V>(
-                vendor: vendor, members: members, moment: moment, identifiers: identifiers, switches: switches)
+                vendor: vendor, members: members, moment: moment, identifiers: identifiers, switches: switches,
+                sandbox: sandbox, selector: selector)
         }
-        switch action.work {
-        case .reads(let body):
-            let (vendor, state) = content.withLock { content in
+        /// The vendor and a copy of its state, brought to the moment.
+        func current() -> (V, V.State) {
+            content.withLock { content in
                 content.prepare(for: moment, at: runtime, identifiers, switches)
                 return (content.runtime.vendor, content.state)
             }
-            return try body(order(vendor), state)
+        }
+        switch action.work {
+        case .reads(let body):
+            let (vendor, state) = current()
+            return .done(try body(order(vendor), state))
+        case .calls(let prepare, let conclude):
+            let (vendor, state) = current()
+            let request = try prepare(order(vendor), state)
+            return .calls(request) { answer in
+                self.change(at: runtime) { conclude(order($0.vendor), &$1, request, answer) }
+            }
         case .changes(let body):
             return try content.withLock { (content) throws(ActionRefusal) in
                 content.prepare(for: moment, at: runtime, identifiers, switches)
@@ -217,7 +228,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
                 let told = try body(order(content.runtime.vendor), &content.state, &outbox)
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
-                return told
+                return .done(told)
             }
         }
     }

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// The vendors that a server answers with, which a reload can replace at once while it runs.
-public final class VendorsInForce: Sendable {
+package final class VendorsInForce: Sendable {
     private let current: Mutex<LoadedVendors>
     /// Each vendor, in order.
     let vendors: [any AnyVendorInForce]
@@ -11,7 +11,7 @@ public final class VendorsInForce: Sendable {
     /// Creates the set from loaded vendors.
     ///
     /// - Parameter secrets: the server's own secrets, such as the control API's token.
-    public init(_ loaded: LoadedVendors, hiding secrets: [String] = []) {
+    package init(_ loaded: LoadedVendors, hiding secrets: [String] = []) {
         current = Mutex(loaded)
         vendors = loaded.vendors.map { $0.putInForce() }
         ownSecrets = secrets.isEmpty ? [] : [KnownSecrets(secrets)]
@@ -24,10 +24,10 @@ public final class VendorsInForce: Sendable {
     }
 
     /// The vendors in force. Callers that need several values should read it once.
-    public var loaded: LoadedVendors { current.withLock { $0 } }
+    package var loaded: LoadedVendors { current.withLock { $0 } }
 
     /// Replaces all of them; callers that already hold the old ones finish with them.
-    public func replace(with loaded: LoadedVendors) {
+    package func replace(with loaded: LoadedVendors) {
         let old = current.withLock { current in
             let old = current
             current = loaded

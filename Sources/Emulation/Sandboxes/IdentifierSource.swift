@@ -5,21 +5,21 @@ public final class IdentifierSource: Sendable {
     private let generator: Mutex<any RandomNumberGenerator & Sendable>
 
     /// Creates a source with a seed, or an unpredictable one.
-    public init(seed: UInt64? = nil) {
+    package init(seed: UInt64? = nil) {
         generator = Mutex(Self.generator(seed: seed))
     }
 
     /// Restarts with a seed, or without one.
-    public func reseed(_ seed: UInt64?) {
+    package func reseed(_ seed: UInt64?) {
         let fresh = Self.generator(seed: seed)
         generator.withLock { $0 = fresh }
     }
 
     /// The position of a source with a seed, for ``resume(at:)``; `nil` without a seed.
-    public var position: UInt64? { generator.withLock { ($0 as? SplitMix64)?.state } }
+    package var position: UInt64? { generator.withLock { ($0 as? SplitMix64)?.state } }
 
     /// Continues at the position of another source with the same seed.
-    public func resume(at position: UInt64) {
+    package func resume(at position: UInt64) {
         generator.withLock { $0 = SplitMix64(state: position) }
     }
 

@@ -1,4 +1,4 @@
-public import JSON
+package import JSON
 import Synchronization
 public import Wire
 
@@ -22,7 +22,7 @@ public final class Sandbox: Sendable {
     /// Its name, and the program start that it belongs to.
     public let identity: SandboxIdentity
     /// When the sandbox was created, by the machine's clock.
-    public let created: Moment
+    package let created: Moment
     /// What happened here.
     public let journal: Journal
     /// The source of ids.
@@ -73,33 +73,37 @@ public final class Sandbox: Sendable {
     public func vendor(_ vendor: Int) -> any SandboxedVendor { vendors[vendor] }
 
     /// A redactor for the secrets of the fixtures and of this sandbox.
-    public var redactor: Redactor { inForce.redactor(secrets, vendors) }
+    package var redactor: Redactor { inForce.redactor(secrets, vendors) }
 
     /// The current moment by the sandbox's clock.
     public var now: Moment { control.withLock { $0.clock.now } }
 
     /// Marks the sandbox as used and reads its clock, once per exchange.
-    public func beginExchange(_ request: Request) -> Exchange {
-        let (moment, isWatched) = control.withLock { control in
+    ///
+    /// - Parameter selector: how the request named the sandbox.
+    public func beginExchange(_ request: Request, by selector: SandboxSelector = .none) -> Exchange {
+        let (moment, isClockFrozen, isWatched) = control.withLock { control in
             control.exchanges += 1
             control.lastUsed = machine()
             let moment = control.clock.isMachineTime ? control.lastUsed : control.clock.now
-            return (moment, !control.interventions.isEmpty)
+            return (moment, control.clock.isFrozen, !control.interventions.isEmpty)
         }
-        return Exchange(request: request, sandbox: self, moment: moment, isWatched: isWatched)
+        return Exchange(
+            request: request, sandbox: self, selector: selector, moment: moment, isClockFrozen: isClockFrozen,
+            isWatched: isWatched)
     }
 
     /// Marks the sandbox as used by something other than an exchange.
     public func touch() { control.withLock { $0.lastUsed = machine() } }
 
     /// When the sandbox was last used, by the machine's clock; now, while a socket is open.
-    public var lastUsed: Moment { control.withLock { $0.sockets > 0 ? machine() : $0.lastUsed } }
+    package var lastUsed: Moment { control.withLock { $0.sockets > 0 ? machine() : $0.lastUsed } }
 
     /// How many exchanges the sandbox has seen.
-    public var exchanges: Int { control.withLock { $0.exchanges } }
+    package var exchanges: Int { control.withLock { $0.exchanges } }
 
     /// Keeps the sandbox from expiring during longer work in it.
-    public func whileUsed<Value>(_ work: () async -> Value) async -> Value {
+    package func whileUsed<Value>(_ work: () async -> Value) async -> Value {
         control.withLock { $0.pins += 1 }
         let value = await work()
         control.withLock { control in
@@ -110,7 +114,7 @@ public final class Sandbox: Sendable {
     }
 
     /// How long the sandbox may stay unused before it is dropped; `nil` for as long as there is room.
-    public var timeToLive: Duration? { control.withLock { $0.timeToLive } }
+    package var timeToLive: Duration? { control.withLock { $0.timeToLive } }
 
     func setTimeToLive(_ duration: Duration?) {
         control.withLock { $0.timeToLive = duration }
@@ -128,10 +132,10 @@ public final class Sandbox: Sendable {
     }
 
     /// The clock.
-    public var clock: SandboxClock { control.withLock { $0.clock } }
+    package var clock: SandboxClock { control.withLock { $0.clock } }
 
     /// Changes the clock; everything due by the new time has happened when the call returns.
-    public func adjustClock<Failure: Error>(
+    package func adjustClock<Failure: Error>(
         _ change: (inout SandboxClock) throws(Failure) -> Void
     ) throws(Failure) -> SandboxClock {
         let clock = try control.withLock { (control) throws(Failure) in
@@ -143,13 +147,13 @@ public final class Sandbox: Sendable {
     }
 
     /// The settings.
-    public var settings: Settings { control.withLock { $0.settings } }
+    package var settings: Settings { control.withLock { $0.settings } }
 
     /// Changes the settings for every vendor, before anyone else can change them again.
     ///
     /// A changed seed restarts the ids, and stops the clock at ``SandboxClock/seededStart`` if it shows the machine's
     /// time; a clock that was set, moved or frozen stays as it is.
-    public func adjustSettings<Failure: Error>(
+    package func adjustSettings<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) -> Settings {
         let (settings, isClockChanged) = try control.withLock { (control) throws(Failure) in
@@ -169,7 +173,7 @@ public final class Sandbox: Sendable {
 
     /// Restores the initial state, so that the sandbox gives its first answers again. The time to live and the exchange
     /// count stay, since no answer depends on them. Its sockets are closed.
-    public func reset() {
+    package func reset() {
         _ = adjustSettings { $0 = initialSettings }
         control.withLock { control in
             control.clock = SandboxClock(seed: initialSettings.seed)
@@ -187,7 +191,7 @@ public final class Sandbox: Sendable {
 
 extension Sandbox {
     /// How many sockets are open.
-    public var sockets: Int { control.withLock { $0.sockets } }
+    package var sockets: Int { control.withLock { $0.sockets } }
 
     /// Keeps the sandbox from expiring while a socket is open.
     func pinSocket() { control.withLock { $0.sockets += 1 } }
@@ -204,7 +208,7 @@ extension Sandbox {
     func passDeadlines() { for vendor in vendors { vendor.passDeadlines(in: self) } }
 
     /// Moves every state on to the vendors in force, so that unused states do not retain earlier ones.
-    public func adoptLoadedVendors() { passDeadlines() }
+    package func adoptLoadedVendors() { passDeadlines() }
 
     /// Passes the deadlines of the vendor with that index.
     func passDeadlines(of index: Int) { vendors[index].passDeadlines(in: self) }
@@ -220,21 +224,21 @@ extension Sandbox {
 
 extension Sandbox {
     /// The armed faults with their counters.
-    public var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
+    package var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
 
     /// Replaces the armed faults; each counts calls from now on.
-    public func arm(_ faults: [Fault]) { control.withLock { $0.interventions.arm(faults) } }
+    package func arm(_ faults: [Fault]) { control.withLock { $0.interventions.arm(faults) } }
 
     /// The active scenarios with their current states.
-    public var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
+    package var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
 
     /// Replaces the active scenarios, each with the index of its starting state; the first one takes precedence.
-    public func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
+    package func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
         control.withLock { $0.interventions.activate(scenarios) }
     }
 
     /// Activates scenarios that a reset activates again.
-    public func activateInitially(_ scenarios: [Scenario]) {
+    package func activateInitially(_ scenarios: [Scenario]) {
         control.withLock { control in
             control.initialScenarios = scenarios.map(\.name)
             control.interventions.activate(scenarios.map { ($0, 0) })
@@ -244,7 +248,7 @@ extension Sandbox {
     /// Switches to other versions of the active scenarios.
     ///
     /// - Returns: the names of those that ended because they, or their current states, no longer exist.
-    public func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
+    package func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
         control.withLock { $0.interventions.replace(find) }
     }
 

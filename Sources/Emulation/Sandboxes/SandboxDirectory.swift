@@ -7,7 +7,7 @@ public final class SandboxDirectory: Sendable {
     private let settings: Settings
     private let limits: SandboxLimits
     /// The maximum number besides the standard one.
-    public var capacity: Int { limits.capacity }
+    package var capacity: Int { limits.capacity }
     private let journalLimits: Journal.Limits
     private let machine: @Sendable () -> Moment
     private let journals = JournalTotal()
@@ -16,6 +16,8 @@ public final class SandboxDirectory: Sendable {
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
     private let start: String
+    /// The address under which clients reach the server.
+    package let publicBase: PublicBase
     /// The sandbox of requests that name none; it is never dropped.
     public let standard: Sandbox
 
@@ -25,9 +27,9 @@ public final class SandboxDirectory: Sendable {
     /// Creates a directory whose sandboxes start with these settings.
     ///
     /// - Parameter machine: the machine's clock, which determines expiry.
-    public init(
+    package init(
         inForce: VendorsInForce, settings: Settings, limits: SandboxLimits = SandboxLimits(),
-        journalLimits: Journal.Limits = Journal.Limits(),
+        journalLimits: Journal.Limits = Journal.Limits(), publicBase: PublicBase = PublicBase(),
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
         self.inForce = inForce
@@ -35,10 +37,12 @@ public final class SandboxDirectory: Sendable {
         self.limits = limits
         self.journalLimits = journalLimits
         self.machine = machine
+        self.publicBase = publicBase
         start = SandboxIdentity.drawStart(seed: settings.seed)
         let journal = Journal(limits: journalLimits, total: journals)
         standard = Sandbox(
-            SandboxIdentity(name: SandboxName.standard, start: start, isSeeded: settings.seed != nil),
+            SandboxIdentity(
+                name: SandboxName.standard, start: start, isSeeded: settings.seed != nil, publicBase: publicBase),
             inForce: inForce, settings: settings, journal: journal, timeToLive: nil, timer: timer, census: census,
             machine: machine)
         if limits.timeToLive != nil { startSweeping() }
@@ -52,7 +56,8 @@ public final class SandboxDirectory: Sendable {
         if let sandbox = existing(name) { return sandbox }
         // Created outside the lock: a sandbox copies the initial state of every vendor.
         let fresh = Sandbox(
-            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil), inForce: inForce,
+            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil, publicBase: publicBase),
+            inForce: inForce,
             settings: settings,
             journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
             timer: timer, census: census, machine: machine)
@@ -69,29 +74,29 @@ public final class SandboxDirectory: Sendable {
     }
 
     /// The sandbox of that name, if it exists and has not expired.
-    public func existing(_ name: String) -> Sandbox? {
+    package func existing(_ name: String) -> Sandbox? {
         if name == SandboxName.standard { return standard }
         guard let sandbox = sandboxes.withLock({ $0[name] }), !sandbox.isExpired(at: machine()) else { return nil }
         return sandbox
     }
 
     /// All sandboxes, by name.
-    public var all: [Sandbox] {
+    package var all: [Sandbox] {
         sweep()
         return [standard] + sandboxes.withLock { Array($0.values) }.sorted { $0.name < $1.name }
     }
 
     /// How many sandboxes there are.
-    public var count: Int { 1 + sandboxes.withLock { $0.count } }
+    package var count: Int { 1 + sandboxes.withLock { $0.count } }
 
     /// How many sandboxes are in memory: ``count``, and removed ones still in use.
-    public var countInMemory: Int { census.count }
+    package var countInMemory: Int { census.count }
 
     /// The estimated bytes that all journals keep together.
-    public var journalBytes: Int { journals.bytes }
+    package var journalBytes: Int { journals.bytes }
 
     /// How many entries all journals have together.
-    public var journalEntries: Int {
+    package var journalEntries: Int {
         let others = sandboxes.withLock { Array($0.values) }
         return others.reduce(standard.journal.count) { $0 + $1.journal.count }
     }
@@ -99,7 +104,7 @@ public final class SandboxDirectory: Sendable {
     /// Removes a sandbox with all its contents; the standard one is reset instead.
     ///
     /// - Returns: whether a sandbox of that name existed.
-    public func remove(_ name: String) -> Bool {
+    package func remove(_ name: String) -> Bool {
         if name == SandboxName.standard {
             standard.reset()
             return true
@@ -125,7 +130,7 @@ extension SandboxDirectory {
     /// Sets the time to live of the sandbox of that name, created if there is none; `nil` for no expiry.
     ///
     /// The standard sandbox never expires.
-    public func setTimeToLive(_ duration: Duration?, of name: String) -> Sandbox {
+    package func setTimeToLive(_ duration: Duration?, of name: String) -> Sandbox {
         let sandbox = sandbox(name)
         guard sandbox !== standard else { return standard }
         sandbox.setTimeToLive(duration)

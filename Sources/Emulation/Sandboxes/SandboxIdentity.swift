@@ -9,12 +9,15 @@ public struct SandboxIdentity: Sendable, Hashable {
     public let start: String
     /// Whether the digits come from a seed, so that an earlier start may have had the same.
     public let isSeeded: Bool
+    /// The address under which clients reach the server.
+    public let publicBase: PublicBase
 
     /// Creates the identity of the sandbox of that name in that start.
-    public init(name: String, start: String, isSeeded: Bool = false) {
+    public init(name: String, start: String, isSeeded: Bool = false, publicBase: PublicBase = PublicBase()) {
         self.name = name
         self.start = start
         self.isSeeded = isSeeded
+        self.publicBase = publicBase
     }
 
     /// The digits for a new start.

@@ -4,7 +4,7 @@ public enum SandboxName {
     public static let standard = "default"
 
     /// A regular expression for valid names.
-    public static let pattern = "^[a-z0-9-]{1,63}$"
+    package static let pattern = "^[a-z0-9-]{1,63}$"
 
     /// Whether a string is a valid sandbox name.
     public static func isValid(_ text: some StringProtocol) -> Bool {

@@ -13,7 +13,7 @@ public struct Settings: Sendable, Hashable {
     public init() {}
 
     /// The values of a vendor's switches.
-    public func values(vendor: String, _ declarations: [SwitchDeclaration]) -> SwitchValues {
+    package func values(vendor: String, _ declarations: [SwitchDeclaration]) -> SwitchValues {
         let profile = vendorProfiles[vendor] ?? profile
         let values = declarations.map { declaration in
             (declaration.name, switches["\(vendor).\(declaration.name)"] ?? declaration.value(in: profile))
@@ -24,7 +24,7 @@ public struct Settings: Sendable, Hashable {
     /// Sets a switch; `nil` returns it to the profile.
     ///
     /// - Throws: a problem when the switch does not exist or cannot have that value.
-    public mutating func set(
+    package mutating func set(
         _ name: String, to value: String?, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
         let declarations = vendors.flatMap { vendor in
@@ -41,7 +41,7 @@ public struct Settings: Sendable, Hashable {
     }
 
     /// Sets the profile of all vendors, discarding individual ones.
-    public mutating func setProfile(_ profile: BehaviourProfile) {
+    package mutating func setProfile(_ profile: BehaviourProfile) {
         self.profile = profile
         vendorProfiles = [:]
     }
@@ -49,7 +49,7 @@ public struct Settings: Sendable, Hashable {
     /// Sets the profile of a vendor; `nil` returns it to the common one.
     ///
     /// - Throws: a problem when no vendor has that id.
-    public mutating func setProfile(
+    package mutating func setProfile(
         _ profile: BehaviourProfile?, of vendor: String, among vendors: [any SwitchDeclaring]
     ) throws(SettingsProblem) {
         let ids = vendors.map(\.identity.id)
@@ -61,9 +61,9 @@ public struct Settings: Sendable, Hashable {
 }
 
 /// Why a setting was refused: what was found and what would be right.
-public struct SettingsProblem: Error, CustomStringConvertible {
+package struct SettingsProblem: Error, CustomStringConvertible {
     /// One sentence for people.
-    public let description: String
+    package let description: String
 
     init(_ description: String) {
         self.description = description

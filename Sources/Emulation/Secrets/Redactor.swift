@@ -1,4 +1,4 @@
-public import JSON
+package import JSON
 import Wire
 
 /// Hides anything that could let someone impersonate someone else, recognized by its form, wherever it stands.
@@ -6,7 +6,7 @@ import Wire
 /// Covers known secrets of the fixtures and of a sandbox's state, also in percent escapes, JSON escapes and base64; the
 /// signature of every compact token, whose header and claims stay; private keys in PEM, in base64 and in JWKs; and
 /// values of members and items with a secret name.
-public struct Redactor: Sendable {
+package struct Redactor: Sendable {
     /// The text shown in place of a secret.
     static let hidden = "***"
 
@@ -17,7 +17,7 @@ public struct Redactor: Sendable {
     /// Creates a redactor that hides these strings besides what it recognizes by itself.
     ///
     /// - Parameter published: strings that are not secret, whatever their names.
-    public init(hiding secrets: [String] = [], published: Set<String> = []) {
+    package init(hiding secrets: [String] = [], published: Set<String> = []) {
         self.init(secrets.isEmpty ? [] : [KnownSecrets(secrets)], published: published)
     }
 
@@ -27,15 +27,15 @@ public struct Redactor: Sendable {
     }
 
     /// Text from an exchange with its secrets hidden.
-    public func text(_ text: String) -> String { hide(text, SecretFinder(known: known, published: published)) }
+    package func text(_ text: String) -> String { hide(text, SecretFinder(known: known, published: published)) }
 
     /// A path with its secrets hidden; a token in a segment ends at the segment's end.
-    public func path(_ text: String) -> String {
+    package func path(_ text: String) -> String {
         hide(text, SecretFinder(known: known, isPath: true, published: published))
     }
 
     /// Content that the server wrote itself, where names are only labels and hide nothing.
-    public func answer(_ bytes: [UInt8]) -> [UInt8] {
+    package func answer(_ bytes: [UInt8]) -> [UInt8] {
         let finder = SecretFinder(known: known, mindsNames: false, published: published)
         let places = finder.places(in: bytes)
         if places.isEmpty { return bytes }
@@ -45,7 +45,7 @@ public struct Redactor: Sendable {
     }
 
     /// A value with the secrets in its strings and names hidden, and the values of secret names.
-    public func json(_ value: JSON) -> JSON { json(value, SecretFinder(known: known, published: published)) }
+    package func json(_ value: JSON) -> JSON { json(value, SecretFinder(known: known, published: published)) }
 
     private func json(_ value: JSON, _ finder: SecretFinder) -> JSON {
         switch value {

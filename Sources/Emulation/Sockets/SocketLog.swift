@@ -1,22 +1,22 @@
 import JSON
 import Synchronization
-public import Tokens
-public import Wire
+package import Tokens
+package import Wire
 
 /// The traffic of a socket, for the journal entry of the exchange that opened it: the newest frames within limits.
 public final class SocketLog: Sendable {
     /// A message in either direction.
-    public struct Frame: Sendable {
+    package struct Frame: Sendable {
         /// Whether the client sent it.
-        public let isReceived: Bool
+        package let isReceived: Bool
         /// The moment by the sandbox's clock.
-        public let moment: Moment
+        package let moment: Moment
         /// The message; `nil` when it was too long to keep.
-        public let message: WebSocketMessage?
+        package let message: WebSocketMessage?
         /// Its length in bytes.
-        public let byteCount: Int
+        package let byteCount: Int
         /// The vendor's remarks on it.
-        public let notes: [Finding]
+        package let notes: [Finding]
         /// The exchange that caused the server to send it.
         fileprivate let cause: FrameCause?
     }
@@ -45,10 +45,10 @@ public final class SocketLog: Sendable {
     init() {}
 
     /// The newest messages, oldest first.
-    public var frames: [Frame] { content.withLock { $0.frames } }
+    package var frames: [Frame] { content.withLock { $0.frames } }
 
     /// How it ended; `nil` while it is open, or while the handshake's answer is being sent.
-    public var closure: WebSocketClosure? { content.withLock { $0.closure?.0 } }
+    package var closure: WebSocketClosure? { content.withLock { $0.closure?.0 } }
 
     func received(_ message: WebSocketMessage, _ notes: [Finding], at moment: Moment) {
         add(message, isReceived: true, notes, moment, nil)
@@ -65,7 +65,7 @@ public final class SocketLog: Sendable {
     }
 
     /// The vendor's remarks on the opening and the end.
-    public var notes: [Finding] { content.withLock { $0.notes } }
+    package var notes: [Finding] { content.withLock { $0.notes } }
 
     func closed(_ closure: WebSocketClosure, at moment: Moment) {
         content.withLock { $0.closure = ($0.closure ?? (closure, moment)) }

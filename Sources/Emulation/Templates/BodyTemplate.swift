@@ -1,11 +1,11 @@
-public import JSON
+package import JSON
 
 /// A JSON body in which strings and member names may refer to values.
 ///
 /// A string consisting only of `{{name}}` or `{{name.of.member}}` becomes the value itself, of any type, unless strings
 /// are to stay strings; elsewhere in a string, and in a member's name, a value becomes text. The result is JSON again,
 /// whatever the values contain.
-public struct BodyTemplate: Sendable {
+package struct BodyTemplate: Sendable {
     private indirect enum Part: Sendable {
         case fixed(JSON)
         case value([String])
@@ -40,12 +40,30 @@ public struct BodyTemplate: Sendable {
     ///
     /// - Parameter keepsText: whether a string stays a string even when it is only a value's name.
     /// - Throws: a problem when a string is not a Mustache template or refers to a name outside `roots`.
-    public init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
+    package init(_ json: JSON, at node: FixtureNode, roots: [String], keepsText: Bool) throws(FixtureProblem) {
         root = try Self.part(json, at: node, roots, keepsText: keepsText)
     }
 
+    /// Reads a template over the parts of an exchange, as faults have them: the request, claims and the clock.
+    package init(overExchange json: JSON) throws(FixtureProblem) {
+        let node = FixtureNode(json, from: "the template")
+        try self.init(json, at: node, roots: TemplateValues.roots, keepsText: false)
+    }
+
+    /// The body for a call, with these claims.
+    ///
+    /// - Throws: which limit of templates it would exceed.
+    package func body<V: Vendor>(for call: Call<V>, claims: JSONObject) throws(TemplateExcess) -> JSON {
+        let budget = TemplateBudget()
+        let matchContext = MatchContext(
+            request: call.request, parameters: call.parameters, claims: claims, moment: call.moment)
+        let body = body(TemplateValues(matchContext).values, within: budget)
+        if let excess = budget.excess { throw TemplateExcess(description: excess) }
+        return body
+    }
+
     /// The body with these values, for a vendor that limits its answers itself; truncated when the values exceed 16 MB.
-    public func body(_ values: JSONObject) -> JSON {
+    package func body(_ values: JSONObject) -> JSON {
         body(values, within: TemplateBudget(bytes: TemplateBudget.mostBytesOfVendor))
     }
 

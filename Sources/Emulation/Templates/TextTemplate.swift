@@ -29,7 +29,7 @@ struct TextTemplate: Sendable {
         do {
             parts = try TemplateReader.parts(of: text)
         } catch {
-            throw node.problem("“\(text)” is no Mustache template; \(error)")
+            throw node.problem("“\(text)” is not a Mustache template; \(error)")
         }
     }
 
@@ -76,7 +76,7 @@ struct TextTemplate: Sendable {
             guard let sigil = tag.first else { return "“{{}}” names nothing; each {{ needs a name and its }}" }
             switch sigil {
             case "!": continue
-            case "=", ">", "<", "$", "%": return "“{{\(tag)}}” is none of the tags that are understood here"
+            case "=", ">", "<", "$", "%": return "“{{\(tag)}}” is not a supported tag"
             case "/": openSections -= 1
             default:
                 let name = tag.drop { "#^&{ ".contains($0) }
@@ -85,10 +85,10 @@ struct TextTemplate: Sendable {
                 let root = inner.prefix { $0 != "." && $0 != ")" && $0 != " " }
                 if openSections == 0, !roots.contains(String(root)) {
                     let hint = Nearest.hint(to: String(root), among: roots)
-                    return "“{{\(name)}}” names nothing that is there\(hint)"
+                    return "“{{\(name)}}” names nothing that exists\(hint)"
                 }
                 if sigil == "#" || sigil == "^" { openSections += 1 }
-                if openSections > maximumDepth { return "sections lie at most \(maximumDepth) deep inside each other" }
+                if openSections > maximumDepth { return "sections nest at most \(maximumDepth) deep" }
             }
         }
         return nil

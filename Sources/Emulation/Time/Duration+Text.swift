@@ -6,7 +6,7 @@ extension Duration {
     /// Reads a duration such as `250ms`, `90s`, `31m`, `2h` or `1d`; a leading `-` and a fraction are allowed.
     ///
     /// `nil` when the unit is missing or unknown, or the duration is longer than a thousand years.
-    public init?(text: String) {
+    package init?(text: String) {
         guard let unit = Self.unitsInSeconds.first(where: { text.hasSuffix($0.suffix) }) else { return nil }
         let number = text.dropLast(unit.suffix.count)
         guard Self.isDecimal(number.utf8), let amount = Double(number),

@@ -62,7 +62,7 @@ extension Moment {
 
 extension Duration {
     /// The duration in seconds.
-    public var inSeconds: Double {
+    package var inSeconds: Double {
         let (seconds, attoseconds) = components
         return Double(seconds) + Double(attoseconds) / 1e18
     }

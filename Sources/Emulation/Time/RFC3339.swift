@@ -1,4 +1,4 @@
-public import JSON
+package import JSON
 import Tokens
 
 /// A date and time as written, strictly by RFC 3339 section 5.6; leap seconds are rejected.
@@ -33,7 +33,7 @@ public struct RFC3339Time: Sendable, Hashable {
     }
 
     /// What is wrong with a value that is not one, and what would be right.
-    public static func refusal(of value: JSON) -> String {
+    package static func refusal(of value: JSON) -> String {
         if let remark = NumericDate(value).dateRemark { return remark }
         let shown = value.string.map { "“\($0.prefix(60))”" } ?? "a JSON \(value.typeName)"
         return "is \(shown); expected an RFC 3339 text such as 2027-01-15T08:00:00Z"

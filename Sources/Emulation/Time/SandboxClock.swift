@@ -17,12 +17,12 @@ public struct SandboxClock: Sendable, Hashable {
     private var mode = Mode.running(offset: 0)
 
     /// Creates a clock that shows the machine's time.
-    public init() {}
+    package init() {}
 
     /// The initial time of a sandbox with a seed: 2027-01-15T08:00:00Z.
     ///
     /// ours: like ids, times must be repeatable, and the vendors' examples use this moment.
-    public static let seededStart = Moment(unixSeconds: 1_800_000_000)
+    package static let seededStart = Moment(unixSeconds: 1_800_000_000)
 
     /// Creates a clock that stands at ``seededStart`` with a seed, and otherwise shows the machine's time.
     init(seed: UInt64?) {
@@ -37,7 +37,7 @@ public struct SandboxClock: Sendable, Hashable {
     }
 
     /// The time this clock shows: a running one stops at the end of the last year that has a text form.
-    public var now: Moment {
+    package var now: Moment {
         switch mode {
         case .running(let offset): offset == 0 ? Self.machine : min(reckoned(offset), Moment.representable.upperBound)
         case .frozen(let moment): moment
@@ -47,37 +47,37 @@ public struct SandboxClock: Sendable, Hashable {
     private func reckoned(_ offset: Double) -> Moment { Moment(unixSeconds: Self.machine.unixSeconds + offset) }
 
     /// Whether the clock ran to the end of its range and has stopped there.
-    public var hasRunOut: Bool {
+    package var hasRunOut: Bool {
         if case .running(let offset) = mode { reckoned(offset) >= Moment.representable.upperBound } else { false }
     }
 
     /// The note about a clock that stopped by itself.
-    public static let runOutNote =
+    package static let runOutNote =
         "The clock stands at 9999-12-31T23:59:59Z, the last second that it can show; set it to an earlier moment."
 
     /// Whether the clock is stopped.
-    public var isFrozen: Bool {
+    package var isFrozen: Bool {
         if case .frozen = mode { true } else { false }
     }
 
     /// Whether the clock shows the machine's time.
-    public var isMachineTime: Bool { mode == .running(offset: 0) }
+    package var isMachineTime: Bool { mode == .running(offset: 0) }
 
     /// Sets the clock; a frozen one stays frozen.
-    public mutating func set(to moment: Moment) {
+    package mutating func set(to moment: Moment) {
         mode =
             isFrozen
             ? .frozen(at: moment) : .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
     }
 
     /// Shows the machine's time again.
-    public mutating func release() { mode = .running(offset: 0) }
+    package mutating func release() { mode = .running(offset: 0) }
 
     /// Moves the clock by a duration, which may be negative.
     ///
     /// - Returns: whether it can show that moment; otherwise nothing changes.
     @discardableResult
-    public mutating func advance(by duration: Duration) -> Bool {
+    package mutating func advance(by duration: Duration) -> Bool {
         guard Moment.representable.contains(now + duration) else { return false }
         switch mode {
         // A clock that has run out continues from the time it shows.
@@ -89,10 +89,10 @@ public struct SandboxClock: Sendable, Hashable {
     }
 
     /// Stops the clock at its current time.
-    public mutating func freeze() { mode = .frozen(at: now) }
+    package mutating func freeze() { mode = .frozen(at: now) }
 
     /// Lets a frozen clock continue from its current time.
-    public mutating func resume() {
+    package mutating func resume() {
         guard case .frozen(let moment) = mode else { return }
         mode = .running(offset: moment.unixSeconds - Self.machine.unixSeconds)
     }

@@ -23,15 +23,23 @@ public final class BearerToken: Sendable {
 
     /// The token's bytes; `nil` when there is no field, the scheme differs, or nothing follows it.
     public let bytes: ArraySlice<UInt8>?
+    /// Whether the other scheme precedes it, such as `DPoP` (RFC 9449 section 7.1).
+    public let usesOtherScheme: Bool
     private let field: ArraySlice<UInt8>?
     private let fields: FieldLines
     private let scheme: Scheme
 
     /// Reads the field `Authorization`; the scheme's case is ignored (RFC 9110 section 11.1).
-    public init(_ fields: FieldLines, scheme: Scheme = .once) {
-        field = fields.bytes(of: .authorization)
+    ///
+    /// - Parameter other: a further scheme for tokens, in lower case.
+    public init(_ fields: FieldLines, scheme: Scheme = .once, orOf other: StaticString? = nil) {
+        let field = fields.bytes(of: .authorization)
+        let own = field.flatMap { Self.token(in: $0, scheme) }
+        let others = own == nil ? other.flatMap { other in field.flatMap { Self.behind(other, $0) } } : nil
+        bytes = own ?? (others?.isEmpty == false ? others : nil)
+        usesOtherScheme = others != nil
+        self.field = field
         self.scheme = scheme
-        bytes = field.flatMap { Self.token(in: $0, scheme) }
         self.fields = fields
     }
 
@@ -69,9 +77,9 @@ public final class BearerToken: Sendable {
         finding?.found = .text("Authorization: Bearer Bearer TOKEN")
         finding?.note =
             scheme == .once
-            ? "The client adds Bearer to a value that has it already."
+            ? "The client adds Bearer to a value that already has it."
                 + (tolerance.map { " Switch \($0) tolerates it." } ?? "")
-            : "It passes here; a server to the letter of its documents refuses it."
+            : "It is accepted here; a server that follows its documents strictly refuses it."
         return scheme == .once ? .failed : .noted
     }
 
@@ -86,7 +94,7 @@ public final class BearerToken: Sendable {
             return .text("Authorization with the scheme \(first)")
         }
         let isToken = words.count == 1 && first.hasPrefix("eyJ") && first.count(where: { $0 == "." }) == 2
-        return .text("Authorization with \(isToken ? "a token" : "a value") that the scheme Bearer does not precede")
+        return .text("Authorization with \(isToken ? "a token" : "a value") without the scheme Bearer before it")
     }
 
     /// Schemes that can be shown: anything else there may be a password.
@@ -105,11 +113,12 @@ public final class BearerToken: Sendable {
     }
 
     /// What follows `Bearer` and its blanks; `nil` for anything else.
-    private static func behindScheme(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-        let scheme: StaticString = "bearer"
-        let isBearer = scheme.withUTF8Buffer { text.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
+    private static func behindScheme(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? { behind("bearer", text) }
+
+    private static func behind(_ scheme: StaticString, _ text: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+        let begins = scheme.withUTF8Buffer { text.prefix($0.count).elementsEqual($0) { $0 | 0x20 == $1 } }
         let rest = text.dropFirst(scheme.utf8CodeUnitCount)
-        guard isBearer, rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
+        guard begins, rest.isEmpty || rest.first == UInt8(ascii: " ") else { return nil }
         return rest.drop { $0 == UInt8(ascii: " ") }
     }
 }

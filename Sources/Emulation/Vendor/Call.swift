@@ -1,3 +1,5 @@
+public import HTTPTypes
+public import JSON
 public import Wire
 
 /// A routed request: all that authentication may read.
@@ -12,21 +14,27 @@ public final class Arrival<V: Vendor>: Sendable {
     public let parameters: PathParameters
     /// The moment at which the whole exchange is judged.
     public let moment: Moment
+    /// Whether the sandbox's clock is stopped, so that the time between two calls says nothing about their pace.
+    public let isClockFrozen: Bool
     /// How this sandbox wants the vendor to behave.
     public let switches: V.Switches
     /// What authentication may read from the state.
     public let authenticationContext: V.AuthenticationContext
     /// The sandbox of the request.
     public let sandbox: SandboxIdentity
+    /// How the request named the sandbox.
+    public let selector: SandboxSelector
     /// The result of fetching published keys that this request waited for; `nil` when it did not wait.
     public let keyFetch: KeyFetchReport?
 
     /// Creates an arrival from its parts.
     public init(
         vendor: V, route: Route<V>, request: Request, parameters: PathParameters, moment: Moment,
-        switches: V.Switches, authenticationContext: V.AuthenticationContext, sandbox: SandboxIdentity,
-        keyFetch: KeyFetchReport? = nil
+        isClockFrozen: Bool = false, switches: V.Switches, authenticationContext: V.AuthenticationContext,
+        sandbox: SandboxIdentity,
+        selector: SandboxSelector = .none, keyFetch: KeyFetchReport? = nil
     ) {
+        self.selector = selector
         self.authenticationContext = authenticationContext
         self.sandbox = sandbox
         self.keyFetch = keyFetch
@@ -35,8 +43,12 @@ public final class Arrival<V: Vendor>: Sendable {
         self.request = request
         self.parameters = parameters
         self.moment = moment
+        self.isClockFrozen = isClockFrozen
         self.switches = switches
     }
+
+    /// The server's public address, for clients that select the sandbox as this request does.
+    public var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 }
 
 /// A handler's context: the request, its sender, and the findings so far.
@@ -57,6 +69,10 @@ public struct Call<V: Vendor>: Sendable {
     @usableFromInline var socket: SocketRequest<V>?
     /// The orders of the request that were refused individually; `nil` when there are none, as for nearly every call.
     public var parts: ExchangeParts?
+    /// Fields of the answer, whatever it will be; empty for nearly all vendors.
+    public var answerFields = HTTPFields()
+    /// What the vendor did to its own answer on purpose, as somebody had asked: objects for the journal.
+    public var interventions: [JSON] = []
 
     /// Creates a call from its parts.
     public init(

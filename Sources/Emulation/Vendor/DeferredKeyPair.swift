@@ -19,13 +19,13 @@ public final class DeferredKeyPair: Sendable {
     private let kind: KeyKind
 
     /// Creates a pair of that kind to be generated when needed.
-    public init(of kind: KeyKind = .rsa(bits: 2048)) {
+    package init(of kind: KeyKind = .rsa(bits: 2048)) {
         self.kind = kind
         stage = Mutex(.unmade)
     }
 
     /// Creates a pair that already exists.
-    public init(_ key: SigningKey) {
+    package init(_ key: SigningKey) {
         kind = key.kind
         stage = Mutex(.made(.success(key)))
     }
@@ -33,7 +33,7 @@ public final class DeferredKeyPair: Sendable {
     /// The pair, or `nil` until it is generated.
     ///
     /// - Throws: why the library could not generate it.
-    public func key() throws(KeyError) -> SigningKey? {
+    package func key() throws(KeyError) -> SigningKey? {
         let result = stage.withLock { stage -> Result<SigningKey, KeyError>? in
             if case .made(let result) = stage { result } else { nil }
         }
@@ -47,7 +47,7 @@ public final class DeferredKeyPair: Sendable {
     }
 
     /// Returns once the pair exists; concurrent callers share one generation.
-    public func make() async {
+    package func make() async {
         let (isMade, isFirst) = stage.withLock { stage in
             switch stage {
             case .made: return (true, false)

@@ -1,20 +1,20 @@
 import JSON
-public import Tokens
+package import Tokens
 
 /// Reads the members of a mint request, and refuses unknown ones.
-public struct MintRequestReader {
+package struct MintRequestReader {
     private let kind: String
     private let members: JSONObject
     private var known: Set<String> = ["header", "claims"]
 
     /// Creates a reader of that request.
-    public init(_ order: MintRequest) {
+    package init(_ order: MintRequest) {
         kind = order.kind
         members = order.members
     }
 
     /// A string member; a number counts as its text, since a command line cannot tell them apart.
-    public mutating func string(_ name: String) throws(MintRefusal) -> String? {
+    package mutating func string(_ name: String) throws(MintRefusal) -> String? {
         known.insert(name)
         guard let value = members[name] else { return nil }
         guard let text = value.string ?? value.number?.literal else {
@@ -23,8 +23,20 @@ public struct MintRequestReader {
         return text
     }
 
+    /// A list of strings, or the words of one string, since a command line has no lists.
+    package mutating func words(_ name: String) throws(MintRefusal) -> [String]? {
+        known.insert(name)
+        guard let value = members[name] else { return nil }
+        if let text = value.string { return text.split(separator: " ").map(String.init) }
+        let words = value.array?.compactMap(\.string) ?? []
+        guard let count = value.array?.count, count == words.count else {
+            throw MintRefusal("\(name) is \(value.text); expected a list of strings, or words separated by spaces")
+        }
+        return words
+    }
+
     /// A whole number, or a string that contains one.
-    public mutating func int(_ name: String) throws(MintRefusal) -> Int? {
+    package mutating func int(_ name: String) throws(MintRefusal) -> Int? {
         known.insert(name)
         guard let value = members[name] else { return nil }
         guard let int = value.int ?? value.string.flatMap({ Int($0) }) else {
@@ -37,7 +49,7 @@ public struct MintRequestReader {
     /// not read.
     ///
     /// - Returns: the name of the defect to give the token.
-    public mutating func finish(_ draft: inout TokenDraft) throws(MintRefusal) -> String? {
+    package mutating func finish(_ draft: inout TokenDraft) throws(MintRefusal) -> String? {
         for member in members["header"]?.object ?? [:] { draft.header[member.name] = member.value }
         for member in members["claims"]?.object ?? [:] { draft.claims[member.name] = member.value }
         let defect = try string("defect")
@@ -56,7 +68,7 @@ public struct MintRequestReader {
 
 extension MintedToken {
     /// Signs a draft, or gives it the named general defect.
-    public init(
+    package init(
         _ draft: TokenDraft, key: SigningKey, algorithm: Algorithm, defect: String?, at moment: Moment
     ) throws(MintRefusal) {
         do {

@@ -8,6 +8,8 @@ public enum Reply: Sendable {
     case respond(Response)
     /// A response with compact JSON. It is serialized after unlocking the vendor's state, so a long one blocks no one.
     case json(JSON, status: HTTPResponse.Status = .ok)
+    /// A response that is made after unlocking the vendor's state, such as one with a fresh signature.
+    case later(@Sendable () -> Response)
     /// Work to wait for. No thread is blocked; afterwards the handler runs again, with the same moment and journal
     /// entry. A handler that waits must not have changed any state.
     case wait(@Sendable () async -> Void)

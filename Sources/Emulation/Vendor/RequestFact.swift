@@ -1,14 +1,14 @@
-public import JSON
+package import JSON
 
 /// A fact about a request, such as its device, that a vendor needs when it explains a token alone.
 public struct RequestFact: Sendable {
     /// The member's name.
-    public let name: String
+    package let name: String
     /// A short description.
-    public let about: String
+    package let about: String
 
     /// Creates a fact with that name.
-    public init(_ name: String, _ about: String) {
+    package init(_ name: String, _ about: String) {
         self.name = name
         self.about = about
     }
@@ -16,7 +16,7 @@ public struct RequestFact: Sendable {
 
 extension Sequence<any LoadedVendor> {
     /// What is wrong with the facts given to these vendors; `nil` when each is a string that one of them knows.
-    public func problem(withFacts facts: JSONObject) -> String? {
+    package func problem(withFacts facts: JSONObject) -> String? {
         let known = flatMap(\.requestFacts).map(\.name)
         for fact in facts {
             guard known.contains(fact.name) else {

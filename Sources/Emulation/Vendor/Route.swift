@@ -30,8 +30,18 @@ public final class Route<V: Vendor>: Sendable {
     /// Creates a route from its parts.
     ///
     /// - Parameter observed: further endpoints, known only from the vendor's clients.
-    public init(
+    public convenience init(
         _ id: String, _ endpoints: Endpoint..., observed: Endpoint..., access: V.Access, evidence: Evidence,
+        source: String, secrets: Set<String> = [], bodyLimit: Int? = nil, handler: @escaping Handler
+    ) {
+        self.init(
+            id, endpoints, observed: observed, access: access, evidence: evidence, source: source, secrets: secrets,
+            bodyLimit: bodyLimit, handler: handler)
+    }
+
+    /// The same for endpoints that are already in lists.
+    public init(
+        _ id: String, _ endpoints: [Endpoint], observed: [Endpoint] = [], access: V.Access, evidence: Evidence,
         source: String, secrets: Set<String> = [], bodyLimit: Int? = nil, handler: @escaping Handler
     ) {
         self.id = id
@@ -61,17 +71,17 @@ public struct Endpoint: Sendable, Hashable {
     }
 
     /// GET on that pattern; HEAD follows.
-    public static func get(_ pattern: String) -> Endpoint { Endpoint(.get, pattern) }
+    package static func get(_ pattern: String) -> Endpoint { Endpoint(.get, pattern) }
     /// POST on that pattern.
-    public static func post(_ pattern: String) -> Endpoint { Endpoint(.post, pattern) }
+    package static func post(_ pattern: String) -> Endpoint { Endpoint(.post, pattern) }
     /// PUT on that pattern.
-    public static func put(_ pattern: String) -> Endpoint { Endpoint(.put, pattern) }
+    package static func put(_ pattern: String) -> Endpoint { Endpoint(.put, pattern) }
     /// PATCH on that pattern.
-    public static func patch(_ pattern: String) -> Endpoint { Endpoint(.patch, pattern) }
+    package static func patch(_ pattern: String) -> Endpoint { Endpoint(.patch, pattern) }
     /// DELETE on that pattern.
-    public static func delete(_ pattern: String) -> Endpoint { Endpoint(.delete, pattern) }
+    package static func delete(_ pattern: String) -> Endpoint { Endpoint(.delete, pattern) }
     /// OPTIONS on that pattern.
-    public static func options(_ pattern: String) -> Endpoint { Endpoint(.options, pattern) }
+    package static func options(_ pattern: String) -> Endpoint { Endpoint(.options, pattern) }
 }
 
 extension Endpoint: CustomStringConvertible {

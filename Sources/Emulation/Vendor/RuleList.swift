@@ -104,10 +104,15 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     }
 
     /// The findings of rules with these outcomes.
+    public func findings(on facts: Facts, _ outcomes: RuleOutcomes) -> [Finding] {
+        findings(on: facts, outcomes, explained: [])
+    }
+
+    /// The findings of rules with these outcomes.
     ///
     /// - Parameter explained: the findings that were created at once.
     @usableFromInline
-    func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding] = []) -> [Finding] {
+    func findings(on facts: Facts, _ outcomes: RuleOutcomes, explained: [Finding]) -> [Finding] {
         var explained = explained[...]
         return rules.indices.compactMap { place in
             let bit: UInt64 = 1 << UInt64(place)
@@ -131,8 +136,8 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     /// The findings of all rules.
     public func findings(on facts: Facts) -> [Finding] { rules.compactMap { $0.finding(on: facts) } }
 
-    /// The refusals of all broken rules.
-    func refusals(on facts: Facts, _ outcomes: RuleOutcomes) -> [Refusal<Facts.Failure>] {
+    /// The refusals of all broken rules, in order.
+    public func refusals(on facts: Facts, _ outcomes: RuleOutcomes) -> [Refusal<Facts.Failure>] {
         rules.indices.filter { outcomes.failed & 1 << UInt64($0) != 0 }.compactMap { rules[$0].refusal(facts) }
     }
 
@@ -141,7 +146,7 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
     /// - Parameters:
     ///   - vendor: the id of the vendor, which prefixes the rules' ids.
     ///   - subject: what the rules judge, such as a kind of token.
-    public func listing(of vendor: String, about subject: String) -> [RuleListing] {
+    package func listing(of vendor: String, about subject: String) -> [RuleListing] {
         rules.map { rule in
             RuleListing(
                 id: "\(vendor).\(rule.id)", subject: subject, check: rule.check, expects: "\(rule.expected)",
@@ -153,17 +158,17 @@ public final class RuleList<Facts: RuleFacts>: Sendable {
 /// One rule as lists show it.
 public struct RuleListing: Sendable, Hashable {
     /// The stable id, such as `vendor.check`.
-    public let id: String
+    package let id: String
     /// What the list judges, such as a kind of token.
-    public let subject: String
+    package let subject: String
     /// The name in findings.
-    public let check: String
+    package let check: String
     /// What the rule expects.
-    public let expects: String
+    package let expects: String
     /// The document that says so.
-    public let source: String?
+    package let source: String?
     /// Where the rule is known from.
-    public let evidence: Evidence
+    package let evidence: Evidence
     /// The failures that a broken rule causes; empty for rules that only make remarks.
-    public let failures: [String]
+    package let failures: [String]
 }

@@ -1,71 +1,121 @@
-public import JSON
-public import Tokens
+package import JSON
+package import Tokens
 
-/// A vendor client's rules for judging a token before sending it: no server, no key, no state.
+/// A vendor client's rules for judging a token before sending or trusting it: no server and no state of one.
 public struct TokenChecker: Sendable {
     /// The name, for `token verify --as NAME`.
-    public let name: String
+    package let name: String
     /// The client that judges this way, in one line.
-    public let about: String
-    /// How long before `exp` the client treats a token as expiring, by default; `nil` for clients that make no such
-    /// distinction.
-    public let standardMargin: Duration?
+    package let about: String
+    /// The settings that it takes; a caller refuses all others, since they would be ignored.
+    package let options: Set<CheckerOption>
     /// Its rules, in the order of its checks.
-    public let rules: [RuleListing]
-    let check: @Sendable (CompactToken, Moment, Duration) -> CheckerVerdict
+    package let rules: [RuleListing]
+    let complaint: @Sendable (CheckerSettings) -> String?
+    let check: @Sendable (CompactToken, Moment, CheckerSettings) -> CheckerVerdict
+    let fetchingCheck: @Sendable (CompactToken, Moment, CheckerSettings, @escaping KeyFetching) async -> CheckerVerdict
+
+    /// Makes a request for published keys, within the limits of ``KeyRequest``.
+    public typealias KeyFetching = @Sendable (KeyRequest) async -> KeyAnswer
 
     /// Creates a checker.
     ///
     /// - Parameters:
+    ///   - options: the settings that it takes.
+    ///   - complaint: what is wrong with settings, in a sentence; `nil` if they can be used.
+    ///   - check: the verdict without any request.
+    ///   - fetchingCheck: the verdict, for which keys may be fetched.
+    package init(
+        name: String, about: String, takes options: Set<CheckerOption>, rules: [RuleListing],
+        complaint: @escaping @Sendable (CheckerSettings) -> String?,
+        check: @escaping @Sendable (CompactToken, Moment, CheckerSettings) -> CheckerVerdict,
+        fetchingCheck:
+            @escaping @Sendable (CompactToken, Moment, CheckerSettings, @escaping KeyFetching) async -> CheckerVerdict
+    ) {
+        (self.name, self.about, self.options, self.rules) = (name, about, options, rules)
+        (self.complaint, self.check, self.fetchingCheck) = (complaint, check, fetchingCheck)
+    }
+
+    /// Creates the checker of a client whose rules need no key.
+    ///
+    /// - Parameters:
     ///   - vendor: the id of the vendor.
+    ///   - standardMargin: how long before `exp` the client treats a token as expiring, by default; `nil` for clients
+    ///     that make no such distinction.
     ///   - facts: the rules' facts about a token at a moment; the duration is how long before `exp` it counts as
     ///     expiring.
     ///   - result: the client's result for the problems that its rules found, in its own terms.
-    public init<Facts>(
+    package init<Facts>(
         name: String, of vendor: String, about: String, standardMargin: Duration? = nil, rules list: RuleList<Facts>,
         facts: @escaping @Sendable (CompactToken, Moment, Duration) -> Facts,
         result: @escaping @Sendable (Facts, [Refusal<Facts.Failure>]) -> JSONObject
     ) {
-        self.name = name
-        self.about = about
-        self.standardMargin = standardMargin
-        rules = list.listing(of: vendor, about: name)
-        check = { token, moment, margin in
-            var facts = facts(token, moment, margin)
+        let check: @Sendable (CompactToken, Moment, CheckerSettings) -> CheckerVerdict = { token, moment, settings in
+            var facts = facts(token, moment, settings.margin ?? standardMargin ?? .zero)
             let outcomes = list.outcomes(on: &facts)
             let problems = list.refusals(on: facts, outcomes)
             return CheckerVerdict(
                 isUsable: problems.isEmpty, result: result(facts, problems),
                 findings: list.findings(on: facts, outcomes))
         }
+        self.init(
+            name: name, about: about, takes: standardMargin == nil ? [] : [.nearExpiry],
+            rules: list.listing(of: vendor, about: name), complaint: { _ in nil }, check: check
+        ) { token, moment, settings, _ in check(token, moment, settings) }
     }
 
-    /// Judges a token.
-    ///
-    /// - Parameter margin: how long before `exp` it counts as expiring; `nil` for the client's default.
-    public func verdict(on token: CompactToken, at moment: Moment, margin: Duration? = nil) -> CheckerVerdict {
-        check(token, moment, margin ?? standardMargin ?? .zero)
+    /// What is wrong with settings, in a sentence; `nil` if they can be used.
+    package func problem(with settings: CheckerSettings) -> String? { complaint(settings) }
+
+    /// Judges a token without any request.
+    package func verdict(
+        on token: CompactToken, at moment: Moment, _ settings: CheckerSettings = CheckerSettings()
+    ) -> CheckerVerdict {
+        check(token, moment, settings)
+    }
+
+    /// Judges a token; a client that looks keys up may fetch them.
+    package func verdict(
+        on token: CompactToken, at moment: Moment, _ settings: CheckerSettings = CheckerSettings(),
+        fetching fetch: @escaping KeyFetching
+    ) async -> CheckerVerdict {
+        await fetchingCheck(token, moment, settings, fetch)
     }
 }
 
 /// What a client would do with a token.
-public struct CheckerVerdict: Sendable {
-    /// Whether it would send it.
-    public let isUsable: Bool
+package struct CheckerVerdict: Sendable {
+    /// Whether it would send or trust it.
+    package let isUsable: Bool
+    /// The result in one line for people; `nil` where ``result`` says it all.
+    package let summary: String?
     /// The result in the client's own terms, an object.
-    public let result: JSONObject
+    package let result: JSONObject
     /// Every check.
-    public let findings: [Finding]
+    package let findings: [Finding]
+    /// Whether the findings belong to the answer for programs.
+    package let showsFindings: Bool
 
     /// Creates a verdict from its parts.
-    public init(isUsable: Bool, result: JSONObject, findings: [Finding]) {
+    package init(
+        isUsable: Bool, summary: String? = nil, result: JSONObject, findings: [Finding], showsFindings: Bool = true
+    ) {
         self.isUsable = isUsable
+        self.summary = summary
         self.result = result
         self.findings = findings
+        self.showsFindings = showsFindings
+    }
+
+    /// The verdict of a client that was asked alone, for programs.
+    package var answer: JSON {
+        var answer = result
+        if showsFindings { answer["findings"] = .array(findings.map(\.json)) }
+        return .object(answer)
     }
 
     /// The verdict of the named client, for programs.
-    public func json(of name: String) -> JSON {
+    package func json(of name: String) -> JSON {
         [
             "client": .string(name), "usable": .bool(isUsable), "result": .object(result),
             "findings": .array(findings.map(\.json)),

@@ -69,14 +69,16 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
     }
 
     /// Creates a rule that reads only the token.
+    ///
+    /// - Parameter name: the name in findings, when a request has several tokens; the check's by default.
     @inlinable
     public init(
-        _ check: TokenCheck, id: String? = nil, _ evidence: Evidence = .documented,
+        _ check: TokenCheck, named name: String? = nil, id: String? = nil, _ evidence: Evidence = .documented,
         orFail failure: Facts.Failure? = nil
     ) {
         let judge = check.judge
         self.init(
-            check.name, id: id, expects: check.expected ?? .absent, source: check.source, evidence,
+            name ?? check.name, id: id, expects: check.expected ?? .absent, source: check.source, evidence,
             orFail: failure.map { [$0] } ?? [], by: { _ in failure.map { Refusal($0) } }, judge
         ) { facts, finding in
             guard let token = facts.compact else { return nil }
@@ -86,15 +88,18 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
 
     /// The rules of a token's form.
     ///
-    /// - Parameter stranger: what was sent in place of a token, if known; reported with the first fault.
+    /// - Parameters:
+    ///   - prefix: what the names in findings begin with, when a request has several tokens.
+    ///   - stranger: what was sent in place of a token, if known; reported with the first fault.
     @inlinable
     public static func structure(
-        orFail failure: Facts.Failure, calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
+        orFail failure: Facts.Failure, named prefix: String = "",
+        calling stranger: @escaping @Sendable (Facts) -> String? = { _ in nil }
     ) -> [TokenRule] {
         TokenCheck.structure.map { check in
             let judge = check.judge
             return TokenRule(
-                check.name, id: nil, expects: check.expected ?? .absent, source: check.source, .documented,
+                prefix + check.name, id: nil, expects: check.expected ?? .absent, source: check.source, .documented,
                 orFail: [failure], by: { _ in Refusal(failure) }, judge
             ) { facts, finding in
                 guard let token = facts.compact else { return nil }
@@ -114,6 +119,16 @@ public struct TokenRule<Facts: RuleFacts>: Sendable {
         return TokenRule(
             check, id: id, expects: expected, source: source, evidence, orFail: failures, by: refusal
         ) { applies(&$0) ? judgement(&$0, &$1) : nil }
+    }
+
+    /// The rule for callers who get another answer when it is broken; a remark stays one.
+    ///
+    /// - Parameter prefix: what its id then begins with, since another list has the rule as it is.
+    public func failing(with failure: Facts.Failure, ids prefix: String) -> TokenRule {
+        let isRemark = failures.isEmpty
+        return TokenRule(
+            check, id: prefix + id, expects: expected, source: source, evidence, orFail: isRemark ? [] : [failure],
+            by: { _ in isRemark ? nil : Refusal(failure) }, ownJudgement, judgement)
     }
 
     /// The outcome of the rule, without a finding.

@@ -6,8 +6,8 @@ public import JSON
 /// change its ``State``, of which every sandbox has its own.
 ///
 /// Each optional capability is a separate protocol: ``MintsTokens``, ``ChecksTokens``, ``PublishesKeys``,
-/// ``FetchesKeys``, ``ServesSockets``, ``KeepsDeadlines``, ``AuthenticatesWithState``, ``AnswersUnrouted`` and
-/// ``FinishesAnswers``. A vendor adopts those it needs.
+/// ``FetchesKeys``, ``ServesSockets``, ``KeepsDeadlines``, ``AuthenticatesWithState``, ``AnswersUnrouted``,
+/// ``FinishesAnswers`` and ``PresentsFailures``. A vendor adopts those it needs.
 public protocol Vendor: Sendable {
     /// What the vendor remembers; a value, protected by one lock per sandbox.
     associatedtype State: Sendable
@@ -34,6 +34,12 @@ public protocol Vendor: Sendable {
 
     /// The rules for judging tokens and their senders, in the order of the vendor's checks.
     static var rules: [RuleListing] { get }
+
+    /// The rules by which the vendor's clients judge tokens; a vendor that has some adopts ``ChecksTokens``.
+    static var checkers: [TokenChecker] { get }
+
+    /// The checks whose notes `where` of a verification may ask for by name.
+    static var verifiableNotes: [String] { get }
 
     /// Reads accounts, keys and sample data.
     init(fixtures: VendorFixtures) throws(FixtureProblem)
@@ -90,13 +96,22 @@ public protocol Vendor: Sendable {
     // default of its protocol. So the compiler knows them, and nothing is looked up or cast while requests are
     // answered.
 
+    /// Mints tokens.
     var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { get }
-    static var clientChecks: (any ChecksTokens<Switches>.Type)? { get }
+    /// Judges tokens as clients do.
+    var clientChecks: (any ChecksTokens<State, Switches>)? { get }
+    /// Publishes keys.
     var keyPublisher: (any PublishesKeys<State>)? { get }
+    /// Needs keys that others publish.
     var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { get }
+    /// Has deadlines that pass by the clock.
     var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { get }
+    /// Answers requests that have no route.
     var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { get }
+    /// Adds to each answer.
     var answerFinisher: (any FinishesAnswers<Switches>)? { get }
+    /// Phrases its failures.
+    var failurePresenter: (any PresentsFailures<State, Failure, Switches>)? { get }
     /// Set by ``AuthenticatesWithState``; `read` locks the state while its closure runs.
     func authenticationContext(_ read: ((State) -> AuthenticationContext) -> AuthenticationContext)
         -> AuthenticationContext
@@ -104,32 +119,39 @@ public protocol Vendor: Sendable {
 
 extension Vendor {
     package var tokenMinter: (any MintsTokens<State, Switches, Failure>)? { nil }
-    package static var clientChecks: (any ChecksTokens<Switches>.Type)? { nil }
+    package var clientChecks: (any ChecksTokens<State, Switches>)? { nil }
     package var keyPublisher: (any PublishesKeys<State>)? { nil }
     package var keyFetcher: (any FetchesKeys<State, Credentials, Switches>)? { nil }
     package var deadlineKeeper: (any KeepsDeadlines<State, Switches>)? { nil }
     package var unroutedAnswerer: (any AnswersUnrouted<Switches>)? { nil }
     package var answerFinisher: (any FinishesAnswers<Switches>)? { nil }
+    package var failurePresenter: (any PresentsFailures<State, Failure, Switches>)? { nil }
 }
 
 extension Vendor {
     /// By default, there are no actions.
-    public static var actions: [VendorAction<Self>] { [] }
+    package static var actions: [VendorAction<Self>] { [] }
 
     /// By default, there are no rules.
-    public static var rules: [RuleListing] { [] }
+    package static var rules: [RuleListing] { [] }
+
+    /// By default, no client judges tokens.
+    package static var checkers: [TokenChecker] { [] }
+
+    /// By default, there are no such notes.
+    package static var verifiableNotes: [String] { [] }
 
     /// By default, a reset is a new beginning.
-    public func state(afterResetting old: State) -> State { initialState }
+    package func state(afterResetting old: State) -> State { initialState }
 
     /// By default, the fixtures contain no secrets but private keys.
-    public var secretTexts: [String] { [] }
+    package var secretTexts: [String] { [] }
 
     /// By default, a state learns no secrets.
-    public func secrets(in state: State) -> SecretLedger { SecretLedger() }
+    package func secrets(in state: State) -> SecretLedger { SecretLedger() }
 
     /// Keeps the state as it is.
-    public func adopt(_ state: State, startedFrom old: Self) -> State { state }
+    package func adopt(_ state: State, startedFrom old: Self) -> State { state }
 
     /// By default, there are no readable tokens.
     @inlinable

@@ -1,16 +1,20 @@
-public import JSON
+package import JSON
 
 /// A change to a vendor's state that no client requests, such as a user being deactivated.
 ///
 /// Scenarios perform it with `do:`, people with the control call `state/{vendor}/{action}`.
 public struct VendorAction<V: Vendor>: Sendable {
     /// Performs the action: it checks first and changes state last, and returns a result for people.
-    public typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
+    package typealias Body = @Sendable (ActionCall<V>, inout V.State) throws(ActionRefusal) -> JSON
     /// The same for an action that sends messages to open sockets.
-    public typealias TellingBody =
+    package typealias TellingBody =
         @Sendable (ActionCall<V>, inout V.State, inout Outbox) throws(ActionRefusal) -> JSON
     /// Reads a state without changing it.
-    public typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
+    package typealias ReadingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> JSON
+    /// States a request that the server is to send; it changes nothing.
+    package typealias CallingBody = @Sendable (ActionCall<V>, V.State) throws(ActionRefusal) -> OutgoingRequest
+    /// Changes the state by the answer to that request, and returns a result for people.
+    package typealias ConcludingBody = @Sendable (ActionCall<V>, inout V.State, OutgoingRequest, OutgoingAnswer) -> JSON
 
     /// How the action is performed.
     enum Work: Sendable {
@@ -18,46 +22,57 @@ public struct VendorAction<V: Vendor>: Sendable {
         case changes(TellingBody)
         /// On a copy, so that requests need not wait for it.
         case reads(ReadingBody)
+        /// On a copy first, then under the lock, when the server has sent what it asks for.
+        case calls(CallingBody, ConcludingBody)
     }
 
     /// The name and members, for lists.
     public let listing: ActionListing
     let work: Work
 
-    /// Whether it changes nothing, and may take long.
-    var isReading: Bool { if case .reads = work { true } else { false } }
+    /// Whether it may take long.
+    var mayTakeLong: Bool { if case .changes = work { false } else { true } }
 
     /// Creates an action from its parts.
-    public init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
+    package init(_ name: String, about: String, members: [ActionMember], body: @escaping Body) {
         self.init(name, about: about, members: members) { (call, state, _) throws(ActionRefusal) in
             try body(call, &state)
         }
     }
 
     /// Creates an action that also sends messages to open sockets.
-    public init(_ name: String, about: String, members: [ActionMember], body: @escaping TellingBody) {
+    package init(_ name: String, about: String, members: [ActionMember], body: @escaping TellingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         work = .changes(body)
     }
 
     /// Creates an action that changes nothing, however long it takes.
-    public init(_ name: String, about: String, members: [ActionMember], reading: @escaping ReadingBody) {
+    package init(_ name: String, about: String, members: [ActionMember], reading: @escaping ReadingBody) {
         listing = ActionListing(name: name, about: about, members: members)
         work = .reads(reading)
+    }
+
+    /// Creates an action for which the server sends a request.
+    package init(
+        _ name: String, about: String, members: [ActionMember], calling: @escaping CallingBody,
+        concluding: @escaping ConcludingBody
+    ) {
+        listing = ActionListing(name: name, about: about, members: members)
+        work = .calls(calling, concluding)
     }
 }
 
 /// A member that a request for an action may have.
-public struct ActionMember: Sendable {
+package struct ActionMember: Sendable {
     /// The name.
-    public let name: String
+    package let name: String
     /// What it means.
-    public let about: String
+    package let about: String
     /// Whether it is required.
-    public let isRequired: Bool
+    package let isRequired: Bool
 
     /// Creates a member with that name.
-    public init(_ name: String, _ about: String, isRequired: Bool = false) {
+    package init(_ name: String, _ about: String, isRequired: Bool = false) {
         self.name = name
         self.about = about
         self.isRequired = isRequired
@@ -67,36 +82,43 @@ public struct ActionMember: Sendable {
 /// An action as lists show it.
 public struct ActionListing: Sendable {
     /// The stable kebab-case name.
-    public let name: String
+    package let name: String
     /// What it does, in one line.
-    public let about: String
+    package let about: String
     /// The members it takes.
-    public let members: [ActionMember]
+    package let members: [ActionMember]
 }
 
 /// An action's context.
-public struct ActionCall<V: Vendor>: Sendable {
+package struct ActionCall<V: Vendor>: Sendable {
     /// The vendor with its accounts and keys.
-    public let vendor: V
+    package let vendor: V
     /// The members that the action was given; only declared ones.
-    public let members: JSONObject
+    package let members: JSONObject
     /// The moment of the action, by the sandbox's clock.
-    public let moment: Moment
+    package let moment: Moment
     /// The source of ids and other random values.
-    public let identifiers: IdentifierSource
+    package let identifiers: IdentifierSource
     /// How this sandbox wants the vendor to behave.
-    public let switches: V.Switches
+    package let switches: V.Switches
+    /// The sandbox.
+    package let sandbox: SandboxIdentity
+    /// How the request that caused the action named the sandbox.
+    package let selector: SandboxSelector
+
+    /// The server's public address, for clients that select the sandbox in that way.
+    package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 
     /// Returns what `read` makes of the members.
-    public func read<Value>(_ read: (inout FieldReader) -> Value) throws(ActionRefusal) -> Value {
+    package func read<Value>(_ read: (inout FieldReader) -> Value) throws(ActionRefusal) -> Value {
         try Fields<ActionFields>(members).read(read)
     }
 
     /// A member as a string; a number counts as its digits.
-    public func text(_ name: String) throws(ActionRefusal) -> String? { try read { $0.optionalText(name) } }
+    package func text(_ name: String) throws(ActionRefusal) -> String? { try read { $0.optionalText(name) } }
 
     /// A required member as a string.
-    public func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
+    package func required(_ name: String) throws(ActionRefusal) -> String { try read { $0.text(name) } }
 }
 
 /// How the members of an action are read.
@@ -106,6 +128,7 @@ enum ActionFields: FieldDialect {
     static func refusal(of problems: [FieldProblem]) -> ActionRefusal {
         let problem = problems[0]
         if problem.kind == .missing { return ActionRefusal("member \(problem.path) is missing") }
+        if case .other = problem.kind { return ActionRefusal("\(problem)") }
         return ActionRefusal("\(problem.path) is \(problem.found?.text ?? ""); expected \(problem.expected)")
     }
 }
@@ -114,9 +137,12 @@ enum ActionFields: FieldDialect {
 public struct ActionRefusal: Error, CustomStringConvertible {
     /// One sentence for people.
     public let description: String
+    /// Its stable name in answers of the control API.
+    package let code: String
 
     /// Creates a refusal with that sentence.
-    public init(_ description: String) {
+    package init(_ description: String, code: String = "invalid") {
         self.description = description
+        self.code = code
     }
 }

@@ -17,7 +17,7 @@ public enum BehaviourProfile: String, Sendable, CaseIterable {
 /// A documented or observed difference in behaviour that can be selected.
 public struct SwitchDeclaration: Sendable {
     /// The possible values of a switch.
-    public enum Domain: Sendable, Hashable {
+    package enum Domain: Sendable, Hashable {
         /// One of these words.
         case choice([String])
         /// A non-negative whole number or, when a word is given, that word.
@@ -29,20 +29,20 @@ public struct SwitchDeclaration: Sendable {
     }
 
     /// The kebab-case name without the vendor.
-    public let name: String
+    package let name: String
     /// Its possible values.
-    public let domain: Domain
+    package let domain: Domain
     /// The value in profile `documented`.
-    public let documented: String
+    package let documented: String
     /// The value in profile `observed`.
-    public let observed: String
+    package let observed: String
     /// What it decides.
-    public let about: String
+    package let about: String
     /// Where the values are known from.
-    public let source: String
+    package let source: String
 
     /// Creates a switch from its parts.
-    public init(
+    package init(
         _ name: String, _ domain: Domain, documented: String, observed: String, about: String, source: String
     ) {
         self.name = name
@@ -54,7 +54,7 @@ public struct SwitchDeclaration: Sendable {
     }
 
     /// Creates a switch whose values are the cases of a type.
-    public init<Choice: RawRepresentable<String> & CaseIterable>(
+    package init<Choice: RawRepresentable<String> & CaseIterable>(
         _ name: String, documented: Choice, observed: Choice, about: String, source: String
     ) {
         self.init(
@@ -63,7 +63,7 @@ public struct SwitchDeclaration: Sendable {
     }
 
     /// The value in a profile.
-    public func value(in profile: BehaviourProfile) -> String {
+    package func value(in profile: BehaviourProfile) -> String {
         switch profile {
         case .documented: documented
         case .observed: observed
@@ -71,7 +71,7 @@ public struct SwitchDeclaration: Sendable {
     }
 
     /// Whether the switch can have that value.
-    public func allows(_ value: String) -> Bool {
+    package func allows(_ value: String) -> Bool {
         switch domain {
         case .choice(let words): words.contains(value)
         case .count(let word): value == word || Int(value).map { $0 >= 0 } == true
@@ -81,12 +81,12 @@ public struct SwitchDeclaration: Sendable {
     }
 
     /// The allowed values in words.
-    public var allowedValues: String {
+    package var allowedValues: String {
         switch domain {
         case .choice(let words): words.joined(separator: ", ")
         case .count(let word): "a whole number from 0" + (word.map { " or \($0)" } ?? "")
         case .number(let range): "a whole number from \(range.lowerBound) to \(range.upperBound)"
-        case .hosts: "names of hosts without ports, by commas"
+        case .hosts: "names of hosts without ports, separated by commas"
         }
     }
 
@@ -112,31 +112,31 @@ public struct SwitchValues: Sendable, Hashable {
     private let values: [String: String]
 
     /// Values by switch name.
-    public init(_ values: [String: String]) {
+    package init(_ values: [String: String]) {
         self.values = values
     }
 
     /// The value of a switch; empty when the vendor declares none with that name.
-    public subscript(name: String) -> String { values[name] ?? "" }
+    package subscript(name: String) -> String { values[name] ?? "" }
 
     /// The value of a switch as a case of its type.
-    public func choice<Choice: RawRepresentable<String>>(_ name: String, default standard: Choice) -> Choice {
+    package func choice<Choice: RawRepresentable<String>>(_ name: String, default standard: Choice) -> Choice {
         Choice(rawValue: self[name]) ?? standard
     }
 
     /// The value of a counting switch; `nil` when it is set to its word.
-    public func count(_ name: String) -> Int? { Int(self[name]) }
+    package func count(_ name: String) -> Int? { Int(self[name]) }
 
     /// The value of a host list switch, in lower case, since host names are case-insensitive.
-    public func hosts(_ name: String) -> [String] { SwitchDeclaration.hosts(self[name]).map { $0.lowercased() } }
+    package func hosts(_ name: String) -> [String] { SwitchDeclaration.hosts(self[name]).map { $0.lowercased() } }
 }
 
 extension VendorSwitches {
     /// The switches as profile `documented` sets them.
-    public static var documented: Self { Self(in: .documented) }
+    package static var documented: Self { Self(in: .documented) }
 
     /// The switches as a profile sets them.
-    public init(in profile: BehaviourProfile) {
+    package init(in profile: BehaviourProfile) {
         let values = Self.declarations.map { ($0.name, $0.value(in: profile)) }
         self.init(SwitchValues(Dictionary(values, uniquingKeysWith: { first, _ in first })))
     }

@@ -1,19 +1,19 @@
-public import JSON
+package import JSON
 import Tokens
 
 /// A kind of token that a vendor can mint.
 public struct TokenKind: Sendable {
     /// The stable name.
-    public let name: String
+    package let name: String
     /// What it is for.
-    public let about: String
+    package let about: String
     /// Members that a request may have besides `header`, `claims` and `defect`, with their meanings.
-    public let members: [(name: String, about: String)]
+    package let members: [(name: String, about: String)]
     /// Defects specific to this vendor, besides the general ones.
-    public let defects: [String]
+    package let defects: [String]
 
     /// Creates a kind from its parts.
-    public init(name: String, about: String, members: [(name: String, about: String)], defects: [String]) {
+    package init(name: String, about: String, members: [(name: String, about: String)], defects: [String]) {
         self.name = name
         self.about = about
         self.members = members
@@ -24,12 +24,12 @@ public struct TokenKind: Sendable {
 /// A request to mint a token.
 public struct MintRequest: Sendable {
     /// The kind's name.
-    public let kind: String
+    package let kind: String
     /// The request's members, in the control API's format.
-    public let members: JSONObject
+    package let members: JSONObject
 
     /// Creates a request for that kind.
-    public init(kind: String, members: JSONObject = [:]) {
+    package init(kind: String, members: JSONObject = [:]) {
         self.kind = kind
         self.members = members
     }
@@ -38,15 +38,15 @@ public struct MintRequest: Sendable {
 /// A minted token.
 public struct MintedToken: Sendable {
     /// The token.
-    public let token: String
+    package let token: String
 
     /// Creates a token from its text.
-    public init(token: String) {
+    package init(token: String) {
         self.token = token
     }
 
     /// The token for programs, with the header and claims read back from its text: a defect may have changed either.
-    public var json: JSON {
+    package var json: JSON {
         // The minter has no length limit, and some defects are encoding errors.
         let read = CompactToken(token, limits: CompactToken.Limits(bytes: .max), encoding: .lenient)
         return [
@@ -62,7 +62,7 @@ public struct MintRefusal: Error, CustomStringConvertible {
     public let description: String
 
     /// Creates a refusal with that sentence.
-    public init(_ description: String) {
+    package init(_ description: String) {
         self.description = description
     }
 }
@@ -70,37 +70,47 @@ public struct MintRefusal: Error, CustomStringConvertible {
 /// The sandbox context for minting and explaining.
 public struct TokenSetting<V: Vendor>: Sendable {
     /// The vendor's state.
-    public let state: V.State
+    package let state: V.State
     /// The moment by the sandbox's clock.
-    public let moment: Moment
+    package let moment: Moment
     /// The vendor's switches.
-    public let switches: V.Switches
+    package let switches: V.Switches
     /// The sandbox.
-    public let sandbox: SandboxIdentity
+    package let sandbox: SandboxIdentity
+    /// How clients select the sandbox.
+    package let selector: SandboxSelector
+    /// The source of ids and other random values.
+    package let identifiers: IdentifierSource
 
     /// Creates a setting from its parts; by default, in the standard sandbox of another start.
-    public init(
+    package init(
         state: V.State, moment: Moment, switches: V.Switches,
-        sandbox: SandboxIdentity = SandboxIdentity(name: SandboxName.standard, start: "00000000")
+        sandbox: SandboxIdentity = SandboxIdentity(name: SandboxName.standard, start: "00000000"),
+        selector: SandboxSelector = .none, identifiers: IdentifierSource = IdentifierSource()
     ) {
+        self.identifiers = identifiers
+        self.selector = selector
         self.sandbox = sandbox
         self.state = state
         self.moment = moment
         self.switches = switches
     }
+
+    /// The server's public address, for clients that select the sandbox in this way.
+    package var base: String { sandbox.publicBase.address(of: sandbox.name, by: selector) }
 }
 
 /// A vendor's verdict on a token.
 public struct TokenVerdict<Failure: VendorFailure>: Sendable {
     /// The kind of token that the vendor recognizes; `nil` when it cannot tell.
-    public let kind: String?
+    package let kind: String?
     /// The account whose key matches, in words; `nil` when none does.
-    public let account: String?
+    package let account: String?
     /// Every check, and the failure that the first broken one causes.
-    public let findings: Findings<Failure>
+    package let findings: Findings<Failure>
 
     /// Creates a verdict from its parts.
-    public init(kind: String?, account: String?, findings: Findings<Failure>) {
+    package init(kind: String?, account: String?, findings: Findings<Failure>) {
         self.kind = kind
         self.account = account
         self.findings = findings

@@ -91,7 +91,7 @@ extension ClientConnection {
         let target = exchange.target
         let session = target.isSecure ? TLSSession(socket, trust: exchange.trust, host: target.host) : nil
         if target.isSecure, session == nil {
-            machine.fail(.tlsFailed("OpenSSL has no room for a connection, or \(target.host) is no name for it"))
+            machine.fail(.tlsFailed("OpenSSL has no room for a connection, or \(target.host) is not a name for it"))
         }
         transport = Transport(socket, session)
         proceed(loop)

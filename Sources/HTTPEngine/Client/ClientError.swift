@@ -1,5 +1,5 @@
 /// Why there is no answer; the description is one line for the user.
-public enum ClientError: Error, Hashable, CustomStringConvertible {
+package enum ClientError: Error, Hashable, CustomStringConvertible {
     /// The text is not an absolute `http` or `https` URL.
     case invalidURL(String)
     /// The host has no address.
@@ -24,7 +24,7 @@ public enum ClientError: Error, Hashable, CustomStringConvertible {
     case cancelled
 
     /// What was found and what would be right.
-    public var description: String {
+    package var description: String {
         switch self {
         case .invalidURL(let url):
             "\"\(url)\" is not a URL that can be asked: give http://host[:port][/path], or the same with https."

@@ -1,12 +1,12 @@
-public import HTTPTypes
-public import Wire
+package import HTTPTypes
+package import Wire
 
 /// The answer to a request of ``HTTPClient``.
-public struct ClientResponse: Sendable {
+package struct ClientResponse: Sendable {
     /// The status.
-    public let status: HTTPResponse.Status
+    package let status: HTTPResponse.Status
     /// The field lines.
-    public let fields: FieldLines
+    package let fields: FieldLines
     /// The content, transfer coding removed.
-    public let body: [UInt8]
+    package let body: [UInt8]
 }

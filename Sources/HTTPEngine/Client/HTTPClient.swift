@@ -1,4 +1,4 @@
-public import HTTPTypes
+package import HTTPTypes
 
 /// A small client for single requests over HTTP and HTTPS: key URLs, health probes and contract runs.
 ///
@@ -6,7 +6,7 @@ public import HTTPTypes
 /// thread, which blocks on none of them and is no loop of a server. Only names that are neither addresses nor
 /// `localhost` are looked up on separate threads, since the system's look-up blocks: a few for all names, and a look-up
 /// that outlives its request keeps its thread until the system gives up.
-public enum HTTPClient {
+package enum HTTPClient {
     /// Sends a request and returns the complete answer, whatever its status.
     ///
     /// - Parameters:
@@ -18,7 +18,7 @@ public enum HTTPClient {
     ///   - limit: The time for everything, from this call to the last byte.
     ///   - maximumBody: The largest content of an answer in bytes.
     /// - Throws: ``ClientError/tooMany`` at once when a thousand requests are in progress.
-    public static func send(
+    package static func send(
         method: HTTPRequest.Method = .get, url: String, fields: HTTPFields = [:], body: [UInt8] = [],
         trust: TLSTrust = .system, within limit: Duration, maximumBody: Int = 1024 * 1024
     ) async throws(ClientError) -> ClientResponse {
@@ -27,10 +27,21 @@ public enum HTTPClient {
     }
 
     /// Whether a request for that URL reaches only this machine, judged by the URL itself.
-    public static func staysOnThisMachine(_ url: String) -> Bool {
+    package static func staysOnThisMachine(_ url: String) -> Bool {
         // An invalid URL reaches no machine, not even this one.
         guard let addresses = try? ClientTarget(url).knownAddresses else { return false }
         return !addresses.isEmpty && addresses.allSatisfy(\.isLoopback)
+    }
+
+    /// Where a request for a URL goes: the host in lower case without brackets and port, the host with the port as in the
+    /// URL, and path and query.
+    ///
+    /// - Throws: ``ClientError/invalidURL(_:)``
+    package static func destination(
+        of url: String
+    ) throws(ClientError) -> (host: String, authority: String, pathAndQuery: String) {
+        let target = try ClientTarget(url)
+        return (target.host.lowercased(), target.authority, target.pathAndQuery)
     }
 
     static func exchange(

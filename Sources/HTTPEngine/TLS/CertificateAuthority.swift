@@ -2,20 +2,20 @@ internal import COpenSSL
 
 /// A small private certificate authority for laptops and tests, which issues certificates for servers that no public
 /// one would.
-public final class CertificateAuthority: Sendable {
+package final class CertificateAuthority: Sendable {
     private let certificate: Certificate
     private let key: PrivateKey
 
     /// A server's certificate and key in PEM, as ``TLSIdentity`` takes them.
-    public struct Issue: Sendable {
+    package struct Issue: Sendable {
         /// The server's certificate; clients have the authority's.
-        public let certificateChain: [UInt8]
+        package let certificateChain: [UInt8]
         /// The certificate's key.
-        public let privateKey: [UInt8]
+        package let privateKey: [UInt8]
     }
 
     /// Creates an authority that is valid for ten years.
-    public convenience init() throws(CertificateAuthorityError) {
+    package convenience init() throws(CertificateAuthorityError) {
         let now = OperatingSystem.unixTime
         try self.init(validity: (now - Self.clockSkew)..<(now + 3650 * Self.day))
     }
@@ -32,7 +32,7 @@ public final class CertificateAuthority: Sendable {
     }
 
     /// Restores an authority from its certificate and key in PEM.
-    public init(certificate: [UInt8], privateKey: [UInt8]) throws(CertificateAuthorityError) {
+    package init(certificate: [UInt8], privateKey: [UInt8]) throws(CertificateAuthorityError) {
         do throws(TLSIdentityError) {
             self.certificate = try TLSIdentity.certificates(of: certificate)[0]
             key = try TLSIdentity.privateKey(of: privateKey)
@@ -44,13 +44,13 @@ public final class CertificateAuthority: Sendable {
     }
 
     /// The certificate that clients must trust, in PEM.
-    public var certificatePEM: [UInt8] { certificate.pem }
+    package var certificatePEM: [UInt8] { certificate.pem }
 
     /// The key in PEM; its holder can impersonate any server to those who trust the authority.
-    public var privateKeyPEM: [UInt8] { key.pem }
+    package var privateKeyPEM: [UInt8] { key.pem }
 
     /// The certificate's SHA-256 digest in the usual form: pairs of digits with colons.
-    public var fingerprint: String {
+    package var fingerprint: String {
         certificate.fingerprint.map { byte in
             let digits = String(byte, radix: 16, uppercase: true)
             return digits.count == 1 ? "0" + digits : digits
@@ -58,17 +58,17 @@ public final class CertificateAuthority: Sendable {
     }
 
     /// When the certificate expires, in seconds since 1970; `nil` if OpenSSL cannot read the date.
-    public var end: Int? { certificate.end }
+    package var end: Int? { certificate.end }
 
     /// Whether a certificate can be issued for a name.
-    public static func canName(_ name: String) -> Bool { SubjectName.isValid(name) }
+    package static func canName(_ name: String) -> Bool { SubjectName.isValid(name) }
 
     /// Issues a certificate for a server, with a new key.
     ///
     /// - Parameters:
     ///   - names: Host names, which may start with `*.`, and IP addresses; at least one.
     ///   - validity: In seconds since 1970; at most 397 days, since clients reject more.
-    public func issue(
+    package func issue(
         for names: [String], validity: Range<Int>? = nil
     ) throws(CertificateAuthorityError) -> Issue {
         let names = try names.map { (name) throws(CertificateAuthorityError) in try SubjectName(name) }

@@ -1,5 +1,5 @@
 /// Why an authority is unusable or cannot issue; the description is one line for the user.
-public enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible {
+package enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible {
     /// Its certificate or key cannot be read.
     case unreadable(TLSIdentityError)
     /// The certificate is not an authority's.
@@ -14,13 +14,13 @@ public enum CertificateAuthorityError: Error, Hashable, CustomStringConvertible 
     case failed(String)
 
     /// What was found and what would be right.
-    public var description: String {
+    package var description: String {
         switch self {
         case .unreadable(let error): error.description
         case .noAuthority: "the certificate is not an authority's: it would need CA:TRUE among its constraints."
         case .noName: "there is no name to issue a certificate for: give a host name or an IP address."
         case .invalidName(let name):
-            "\"\(name)\" is no name for a certificate: give a host name such as localhost or *.example.test, or an IP address."
+            "\"\(name)\" is not a name for a certificate: give a host name such as localhost or *.example.test, or an IP address."
         case .tooLong: "a server's certificate may be valid for 397 days at most."
         case .failed(let reason): "OpenSSL cannot make the certificate: \(reason)."
         }

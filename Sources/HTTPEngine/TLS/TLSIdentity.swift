@@ -4,7 +4,7 @@ internal import COpenSSL
 ///
 /// It serves TLS 1.2 and 1.3; 1.2 only with forward secrecy and authenticated encryption. Two identities are equal if
 /// they are the same object.
-public final class TLSIdentity: Sendable {
+package final class TLSIdentity: Sendable {
     let context: TLSContext
 
     /// Reads both from PEM, and has OpenSSL check them.
@@ -12,7 +12,7 @@ public final class TLSIdentity: Sendable {
     /// - Parameters:
     ///   - certificateChain: The server's own certificate, then its issuers in order; the root is optional.
     ///   - privateKey: The key of the first certificate, without a passphrase. Both may be the same text.
-    public init(certificateChain: [UInt8], privateKey: [UInt8]) throws(TLSIdentityError) {
+    package init(certificateChain: [UInt8], privateKey: [UInt8]) throws(TLSIdentityError) {
         let certificates = try Self.certificates(of: certificateChain)
         let key = try Self.privateKey(of: privateKey)
         try Self.check(certificates, key)
@@ -81,8 +81,8 @@ public final class TLSIdentity: Sendable {
 
 extension TLSIdentity: Hashable {
     /// Whether both are the same object.
-    public static func == (first: TLSIdentity, second: TLSIdentity) -> Bool { first === second }
+    package static func == (first: TLSIdentity, second: TLSIdentity) -> Bool { first === second }
 
     /// Hashes the object's identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+    package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -1,7 +1,7 @@
 /// Why certificates and key are unusable; the description is one line for the user.
-public enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
+package enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
     /// One of the two texts.
-    public enum Part: String, Sendable {
+    package enum Part: String, Sendable {
         /// The text with the certificates.
         case certificates = "certificate"
         /// The text with the private key.
@@ -30,7 +30,7 @@ public enum TLSIdentityError: Error, Hashable, CustomStringConvertible {
     case unusable(String)
 
     /// What was found and what would be right.
-    public var description: String {
+    package var description: String {
         switch self {
         case .noCertificate:
             "there is no certificate in it: expected PEM with “-----BEGIN CERTIFICATE-----”, the server's own first."

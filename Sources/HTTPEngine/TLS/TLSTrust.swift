@@ -1,15 +1,15 @@
 internal import COpenSSL
 
 /// Whom a client trusts: the system's authorities, and optionally others.
-public struct TLSTrust: Sendable {
+package struct TLSTrust: Sendable {
     /// `nil` when OpenSSL had no memory.
     let context: TLSContext?
 
     /// The system's authorities.
-    public static let system = TLSTrust(context: makeContext())
+    package static let system = TLSTrust(context: makeContext())
 
     /// The system's authorities and those of a PEM text.
-    public init(alsoIn certificates: [UInt8]) throws(TLSIdentityError) {
+    package init(alsoIn certificates: [UInt8]) throws(TLSIdentityError) {
         let certificates = try TLSIdentity.certificates(of: certificates)
         let context = Self.makeContext()
         TLSErrors.run {

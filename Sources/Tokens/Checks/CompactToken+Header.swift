@@ -33,10 +33,10 @@ extension TokenCheck {
     private static func algorithmNote(_ name: String?) -> String? {
         guard let name else { return nil }
         if name.lowercased() == "none" {
-            return "An unsigned token proves nothing; whoever sent it can have written it."
+            return "An unsigned token proves nothing; anybody could have written it."
         }
         if Algorithm(rawValue: name) == nil, Algorithm(rawValue: name.uppercased()) != nil {
-            return "The names of algorithms are compared with their capitals."
+            return "Names of algorithms are case-sensitive."
         }
         return nil
     }
@@ -62,7 +62,7 @@ extension TokenCheck {
             guard let header = token.header else { return .notJudged }
             guard let value = header["crit"] else { return .passed }
             finding?.found = .json(value)
-            finding?.note = "The token demands extensions, and whoever does not know them must refuse it."
+            finding?.note = "The token requires extensions; a server that does not support them must refuse it."
             return .failed
         }
     }
@@ -78,7 +78,7 @@ extension TokenCheck {
         let members = header.members
         guard members.indices.contains(where: { isKeyReference(members[$0].name) }) else { return nil }
         finding?.found = .repeated(header.map(\.name).filter(isKeyReference))
-        finding?.note = "The token names a key of its own; it is never followed, only the configured key counts."
+        finding?.note = "The token names its own key, which is never used; only the configured key counts."
         return .noted
     }
 
@@ -118,7 +118,7 @@ extension CompactToken {
         let name = value.string
         if let name, name.hasSameBytes(as: type) { return .passed }
         guard let name, Self.areEqualIgnoringCase(name, type) else { return .failed }
-        if exactly { finding?.note = "Capitals count here." }
+        if exactly { finding?.note = "Case matters here." }
         return exactly ? .failed : .passed
     }
 

@@ -47,7 +47,7 @@ extension TokenCheck {
         finding?.found = .json(value)
         if types.allows(value) { return .passed }
         if value.number != nil, NumericDate(value).size == .excessive {
-            finding?.note = "The number is above 2^53, beyond which none is told from the next."
+            finding?.note = "The number is above 2^53, above which adjacent integers cannot be told apart."
         }
         return .failed
     }

@@ -19,14 +19,14 @@ extension CompactToken {
             return .failed
         }
         if key.isValid(signature: signature ?? [], for: signedBytes, algorithm: algorithm) { return .passed }
-        finding?.found = .text("a signature that does not fit")
+        finding?.found = .text("a signature that does not match")
         finding?.note = "The signature was not made with this key, or header or payload changed since."
         return .failed
     }
 
     /// Why the signature need not be computed.
     private func obstacle(for key: VerificationKey, _ algorithm: Algorithm) -> String? {
-        if !isWellFormed { return "The form of the token is broken, so there is no signature to judge." }
+        if !isWellFormed { return "The token is malformed, so there is no signature to judge." }
         if !key.algorithms.contains(algorithm) { return "The key cannot be used with this algorithm." }
         guard let signature else { return nil }
         if signature.isEmpty { return "The signature is empty." }

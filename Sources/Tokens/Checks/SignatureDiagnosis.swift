@@ -20,14 +20,14 @@ public enum SignatureDiagnosis: Sendable, Hashable {
     case secretOfAnother(String)
 
     /// Another account's secret and name.
-    public struct OtherSecret: Sendable {
+    package struct OtherSecret: Sendable {
         /// The name of the account.
-        public let name: String
+        package let name: String
         /// The secret.
-        public let secret: String
+        package let secret: String
 
         /// An account's name and secret.
-        public init(name: String, secret: String) {
+        package init(name: String, secret: String) {
             self.name = name
             self.secret = secret
         }
@@ -35,7 +35,7 @@ public enum SignatureDiagnosis: Sendable, Hashable {
 
     /// The first mistake that yields the token's signature; `nil` if none does, the signature is valid, or the token is
     /// malformed.
-    public static func explain(
+    package static func explain(
         _ token: CompactToken, algorithm: Algorithm, secret: String, others: [OtherSecret] = []
     ) -> SignatureDiagnosis? {
         guard algorithm.family == .hmac, token.isWellFormed, let signature = token.signature else { return nil }
@@ -88,7 +88,7 @@ public enum SignatureDiagnosis: Sendable, Hashable {
 
 extension SignatureDiagnosis: CustomStringConvertible {
     /// The stable name, in kebab-case.
-    public var name: String {
+    package var name: String {
         switch self {
         case .secretHexDecoded: "secret-hex-decoded"
         case .secretBase64Decoded: "secret-base64-decoded"
@@ -103,19 +103,19 @@ extension SignatureDiagnosis: CustomStringConvertible {
     public var description: String {
         switch self {
         case .secretHexDecoded:
-            "The signature fits when the secret is read as hexadecimal. The key is the text itself in UTF-8."
+            "The signature matches when the secret is read as hexadecimal. The key is the text itself in UTF-8."
         case .secretBase64Decoded:
-            "The signature fits when the secret is base64-decoded first. The key is the text itself in UTF-8."
+            "The signature matches when the secret is base64-decoded first. The key is the text itself in UTF-8."
         case .secretBase64Text(let hasLineBreak):
-            "The signature fits when the key is the base64 text of the secret\(hasLineBreak ? ", with a line break" : ""). "
+            "The signature matches when the key is the base64 text of the secret\(hasLineBreak ? ", with a line break" : ""). "
                 + "Encode only for a library that decodes again."
-        case .secretLatin1: "The signature fits when the secret is taken as Latin-1. Use its UTF-8 bytes."
-        case .secretTrimmed: "The signature fits when white space at the edge of the secret is dropped."
-        case .secretExtended: "The signature fits when white space at the edge of the secret is added."
-        case .secretOfAnother(let name): "The signature fits the secret of \(name)."
+        case .secretLatin1: "The signature matches when the secret is taken as Latin-1. Use its UTF-8 bytes."
+        case .secretTrimmed: "The signature matches when white space at the ends of the secret is removed."
+        case .secretExtended: "The signature matches when white space is added at the ends of the secret."
+        case .secretOfAnother(let name): "The signature matches the secret of \(name)."
         }
     }
 
     /// The diagnosis as a remark next to the failed signature.
-    public var finding: Finding { Finding(name, .noted, note: description) }
+    package var finding: Finding { Finding(name, .noted, note: description) }
 }

@@ -53,7 +53,7 @@ extension KeyError: CustomStringConvertible {
         case .encryptedPrivateKey: "the private key is protected by a password; expected one without"
         case .notPrivate: "a public key; expected a private one"
         case .partsDisagree: "its private and its public part belong to different keys"
-        case .emptySecret: "an empty secret; everybody could sign with it"
+        case .emptySecret: "an empty secret; anybody could sign with it"
         case .rsaTooSmall(let bits): "an RSA key of \(bits) bits; expected 2048 or more"
         case .rsaTooLarge(let bits): "an RSA key of \(bits) bits; expected 16384 or fewer"
         case .rsaExponent: "an RSA exponent that is even, 1 or longer than 64 bits; 65537 is usual"

@@ -55,7 +55,7 @@ public struct KeySet: Sendable {
     }
 
     /// The JWKS without the bytes of its shared secrets (`oct`), so that only public parts remain.
-    public static func withoutSecrets(_ jwks: JSON) -> JSON {
+    package static func withoutSecrets(_ jwks: JSON) -> JSON {
         guard var set = jwks.object, let keys = jwks["keys"]?.array else { return jwks }
         set["keys"] = .array(
             keys.map { key in
@@ -69,7 +69,7 @@ public struct KeySet: Sendable {
     /// The names of private members (`d`, `p`, `q`, …) in a JWK or a JWKS, each listed once.
     ///
     /// - Parameter countsSecrets: Whether the `k` of a shared secret (`oct`) counts.
-    public static func privateMembers(in value: JSON, countsSecrets: Bool = true) -> [String] {
+    package static func privateMembers(in value: JSON, countsSecrets: Bool = true) -> [String] {
         let objects = (value["keys"]?.array ?? [value]).compactMap(\.object)
             .filter { countsSecrets || !JWK.isSecret($0) }
         return JWK.privateMembers.filter { name in objects.contains { $0[name] != nil } }

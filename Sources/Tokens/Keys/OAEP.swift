@@ -1,7 +1,7 @@
 internal import COpenSSL
 
 /// The hash of RSAES-OAEP, for both data and mask.
-public enum OAEPHash: String, Sendable, Hashable, CaseIterable {
+package enum OAEPHash: String, Sendable, Hashable, CaseIterable {
     /// The default of RFC 8017 section 7.1, which most platforms mean by plain "OAEP".
     case sha1 = "SHA1"
     /// SHA-256 for both.
@@ -11,7 +11,7 @@ public enum OAEPHash: String, Sendable, Hashable, CaseIterable {
 extension SigningKey {
     /// Decrypts RSAES-OAEP without a label; `nil` when that fails or the key is not RSA. An empty plaintext is not
     /// `nil`.
-    public func decryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
+    package func decryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
         guard case .privateKey(let key) = material, case .rsa = kind else { return nil }
         return OpenSSL.run { transform(bytes, key, hash, EVP_PKEY_decrypt_init, EVP_PKEY_decrypt) }
     }
@@ -19,7 +19,7 @@ extension SigningKey {
 
 extension VerificationKey {
     /// Encrypts a short text with RSAES-OAEP without a label; `nil` when the text is too long or the key is not RSA.
-    public func encryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
+    package func encryptOAEP(_ bytes: [UInt8], hash: OAEPHash = .sha1) -> [UInt8]? {
         guard case .publicKey(let key) = material, case .rsa = kind else { return nil }
         return OpenSSL.run { transform(bytes, key, hash, EVP_PKEY_encrypt_init, EVP_PKEY_encrypt) }
     }

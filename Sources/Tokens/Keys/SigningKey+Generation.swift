@@ -2,19 +2,19 @@ internal import COpenSSL
 
 extension SigningKey {
     /// Generates an RSA key pair. Blocks for about 0.2 s at 2048 bits, seconds at 4096.
-    public static func generateRSA(bits: Int = 2048, id: String? = nil) throws(KeyError) -> SigningKey {
+    package static func generateRSA(bits: Int = 2048, id: String? = nil) throws(KeyError) -> SigningKey {
         guard bits >= 2048 else { throw .rsaTooSmall(bits: bits) }
         guard bits <= 16_384 else { throw .rsaTooLarge(bits: bits) }
         return try generate("RSA", id: id) { EVP_PKEY_CTX_set_rsa_keygen_bits($0, Int32(bits)) == 1 }
     }
 
     /// Generates a key pair on a curve.
-    public static func generateEC(_ curve: KeyKind.Curve, id: String? = nil) throws(KeyError) -> SigningKey {
+    package static func generateEC(_ curve: KeyKind.Curve, id: String? = nil) throws(KeyError) -> SigningKey {
         try generate("EC", id: id) { EVP_PKEY_CTX_set_group_name($0, curve.openSSLName) == 1 }
     }
 
     /// Generates an Ed25519 key pair.
-    public static func generateEd25519(id: String? = nil) throws(KeyError) -> SigningKey {
+    package static func generateEd25519(id: String? = nil) throws(KeyError) -> SigningKey {
         try generate("ED25519", id: id) { _ in true }
     }
 

@@ -15,7 +15,7 @@ extension SigningKey {
     }
 
     /// The public key as a JWK with `kid`, `use` and, if given, `alg`; `nil` for a secret.
-    public func publicJWK(algorithm: Algorithm? = nil) -> JSON? {
+    package func publicJWK(algorithm: Algorithm? = nil) -> JSON? {
         guard var members = PublicMembers(of: verificationKey)?.members else { return nil }
         if let id { members["kid"] = .string(id) }
         members["use"] = "sig"
@@ -24,12 +24,12 @@ extension SigningKey {
     }
 
     /// The public key's SHA-256 thumbprint in base64url (RFC 7638); `nil` for a secret.
-    public var thumbprint: String? { verificationKey.thumbprint }
+    package var thumbprint: String? { verificationKey.thumbprint }
 }
 
 extension VerificationKey {
     /// The key's SHA-256 thumbprint in base64url (RFC 7638, RFC 8037 section 2); `nil` for a secret.
-    public var thumbprint: String? {
+    package var thumbprint: String? {
         guard let members = PublicMembers(of: self)?.members else { return nil }
         let sorted = members.sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
         let text = JSON.object(JSONObject(sorted.map { ($0.name, $0.value) }))

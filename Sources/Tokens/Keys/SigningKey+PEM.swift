@@ -2,10 +2,10 @@ internal import COpenSSL
 
 extension SigningKey {
     /// The public key as PEM (SubjectPublicKeyInfo, lines of 64 characters); `nil` for a secret.
-    public var publicPEM: String? { verificationKey.publicPEM }
+    package var publicPEM: String? { verificationKey.publicPEM }
 
     /// The private key as PEM (PKCS#8 without a password, lines of 64 characters); `nil` for a secret.
-    public var privatePEM: String? {
+    package var privatePEM: String? {
         guard case .privateKey(let key) = material else { return nil }
         return OpenSSL.run {
             guard let information = EVP_PKEY2PKCS8(key.pointer) else { return nil }
@@ -17,10 +17,10 @@ extension SigningKey {
 
 extension VerificationKey {
     /// The key as PEM (SubjectPublicKeyInfo, lines of 64 characters); `nil` for a secret.
-    public var publicPEM: String? { publicDER.map { PEM.text(label: "PUBLIC KEY", $0) } }
+    package var publicPEM: String? { publicDER.map { PEM.text(label: "PUBLIC KEY", $0) } }
 
     /// The key as DER (SubjectPublicKeyInfo); `nil` for a secret.
-    public var publicDER: [UInt8]? {
+    package var publicDER: [UInt8]? {
         guard case .publicKey(let key) = material else { return nil }
         return OpenSSL.run { encoded { i2d_PUBKEY(key.pointer, $0) } }
     }

@@ -71,6 +71,16 @@ public struct SigningKey: Sendable {
         return signature
     }
 
+    /// Whether both are the same key in memory, so that what one has verified need not be verified with the other; equal
+    /// keys that were read twice are not.
+    package func isIdentical(to other: SigningKey) -> Bool {
+        switch (material, other.material) {
+        case (.secret(let key), .secret(let other)): key === other
+        case (.privateKey(let key), .privateKey(let other)): key === other
+        case (.secret, .privateKey), (.privateKey, .secret): false
+        }
+    }
+
     /// The key that verifies this key's signatures.
     public var verificationKey: VerificationKey {
         switch material {

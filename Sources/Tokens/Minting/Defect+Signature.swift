@@ -21,7 +21,7 @@ extension Defect {
             order.algorithm = order.algorithm.sameHashHMAC
             draft.header["alg"] = .string(order.algorithm.rawValue)
         case .secretBase64Decoded:
-            order.key = try decoded(key, "is no base64 text") { Base64URL.decodeLeniently($0) }
+            order.key = try decoded(key, "is not base64 text") { Base64URL.decodeLeniently($0) }
         case .secretHexDecoded:
             order.key = try decoded(key, "is not an even number of hexadecimal digits") { Hexadecimal.decode($0) }
         case .expired, .notYetValid, .missing, .tamperedPayload, .badSignature, .truncatedSignature, .paddedBase64,
@@ -31,7 +31,9 @@ extension Defect {
     }
 
     private func wrongSecret(for key: SigningKey) throws(MintError) -> SigningKey {
-        guard let bytes = key.secretBytes else { throw .notApplicable(self, "the key is no secret but an \(key.kind)") }
+        guard let bytes = key.secretBytes else {
+            throw .notApplicable(self, "the key is not a secret but an \(key.kind)")
+        }
         // A different text for every secret, but always the same one.
         return try secret(bytes + Array("-but-wrong".utf8))
     }
@@ -54,7 +56,9 @@ extension Defect {
     private func decoded(
         _ key: SigningKey, _ problem: String, _ decode: ([UInt8]) -> [UInt8]?
     ) throws(MintError) -> SigningKey {
-        guard let bytes = key.secretBytes else { throw .notApplicable(self, "the key is no secret but an \(key.kind)") }
+        guard let bytes = key.secretBytes else {
+            throw .notApplicable(self, "the key is not a secret but an \(key.kind)")
+        }
         guard let decoded = decode(bytes), !decoded.isEmpty else { throw .notApplicable(self, "the secret \(problem)") }
         return try secret(decoded)
     }

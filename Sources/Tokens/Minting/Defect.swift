@@ -50,7 +50,7 @@ public enum Defect: Sendable, Hashable {
     /// The defect with that name.
     ///
     /// - Throws: ``MintError/unknownDefect(_:)``
-    public init(named name: String) throws(MintError) {
+    package init(named name: String) throws(MintError) {
         if let match = Self.named.first(where: { $0.name.hasSameBytes(as: name) }) {
             self = match.defect
         } else if name.hasPrefix(Self.missingPrefix), name.utf8.count > Self.missingPrefix.utf8.count {
@@ -61,7 +61,7 @@ public enum Defect: Sendable, Hashable {
     }
 
     /// All names; `missing-CLAIM` stands for every claim and header member.
-    public static var names: [String] {
+    package static var names: [String] {
         let names = named.map(\.name)
         return Array(names[..<2]) + [missingPrefix + "CLAIM"] + Array(names[2...])
     }

@@ -14,7 +14,7 @@ extension MintError: CustomStringConvertible {
         switch self {
         case .key(let error): "The key cannot sign this token: \(error)."
         case .unknownDefect(let name):
-            "“\(name)” is no defect; expected one of \(Defect.names.joined(separator: ", "))."
+            "“\(name)” is not a defect; expected one of \(Defect.names.joined(separator: ", "))."
         case .notApplicable(let defect, let reason): "Defect \(defect.name) is not possible here: \(reason)."
         }
     }

@@ -1,14 +1,14 @@
-public import JSON
+package import JSON
 
 /// A token before it is signed.
-public struct TokenDraft: Sendable, Hashable {
+package struct TokenDraft: Sendable, Hashable {
     /// The header's members, in the order written.
-    public var header: JSONObject
+    package var header: JSONObject
     /// The claims, in the order written.
-    public var claims: JSONObject
+    package var claims: JSONObject
 
     /// A draft with these members, which are not checked; names may repeat.
-    public init(header: JSONObject, claims: JSONObject) {
+    package init(header: JSONObject, claims: JSONObject) {
         self.header = header
         self.claims = claims
     }
@@ -20,7 +20,7 @@ public struct TokenDraft: Sendable, Hashable {
     ///
     /// - Parameter moment: Now, in Unix seconds; the time defects refer to it.
     /// - Throws: ``MintError`` when the key does not support the algorithm, or the defect does not apply.
-    public func mint(
+    package func mint(
         key: SigningKey, algorithm: Algorithm, defect: Defect? = nil, at moment: Double = 0
     ) throws(MintError) -> String {
         var draft = self

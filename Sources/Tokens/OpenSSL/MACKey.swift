@@ -41,7 +41,7 @@ final class MACKey: Sendable {
 /// `@unchecked Sendable`: `context` is written in the initializer and freed in `deinit`; in between it is only the
 /// source of `EVP_MAC_CTX_dup`, which reads it and counts references atomically. Only the call that took a copy from
 /// the list uses it.
-private final class KeyedContext: @unchecked Sendable {
+final class KeyedContext: @unchecked Sendable {
     private struct Copy: @unchecked Sendable {
         let context: OpaquePointer
     }

@@ -26,4 +26,12 @@ enum OpenSSL {
         run { _ = EVP_Digest(bytes, bytes.count, &digest, &count, EVP_sha256(), nil) }
         return digest
     }
+
+    /// The authentication code by HMAC with SHA-1, 20 bytes: only for one-time passwords, which are made with it.
+    static func hmacSHA1(_ bytes: [UInt8], secret: [UInt8]) -> [UInt8] {
+        var code = [UInt8](repeating: 0, count: 20)
+        var count: UInt32 = 0
+        run { _ = HMAC(EVP_sha1(), secret, Int32(clamping: secret.count), bytes, bytes.count, &code, &count) }
+        return code
+    }
 }

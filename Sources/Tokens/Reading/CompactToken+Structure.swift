@@ -63,7 +63,7 @@ extension TokenCheck {
                 return part(token)?.object == nil ? .notJudged : .passed
             }
             finding?.found = .repeated(part.duplicates)
-            finding?.note = "Of two members of one name, two readers may take a different one."
+            finding?.note = "If a name occurs twice, two readers may use different values."
             return .failed
         }
     }
@@ -97,11 +97,11 @@ extension CompactToken {
         }
         finding?.found = .count(partCount)
         switch partCount {
-        case 1: finding?.note = "There is no dot in it: not a JWT, or cut off."
-        case 2: finding?.note = "The signature and the dot before it are not there."
+        case 1: finding?.note = "It has no dot: not a JWT, or truncated."
+        case 2: finding?.note = "There is no signature, and no dot before it."
         case 3: return .passed
-        case 5: finding?.note = "Five parts are an encrypted token (JWE), which only its recipient can read."
-        case 6: finding?.note = "There are six parts or more."
+        case 5: finding?.note = "Five parts make an encrypted token (JWE), which only its recipient can read."
+        case 6: finding?.note = "It has six parts or more."
         default: break
         }
         return .failed
