@@ -5,10 +5,10 @@
 #endif
 
 /// Where the installed copy of the fixtures lies.
-public enum FixtureResources {
+package enum FixtureResources {
     /// The folders that may hold it, the likeliest first: the bundle that the package manager lays beside the binary, and
     /// the places of an installed binary.
-    public static var candidates: [String] {
+    package static var candidates: [String] {
         #if canImport(Darwin)
             let bundle = Bundle.module.resourcePath
             let folder = Bundle.main.executableURL?.deletingLastPathComponent().path

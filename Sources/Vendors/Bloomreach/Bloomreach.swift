@@ -1,4 +1,4 @@
-public import Emulation
+package import Emulation
 import HTTPTypes
 import Wire
 
@@ -9,7 +9,7 @@ extension HTTPField.Name {
 
 extension VendorLoader {
     /// Bloomreach Engagement, formerly Exponea.
-    public static let bloomreach = VendorLoader(Bloomreach.self)
+    package static let bloomreach = VendorLoader(Bloomreach.self)
 }
 
 /// Bloomreach Engagement, a customer-data and messaging backend for mobile SDKs, with the streams of its Data hub.

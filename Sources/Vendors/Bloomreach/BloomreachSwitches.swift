@@ -43,14 +43,15 @@ struct BloomreachSwitches: VendorSwitches {
     static let declarations: [SwitchDeclaration] = [
         SwitchDeclaration(
             "consents-method", documented: ConsentsMethod.postAndGet, observed: .getOnly,
-            about: "whether consent categories may be asked for by POST", source: "seed; both SDKs, refusal inferred"),
+            about: "whether POST also lists the consent categories",
+            source: "SDK page; both SDKs, refusal inferred"),
         SwitchDeclaration(
             "attributes-access", documented: AttributesAccess.public, observed: .public,
-            about: "whether a public key may read attributes", source: "seed, both SDKs; reference pages: private"),
+            about: "whether a public key may read attributes", source: "SDK page, both SDKs; reference pages: private"),
         SwitchDeclaration(
             "customer-token-binding", documented: CustomerTokenBinding.exact, observed: .exact,
-            about: "how the ids of a customer token are held against those of the request",
-            source: "seed; alternatives ours"),
+            about: "how the ids of a customer token are compared with those of the request",
+            source: "SDK page; alternatives ours"),
         SwitchDeclaration(
             "app-inbox-auth", documented: AppInboxAuth.any, observed: .any,
             about: "whether the app inbox takes public keys; a project may say otherwise",
@@ -65,7 +66,7 @@ struct BloomreachSwitches: VendorSwitches {
             source: "iOS tests; other ours"),
         SwitchDeclaration(
             "token-expired-flag", documented: OnOff.on, observed: .on,
-            about: "whether an expired customer token is told apart by token_expired", source: "android5; ours"),
+            about: "whether token_expired marks an expired customer token", source: "android5; ours"),
         SwitchDeclaration(
             "unknown-ids", documented: UnknownIDs.accept, observed: .accept,
             about: "whether ids may have names that the project does not define", source: "ours"),

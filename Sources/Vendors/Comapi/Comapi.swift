@@ -1,10 +1,10 @@
-public import Emulation
+package import Emulation
 import HTTPTypes
 import Wire
 
 extension VendorLoader {
     /// Comapi, the messaging part of Dotdigital.
-    public static let comapi = VendorLoader(Comapi.self)
+    package static let comapi = VendorLoader(Comapi.self)
 }
 
 /// Comapi, a backend for in-app messaging: sessions, profiles, conversations, push, content and a live event socket.

@@ -78,10 +78,11 @@ struct ComapiSwitches: VendorSwitches {
             source: "ours; iOS SDK has the frame, Android SDK deprecates it, JS SDK does not list it"),
         SwitchDeclaration(
             "accepts-encoded-query", documented: OnOff.on, observed: .on,
-            about: "whether the query of profiles may stand in the path, its question mark encoded", source: "iOS SDK"),
+            about: "whether the query of profiles may be part of the path, with an encoded question mark",
+            source: "iOS SDK"),
         SwitchDeclaration(
             "accepts-participant-ids-in-body", documented: OnOff.on, observed: .on,
-            about: "whether participants to be removed may stand in the body of the DELETE", source: "iOS SDK"),
+            about: "whether the participants to remove may be in the body of the DELETE", source: "iOS SDK"),
         SwitchDeclaration(
             "echoes-frames", documented: OnOff.on, observed: .on,
             about: "whether echo frames of a socket are sent back", source: "mock of the JS SDK"),

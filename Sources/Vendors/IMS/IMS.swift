@@ -1,9 +1,9 @@
-public import Emulation
+package import Emulation
 import Wire
 
 extension VendorLoader {
     /// IMS, whose backend trusts the tokens of an app's own sign-in.
-    public static let ims = VendorLoader(IMS.self)
+    package static let ims = VendorLoader(IMS.self)
 }
 
 /// IMS (DriveSync), a telematics backend behind a mobile SDK that receives the app's own RS256 tokens.
@@ -55,7 +55,8 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
     private static let issuerRoutes: [Route<IMS>] = [
         Route(
             "issuers.create", .post(issuers), access: .operator, evidence: .ours,
-            source: "onboarding: seed, Backend Setup; the call ours", secrets: keySecrets, bodyLimit: longBody / 4,
+            source: "onboarding: security page, Backend Setup; the call ours", secrets: keySecrets,
+            bodyLimit: longBody / 4,
             handler: createIssuer),
         Route(
             "issuers.list", .get(issuers), access: .operator, evidence: .ours, source: "ours", secrets: keySecrets,
@@ -77,7 +78,7 @@ final class IMS: Vendor, MintsTokens, ChecksTokens, PublishesKeys, FetchesKeys, 
     private static let userRoutes: [Route<IMS>] = [
         Route(
             "users.enroll", .post(users), access: .operator, evidence: .ours,
-            source: "enrollment: seed and site; the call ours", secrets: secrets, handler: enrollUser),
+            source: "enrollment: security page and site; the call ours", secrets: secrets, handler: enrollUser),
         Route(
             "users.import", .post(users + "/import"), access: .operator, evidence: .ours,
             source: "enrollment by file: site; the call ours", secrets: secrets, bodyLimit: longBody,

@@ -39,7 +39,7 @@ struct IMSSwitches: VendorSwitches {
         SwitchDeclaration(
             "max-lifetime-seconds", .count(orWord: "off"), documented: "off", observed: "off",
             about: "how long a token may live from nbf or iat to exp, for issuers that say nothing else",
-            source: "seed: can enforce a maximum; 900 was the rule of an older page"),
+            source: "security page: can enforce a maximum; 900 was the rule of an older page"),
         SwitchDeclaration(
             "not-before-leeway-seconds", .number(0...600), documented: "30", observed: "30",
             about: "how long before nbf or iat a token is accepted, for issuers that say nothing else", source: "ours"),
@@ -48,7 +48,7 @@ struct IMSSwitches: VendorSwitches {
             about: "how long after exp a token is accepted, for issuers that say nothing else", source: "ours"),
         SwitchDeclaration(
             "missing-not-before", documented: MissingNotBefore.refuse, observed: .refuse,
-            about: "what becomes of tokens with neither nbf nor iat", source: "seed"),
+            about: "what happens to tokens with neither nbf nor iat", source: "security page"),
         SwitchDeclaration(
             "unknown-user", documented: UnknownUser.refuse, observed: .refuse,
             about: "whether a valid token for an unknown sub enrolls and activates a user", source: "ours"),
@@ -63,12 +63,13 @@ struct IMSSwitches: VendorSwitches {
             about: "how long fetched keys live when the answer does not say", source: "ours"),
         SwitchDeclaration(
             "sdk-near-expiry-seconds", .number(0...3600), documented: "60", observed: "60",
-            about: "how long before exp the SDK asks for a new token", source: "seed: near expiry; the number ours"),
+            about: "how long before exp the SDK asks for a new token",
+            source: "security page: near expiry; the number ours"),
         SwitchDeclaration(
             "jwks-allow", .hosts, documented: "", observed: "",
-            about: "hosts that may be named in key URLs, by commas", source: "ours"),
+            about: "hosts that may be named in key URLs, separated by commas", source: "ours"),
         SwitchDeclaration(
             "jwks-allow-http", .hosts, documented: "", observed: "",
-            about: "hosts that may be asked for keys without TLS, by commas", source: "ours"),
+            about: "hosts from which keys may be fetched without TLS, separated by commas", source: "ours"),
     ]
 }

@@ -1,9 +1,9 @@
-public import Emulation
+package import Emulation
 import Wire
 
 extension VendorLoader {
     /// Rezolve with its sample sign-in server RUA.
-    public static let rezolve = VendorLoader(Rezolve.self)
+    package static let rezolve = VendorLoader(Rezolve.self)
 }
 
 /// Rezolve, a commerce backend behind a mobile SDK, and RUA, the sign-in server that Rezolve hosts for samples.

@@ -110,10 +110,10 @@ struct RezolveSwitches: VendorSwitches {
             about: "the form of date_created and date_updated", source: "older docs; QA tests"),
         SwitchDeclaration(
             "ping-after-logout", documented: PingAfterLogout.expiredToken, observed: .unauthorized,
-            about: "what a renewal answers after a logout", source: "JWT page; ours"),
+            about: "the answer to a renewal after a logout", source: "JWT page; ours"),
         SwitchDeclaration(
             "duplicate-registration", documented: DuplicateRegistration.fail, observed: .fail,
-            about: "what a second registration of one user answers", source: "ours"),
+            about: "the answer to a second registration of the same user", source: "ours"),
         SwitchDeclaration(
             "logout-revokes-core", documented: YesNo.no, observed: .no,
             about: "whether core takes tokens of a logged-out session for expired", source: "ours"),
@@ -123,7 +123,7 @@ struct RezolveSwitches: VendorSwitches {
         SwitchDeclaration(
             "rua-user-answers", documented: UserAnswers.full, observed: .schema,
             about:
-                "whether registration answers the names that were sent, and rua.guest its sign-ins, or null for them",
+                "whether registration answers with the names it was sent, and rua.guest with its sign-ins, or with null",
             source: "wiki; QA tests: schemas"),
         SwitchDeclaration(
             "unknown-entity", documented: UnknownEntity.refuse, observed: .refuse,
@@ -136,7 +136,7 @@ struct RezolveSwitches: VendorSwitches {
             about: "whether pan must decrypt to a card number that agrees with pan6 and pan4", source: "ours"),
         SwitchDeclaration(
             "ios-sample-renewal", documented: OnOff.off, observed: .off,
-            about: "whether register answers the renewal of the seed's iOS sample",
+            about: "whether register also answers the renewal that the JWT page's iOS sample sends",
             source: "shape JWT page; mapping ours"),
     ]
 }

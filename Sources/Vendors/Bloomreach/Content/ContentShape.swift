@@ -41,7 +41,7 @@ indirect enum ContentShape: Sendable {
         case .pixels:
             let size = try node.string()
             guard size.wholeMatch(of: /[0-9]+(\.[0-9]+)?px/) != nil else {
-                throw node.problem("“\(size)” is no size in pixels, such as 22px; iOS reads 0 from any other unit")
+                throw node.problem("“\(size)” is not a size in pixels, such as 22px; iOS reads 0 from any other unit")
             }
         case .int: _ = try node.int()
         case .number: _ = try node.number()
@@ -63,7 +63,7 @@ indirect enum ContentShape: Sendable {
     private static func check(_ text: String, among words: [String], at node: FixtureNode) throws(FixtureProblem) {
         guard !words.contains(text) else { return }
         throw node.problem(
-            "“\(text)” is none of \(words.joined(separator: ", "))\(Nearest.hint(to: text, among: words))")
+            "“\(text)” is not one of \(words.joined(separator: ", "))\(Nearest.hint(to: text, among: words))")
     }
 
     private static func check(

@@ -2,8 +2,8 @@ import Emulation
 import JSON
 import Tokens
 
-/// The app inbox. Source: its paths and its access by customer token are documented (seed; reference page of the app
-/// inbox), bodies are observed in both SDKs; when a sync token is stale is ours.
+/// The app inbox. Source: its paths and its access by customer token are documented (SDK page; reference page of the
+/// app inbox), bodies are observed in both SDKs; when a sync token is stale is ours.
 extension Bloomreach {
     /// The application of apps that name none, such as those with older SDKs.
     private static let usualApplication = "default-application"
@@ -47,7 +47,7 @@ extension Bloomreach {
         let owner = try call.bind(ids)
         if SyncToken(token) == nil, call.switches.syncTokenCheck == .gone {
             throw Refusal(
-                .syncTokenUnknown, because: "\(token.shown) is no sync token; expected one that an answer had")
+                .syncTokenUnknown, because: "\(token.shown) is not a sync token; expected one that an answer had")
         }
         let customer = state.inboxOwner(owner, in: try call.project())
         var inbox = customer.map(state.content.inbox) ?? Inbox()

@@ -11,12 +11,12 @@ extension Bloomreach {
         Route(
             "appinbox.fetch", .post("/webxp/projects/{project}/appinbox/fetch"),
             observed: .post("/webxp/streams/{stream}/appinbox/fetch"), access: .appInbox, evidence: .documented,
-            source: "seed; bodies: both SDKs; sync token: iOS tests, form ours", bodyLimit: bodyLimit,
+            source: "SDK page; bodies: both SDKs; sync token: iOS tests, form ours", bodyLimit: bodyLimit,
             handler: fetchInbox),
         Route(
             "appinbox.markasread", .post("/webxp/projects/{project}/appinbox/markasread"),
             observed: .post("/webxp/streams/{stream}/appinbox/markasread"), access: .appInbox, evidence: .documented,
-            source: "seed; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
+            source: "SDK page; bodies: both SDKs", bodyLimit: bodyLimit, handler: markInboxRead),
     ]
 
     private static let messageRoutes: [Route<Bloomreach>] = [
@@ -24,7 +24,7 @@ extension Bloomreach {
             "inapp.messages", .post("/webxp/s/{project}/inappmessages"),
             observed: .post("/webxp/streams/{stream}/inappmessages"),
             access: .publicKey(.inapp), evidence: .documented,
-            source: "seed; query of newer SDKs and bodies: both SDKs",
+            source: "SDK page; query of newer SDKs and bodies: both SDKs",
             bodyLimit: bodyLimit, handler: inAppMessages)
     ]
 
@@ -46,7 +46,7 @@ extension Bloomreach {
             "consents.list", .post("/data/v2/projects/{project}/consent/categories"),
             observed: .get("/data/v2/projects/{project}/consent/categories"),
             .get("/data/v2/streams/{stream}/consent/categories"), .post("/data/v2/streams/{stream}/consent/categories"),
-            access: .keys(.consents), evidence: .documented, source: "POST: seed; GET and streams: every SDK",
+            access: .keys(.consents), evidence: .documented, source: "POST: SDK page; GET and streams: every SDK",
             bodyLimit: bodyLimit,
             handler: consents),
         Route(

@@ -10,17 +10,17 @@ extension Bloomreach {
     static let trackingRoutes: [Route<Bloomreach>] = [
         Route(
             "track.customers", .post(track.project + "/customers"), observed: .post(track.stream + "/customers"),
-            access: .keys(.customers), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
+            access: .keys(.customers), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackCustomer),
         Route(
             "track.events", .post(track.project + "/customers/events"),
             observed: .post(track.stream + "/customers/events"),
-            access: .keys(.events), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
+            access: .keys(.events), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackEvent),
         Route(
             "track.clicks", .post(track.project + "/campaigns/clicks"),
             observed: .post(track.stream + "/campaigns/clicks"),
-            access: .keys(.campaigns), evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5",
+            access: .keys(.campaigns), evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5",
             bodyLimit: bodyLimit, handler: trackClick),
         Route(
             "track.batch", .post(track.project + "/batch"), access: .keys(nil), evidence: .observed,
@@ -31,7 +31,7 @@ extension Bloomreach {
         Route(
             "selfcheck.send", .post("/campaigns/send-self-check-notification"),
             observed: .post("/campaigns/streams/{stream}/send-self-check-notification"), access: .publicKey(.selfcheck),
-            evidence: .documented, source: "seed; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit,
+            evidence: .documented, source: "SDK page; stream: iOS SDK, Android SDK 5", bodyLimit: bodyLimit,
             handler: sendSelfCheck),
         Route(
             "ids.link", .post("/webxp/projects/{project}/cookies/{cookie}/link-ids"),
@@ -42,7 +42,7 @@ extension Bloomreach {
     static let dataRoutes: [Route<Bloomreach>] = [
         Route(
             "data.attributes", .post(data + "/attributes"), access: .keys(.attributes), evidence: .documented,
-            source: "seed; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
+            source: "SDK page; reference pages call it private", bodyLimit: bodyLimit, handler: readAttributes),
         Route(
             "data.export-one", .post(data + "/export-one"), access: .privateKey, evidence: .observed,
             source: "Python client; that it is private: reference pages", bodyLimit: bodyLimit,

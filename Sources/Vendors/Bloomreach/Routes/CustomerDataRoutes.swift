@@ -4,7 +4,7 @@ import Wire
 
 /// Reading customers' data, and anonymizing them.
 ///
-/// Source: attributes are documented (seed); calls with a private key are observed in the vendor's Python client.
+/// Source: attributes are documented (SDK page); calls with a private key are observed in the vendor's Python client.
 extension Bloomreach {
     /// The maximum number of attributes per call (ours).
     static let maximumAttributes = 100

@@ -1,8 +1,8 @@
 import Emulation
 import JSON
 
-/// Messages over an app's own screens. Source: the path with `v=1` is documented (seed); the query of newer SDKs and
-/// the bodies are observed in both.
+/// Messages over an app's own screens. Source: the path with `v=1` is documented (SDK page); the query of newer SDKs
+/// and the bodies are observed in both.
 extension Bloomreach {
     /// The lowest value of the query `compatibility` whose senders read rich payloads: iOS 3.2.0, Android 4.2.0.
     private static let richCompatibility = 3

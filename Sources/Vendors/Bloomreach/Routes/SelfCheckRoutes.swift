@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Wire
 
-/// The self-check of an app's push setup. Source: documented (seed), members observed in both SDKs.
+/// The self-check of an app's push setup. Source: documented (SDK page), members observed in both SDKs.
 extension Bloomreach {
     /// Accepts the request for a push notification but never sends one: there is no push service.
     static func sendSelfCheck(_ call: inout BloomreachCall, _ state: inout State) throws(Refused) -> Reply {

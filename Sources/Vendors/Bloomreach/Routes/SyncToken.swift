@@ -48,7 +48,7 @@ extension Inbox {
             case .elsewhere: "The token is of another customer, so all messages are new."
             case .ahead: "The token is ahead of this server, which was started anew, so all messages are new."
             case .stale: "Messages were taken out of the inbox since; only a fetch without a token can tell."
-            case .unreadable: "This is no sync token."
+            case .unreadable: "This is not a sync token."
             }
         }
     }

@@ -5,7 +5,8 @@ import Wire
 
 /// Tracking by apps and servers: changes of customers, events, clicks.
 ///
-/// Source: documented (seed; reference pages on tracking); the response is observed in the test data of the clients.
+/// Source: documented (SDK page; reference pages on tracking); the response is observed in the test data of the
+/// clients.
 extension Bloomreach {
     /// The response to every tracking call.
     private static let accepted = Reply.json(["errors": [], "success": true])

@@ -149,7 +149,7 @@ extension ActionCall<Bloomreach> {
             do {
                 ids = try BloomreachIDs(value)
             } catch {
-                throw ActionRefusal("customer is no map of ids: \(error)")
+                throw ActionRefusal("customer is not a map of ids: \(error)")
             }
         } else {
             let registered = try required("customer")

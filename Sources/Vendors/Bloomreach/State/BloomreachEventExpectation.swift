@@ -29,7 +29,7 @@ struct BloomreachEventExpectation {
         let atMost = try entry["at_most"].map { node throws(FixtureProblem) in try node.ordinal() }
         if let node = entry["exactly"] {
             guard atLeast == nil, atMost == nil else {
-                throw node.nameProblem("exactly stands beside at_least or at_most; it says both already")
+                throw node.nameProblem("exactly cannot be combined with at_least or at_most")
             }
             (minimum, maximum) = (try node.ordinal(), try node.ordinal())
             bounds = "exactly \(minimum)"

@@ -57,7 +57,7 @@ struct BloomreachIDs: Sendable, Hashable {
         var description: String {
             switch self {
             case .notAnObject(let type): "a JSON \(type), not an object of id names with texts"
-            case .repeatedName(let name): "the name \(name.prefix(100)) stands there twice; expected each once"
+            case .repeatedName(let name): "the name \(name.prefix(100)) occurs twice; expected each once"
             case .tooMany: "found more ids; expected at most \(BloomreachIDs.maximum)"
             case .wrongValue(let name, let type): "\(name.prefix(100)) is a JSON \(type), not a string"
             }

@@ -13,7 +13,7 @@ extension Bloomreach: RecordedVendor {
                 let hint = Nearest.hint(to: project.token, among: accounts.projects.map(\.token))
                 return "no project has the token \(project.token)\(hint)"
             }
-            if !seen.insert(project.token).inserted { return "project \(project.token) stands there twice" }
+            if !seen.insert(project.token).inserted { return "project \(project.token) occurs twice" }
             return state.take(project, extent, over: initialState)
         }
         let start = extent == .changes ? initialState : nil

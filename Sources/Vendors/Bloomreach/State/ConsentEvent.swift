@@ -53,7 +53,7 @@ struct ConsentEvent {
     func finding(isKnown: Bool, in project: String, at moment: Moment) -> Finding {
         let note =
             if !isKnown {
-                "No such category is there, so nothing follows."
+                "There is no such category, so nothing changes."
             } else if isGiven(at: moment) {
                 "The customer agrees from now on."
             } else if isAccepted, case .missing = end {

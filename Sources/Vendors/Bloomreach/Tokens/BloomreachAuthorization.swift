@@ -1,6 +1,6 @@
+import Emulation
 import HTTPTypes
 import JSON
-import Tokens
 import Wire
 
 /// The credential in `Authorization`, or in the query if the header is absent.
@@ -50,10 +50,8 @@ enum BloomreachAuthorization: Sendable {
     }
 
     private static func pair(_ text: ArraySlice<UInt8>) -> BloomreachAuthorization {
-        guard let bytes = Base64URL.decodeLeniently(text), let pair = String(validating: bytes, as: UTF8.self),
-            let colon = pair.utf8.firstIndex(of: UInt8(ascii: ":"))
-        else { return .malformed("Basic that is not base64 of ID:SECRET") }
-        return .privateKey(id: String(pair[..<colon]), secret: String(pair[pair.utf8.index(after: colon)...]))
+        guard let pair = BasicCredentials(text) else { return .malformed("Basic that is not base64 of ID:SECRET") }
+        return .privateKey(id: pair.id, secret: pair.secret)
     }
 
     private static func trim(_ text: ArraySlice<UInt8>) -> ArraySlice<UInt8> {

@@ -20,7 +20,7 @@ extension Bloomreach {
     static let bindingRules = RuleList([
         TokenRule<BloomreachBinding>(
             "token-ids", expects: .text("the ids of the token"),
-            source: "seed, retrieval policy; switch customer-token-binding; streams ours",
+            source: "SDK page, retrieval policy; switch customer-token-binding; streams ours",
             orFail: [.customerTokenIDsMismatch, .streamTokenIDsMismatch], by: { Refusal($0.failure) }
         ) { facts, finding in
             finding?.expected = .json(facts.owner.json)
@@ -40,7 +40,7 @@ extension Bloomreach {
 extension Call<Bloomreach> {
     /// Checks whether the token may speak for these ids.
     ///
-    /// Source: the rule is documented (seed: a token belongs to the ids it was issued for); the comparison is ours.
+    /// Source: the rule is documented (SDK page: a token belongs to the ids it was issued for); the comparison is ours.
     ///
     /// - Parameter isWrite: whether the call stores data under the ids, for which a stream may require a token.
     /// - Returns: the ids to use: those given, or the token's own for a reader or if the request names no customer.

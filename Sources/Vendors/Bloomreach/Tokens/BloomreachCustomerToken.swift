@@ -4,7 +4,7 @@ import Tokens
 
 /// The token that an app's own backend signs for one customer, with a private key of the project.
 ///
-/// Source: documented, seed and reference page on customer tokens; stricter checks are ours.
+/// Source: documented, SDK page and reference page on customer tokens; stricter checks are ours.
 extension BloomreachTokenFamily {
     static let customerToken = BloomreachTokenFamily(
         algorithm: .hs256, subject: "sub", source: "reference page on customer tokens",

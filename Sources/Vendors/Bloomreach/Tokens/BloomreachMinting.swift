@@ -128,7 +128,7 @@ extension Bloomreach {
         } + accounts.streams.map { SampleCredential(label: "stream id", value: $0.id) }
     }
 
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
         let project = accounts.projects.first { project in
             project.publicKeys.contains { $0.permissions.contains(.events) }
         }

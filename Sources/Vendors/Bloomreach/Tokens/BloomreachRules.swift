@@ -127,13 +127,14 @@ extension Bloomreach {
             return .failed
         case .publicKey, .privateKey, .token:
             finding?.expected = nil
-            finding?.source = "seed; reference page on authentication"
+            finding?.source = "SDK page; reference page on authentication"
             return .passed
         }
     }
 
     private static let credentialKind = BloomreachRule(
-        "credential-kind", expects: .text("a kind that the route takes"), source: "seed; permission matrix, rest ours",
+        "credential-kind", expects: .text("a kind that the route takes"),
+        source: "SDK page; permission matrix, rest ours",
         orFail: .credentialNotAccepted
     ) { facts, finding in
         guard let presented = facts.presented, let address = presented.address, let kind = facts.kind else {

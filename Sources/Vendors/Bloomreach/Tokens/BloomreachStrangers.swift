@@ -24,7 +24,7 @@ struct BloomreachStrangers {
     /// What a token's `kid` names instead of a key that may sign here, and whose key made the signature.
     func note(onKeyOf token: BloomreachToken, _ algorithm: Algorithm) -> String? {
         guard let id = token.keyID else {
-            return token.compact.header?["kid"] == nil ? nil : "kid is no string."
+            return token.compact.header?["kid"] == nil ? nil : "kid is not a string."
         }
         if let project = accounts.projects.first(where: { $0.publicKey(id) != nil }) {
             return "That is a public key of project \(project.token); it signs nothing."
@@ -37,7 +37,7 @@ struct BloomreachStrangers {
                 token.compact.signature(by: key.verification, algorithm: $0).outcome == .passed
             }
         }
-        return signer.map { "Nobody has a key of that id; the signature fits the \($0.phrase)." }
+        return signer.map { "Nobody has a key of that id; the signature matches the \($0.phrase)." }
             ?? "Nobody has a key of that id\(Nearest.hint(to: id, among: accounts.signingKeys.map(\.id)))."
     }
 

@@ -13,7 +13,7 @@ extension Comapi {
             throw Refusal(
                 .conversationExists,
                 because:
-                    "conversation \(draft.id.text) is there already; expected an id that no living conversation has")
+                    "conversation \(draft.id.text) exists already; expected an id that no living conversation has")
         }
         var conversation = ComapiConversation(id: draft.id, by: call.caller.profileID, at: call.moment)
         if let old { (conversation.log, conversation.revision) = (old.log, Ordinal.next(after: old.revision)) }

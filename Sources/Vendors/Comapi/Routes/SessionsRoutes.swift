@@ -49,14 +49,14 @@ extension Comapi {
             if value.string != nil, value.text.utf8.count <= 1000 {
                 session.device.append(name, value)
             } else {
-                call.note("ignored-member", "\(name) is no text of a possible length.")
+                call.note("ignored-member", "\(name) is not a text of a possible length.")
             }
         }
         guard let push = members.present("push") else { return }
         do throws(Refused) {
             session.registration = try ComapiRegistration.read(push)
         } catch {
-            call.note("ignored-member", "push is no registration: \(error.reason ?? "")")
+            call.note("ignored-member", "push is not a registration: \(error.reason ?? "")")
         }
     }
 

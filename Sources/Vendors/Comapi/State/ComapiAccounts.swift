@@ -83,7 +83,7 @@ extension ComapiAccounts {
                 spaces.append(space)
             }
         }
-        guard !spaces.isEmpty else { throw document.node.problem("there must be one space that is no template") }
+        guard !spaces.isEmpty else { throw document.node.problem("there must be one space that is not a template") }
         self.spaces = spaces
         self.templates = templates.sorted { $0.id.text.utf8.count > $1.id.text.utf8.count }
         self.byID = byID

@@ -187,7 +187,7 @@ extension ComapiEvent: CodedRecord {
         coder.member("kind", &name, or: nil, write: { $0.written }) { (node) throws(FixtureProblem) in
             let name = try node.string()
             guard name == "sent" || ComapiMessageStatus(rawValue: name) != nil else {
-                throw node.problem("“\(name)” is none of sent, delivered, read")
+                throw node.problem("“\(name)” is not one of sent, delivered, read")
             }
             return name
         }

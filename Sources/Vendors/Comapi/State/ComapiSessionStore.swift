@@ -128,7 +128,7 @@ extension ComapiSession: KeyedRecord, CodedRecord {
     var key: ComapiSessionID { id }
     var group: Owner? { Owner(space: space, profile: profileID) }
 
-    func clash(over name: Never?) -> String { "session \(id.text) stands there twice" }
+    func clash(over name: Never?) -> String { "session \(id.text) occurs twice" }
 
     init() {
         let start = Moment(unixSeconds: 0)
@@ -157,7 +157,7 @@ extension ComapiSession: KeyedRecord, CodedRecord {
             do throws(ComapiRefusal) {
                 return try ComapiRegistration.read(value)
             } catch {
-                throw node.problem(error.reason ?? "is no registration")
+                throw node.problem(error.reason ?? "is not a registration")
             }
         }
     }

@@ -83,7 +83,7 @@ extension RecordCoder {
 
     private static func instant(_ node: FixtureNode) throws(FixtureProblem) -> Moment {
         guard let text = try node.verbatim().string else { return try node.keptMoment() }
-        guard let moment = Moment(text: text) else { throw node.problem("“\(text)” is no moment") }
+        guard let moment = Moment(text: text) else { throw node.problem("“\(text)” is not a moment") }
         return moment
     }
 }

@@ -79,7 +79,7 @@ enum ComapiAppTimeRules {
 
     /// The year of a moment in Unix seconds; the calendar repeats every 400 years, or 146,097 days.
     private static func year(_ seconds: Double) -> String {
-        guard seconds.magnitude < 1e20 else { return "no year that has a name" }
+        guard seconds.magnitude < 1e20 else { return "not a year that has a name" }
         let cycle = 146_097.0 * 86_400
         let cycles = (seconds / cycle).rounded(.down)
         let text = UnixTime.text(of: seconds - cycles * cycle)

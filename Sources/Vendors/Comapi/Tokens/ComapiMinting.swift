@@ -245,7 +245,7 @@ extension Comapi {
             } + [SampleCredential(label: "ID claim of the first space", value: accounts.spaces[0].idClaim)]
     }
 
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
         SampleRequest(
             endpoint: .get("/apispaces/\(ComapiPath.encoded(accounts.spaces[0].id.text))/sessions/start"), fields: [],
             body: "")

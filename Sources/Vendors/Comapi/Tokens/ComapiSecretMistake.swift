@@ -29,33 +29,33 @@ struct ComapiSecretMistake: Sendable {
             case .secretHexDecoded:
                 (
                     .secretHexDecoded,
-                    "The signature fits when the shared secret is read as hexadecimal. The key is the text itself in "
+                    "The signature matches when the shared secret is read as hexadecimal. The key is the text itself in "
                         + "UTF-8; with jsrsasign pass `{utf8: secret}`."
                 )
             case .secretBase64Decoded:
                 (
                     .secretBase64Decoded,
-                    "The signature fits when the shared secret is base64-decoded first. The key is the text itself in "
+                    "The signature matches when the shared secret is base64-decoded first. The key is the text itself in "
                         + "UTF-8."
                 )
             case .secretBase64Text(let hasLineBreak):
                 (
                     .secretBase64Text,
-                    "The signature fits when the key is the base64 text of the shared secret"
+                    "The signature matches when the key is the base64 text of the shared secret"
                         + (hasLineBreak ? ", with a line break" : "")
                         + ". Encode only for a library that decodes again."
                 )
             case .secretLatin1:
                 (
                     .secretLatin1,
-                    "The signature fits when the shared secret is taken as Latin-1. Use its UTF-8 bytes."
+                    "The signature matches when the shared secret is taken as Latin-1. Use its UTF-8 bytes."
                 )
             case .secretTrimmed:
-                (.secretTrimmed, "The signature fits when white space at the edge of the shared secret is dropped.")
+                (.secretTrimmed, "The signature matches when white space at the ends of the shared secret is removed.")
             case .secretExtended:
-                (.secretTrimmed, "The signature fits when white space at the edge of the shared secret is added.")
+                (.secretTrimmed, "The signature matches when white space is added at the ends of the shared secret.")
             case .secretOfAnother(let id):
-                (.secretOfAnotherSpace, "The signature fits the shared secret of API space \(id).")
+                (.secretOfAnotherSpace, "The signature matches the shared secret of API space \(id).")
             }
     }
 }

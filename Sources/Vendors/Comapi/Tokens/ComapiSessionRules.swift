@@ -173,7 +173,7 @@ extension Comapi {
     /// Whether the session of a token is known, in the order of checking.
     static let sessionRules = RuleList([
         Rule(
-            "session-in-time", expects: .text("a session whose time is not over"), source: "ours", .ours,
+            "session-in-time", expects: .text("a session that has not expired"), source: "ours", .ours,
             orFail: .sessionExpired
         ) { facts, finding in
             guard let expires = facts.standing?.expires, expires <= facts.moment else { return nil }
@@ -218,7 +218,7 @@ extension ComapiSessionFacts {
             return "This start of the program began it and has forgotten it."
         }
         return standing.adoptsEarlier
-            ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions are over."
+            ? "Switch adopts-earlier-sessions is off." : "The sandbox was reset, so earlier sessions have ended."
     }
 
     /// An explanation of an invalid signature of a session's token.
@@ -230,10 +230,10 @@ extension ComapiSessionFacts {
         }
         if let name = vendor.sessionKeys.issuer(of: token.compact, for: space) {
             return
-                "The signature fits a session of sandbox \(name): the request has come to another sandbox than the token."
+                "The signature matches a session of sandbox \(name): the request has come to another sandbox than the token."
         }
         let secret = space.sharedKey.verificationKey
         guard token.compact.signature(by: secret, algorithm: .hs256).outcome == .passed else { return nil }
-        return "The signature fits the shared secret of the API space, which signs the app's own JWT only."
+        return "The signature matches the shared secret of the API space, which signs the app's own JWT only."
     }
 }

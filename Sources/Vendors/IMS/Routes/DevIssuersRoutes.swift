@@ -48,7 +48,7 @@ extension IMS {
         guard var keys = found, let issuer = call.vendor.accounts.devIssuer(name) else {
             throw Refusal(
                 .issuerNotFound,
-                because: "no private key of an issuer \(name) is at hand; expected a dev issuer of the fixtures")
+                because: "no private key of an issuer \(name) is known here; expected a dev issuer of the fixtures")
         }
         let content = try body(keys)
         guard keys.fetch() != nil else {
@@ -58,7 +58,8 @@ extension IMS {
         }
         state.store(keys)
         var response = Response.json(content)
-        response.fields[.cacheControl] = issuer.cacheControl
+        // ours: ten minutes, unless the fixtures say something else.
+        response.fields[.cacheControl] = issuer.cacheControl ?? "public, max-age=600"
         return .respond(response)
     }
 }

@@ -27,13 +27,13 @@ extension IMS: FieldDialect {
         let shown = problem.isInQuery ? "“\(found.string ?? "")”" : shown(found)
         return switch problem.kind {
         case .missing: "was not sent; expected it"
-        case .wrongType where problem.list != nil: "is no object"
+        case .wrongType where problem.list != nil: "is not an object"
         case .wrongType where problem.expected == "a boolean":
             "is \(shown), a JSON \(found.typeName); expected true or false"
         case .noChoice(let choices) where problem.isInQuery:
             "is \(shown); expected one of \(choices.joined(separator: ", "))"
         case .noChoice(let choices):
-            "is none of \(choices.joined(separator: ", ")); expected one of them, found \(shown)"
+            "is not one of \(choices.joined(separator: ", ")); expected one of them, found \(shown)"
         case .noTime: RFC3339Time.refusal(of: found)
         case .tooShort(let minimum): "is an empty text; expected at least \(minimum) character"
         case .tooLong(let maximum):

@@ -3,7 +3,8 @@ import HTTPTypes
 import JSON
 import Tokens
 
-/// Onboarding of issuers. Source: providing a certificate or a key URL is documented (seed); the calls are ours.
+/// Onboarding of issuers. Source: providing a certificate or a key URL is documented (security page); the calls are
+/// ours.
 extension IMS {
     static func createIssuer(_ call: inout IMSCall, _ state: inout State) throws(Refused) -> Reply {
         let (record, reading) = try call.issuerRecord(created: call.moment)

@@ -85,7 +85,7 @@ extension IMS {
         try IMSBody(JSONObject(head.prefix(columns.count + 1).map { ($0, JSON.null) })).read { row in
             row.refuseUnknown(columns)
             if let name = row.object.duplicateNames.first { row.refuse(name, "is there twice; expected once") }
-            if !head.contains("email") { row.refuse("email", "is no column; expected one") }
+            if !head.contains("email") { row.refuse("email", "is not a column; expected one") }
         }
     }
 

@@ -7,7 +7,8 @@ struct IMSAccounts: Sendable {
     let operatorKey: String
     let issuers: [IMSIssuer]
     let users: [IMSUser]
-    let devIssuers: [IMSDevIssuer]
+    /// Issuers whose private keys this server holds: it signs for them and publishes their public keys (ours).
+    let devIssuers: [IssuerKeyFiles]
     /// The hosts of the issuers' key URLs: naming them in a fixture allows them.
     let namedHosts: Set<String>
 
@@ -15,7 +16,7 @@ struct IMSAccounts: Sendable {
     let fixtures: VendorFixtures
 
     /// The dev issuer with that name.
-    func devIssuer(_ name: String) -> IMSDevIssuer? { devIssuers.first { $0.name.hasSameBytes(as: name) } }
+    func devIssuer(_ name: String) -> IssuerKeyFiles? { devIssuers.first { $0.name.hasSameBytes(as: name) } }
 
     /// Reads `accounts.yaml`.
     init(_ fixtures: VendorFixtures) throws(FixtureProblem) {
@@ -25,9 +26,10 @@ struct IMSAccounts: Sendable {
         guard !operatorKey.isEmpty else { throw try document.required("operator_key").problem("the key is empty") }
         issuers = try IMSIssuer.list(try document.required("issuers"), fixtures)
         users = try IMSUserStore.list(try document.required("users"), .fixture(fixtures))
-        var devIssuers: [IMSDevIssuer] = []
+        var devIssuers: [IssuerKeyFiles] = []
         try document.required("dev_issuers").forEachRecord { (node) throws(FixtureProblem) in
-            let issuer = try IMSDevIssuer(node, fixtures)
+            let entry = try node.mapping("name", "key", "spares", "cache_control")
+            let issuer = try IssuerKeyFiles(name: try entry.required("name").string(), entry, fixtures)
             guard !devIssuers.contains(where: { $0.name == issuer.name }) else {
                 throw node.problem("another dev issuer is called \(issuer.name)")
             }
@@ -83,48 +85,5 @@ extension IMSIssuer {
         } else {
             self.init(record, keys: reading.keys, skipped: reading.skipped)
         }
-    }
-}
-
-extension IMSDevIssuer {
-    fileprivate convenience init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
-        let entry = try node.mapping("name", "key", "spares", "cache_control")
-        var spares: [KeyFile] = []
-        try entry["spares"]?.forEachRecord { (node) throws(FixtureProblem) in spares.append(try KeyFile(node, fixtures))
-        }
-        self.init(
-            name: try entry.required("name").string(), key: try KeyFile(try entry.required("key"), fixtures),
-            spares: spares, cacheControl: try entry["cache_control"]?.string() ?? "public, max-age=600")
-    }
-}
-
-extension IMSDevIssuer.KeyFile {
-    fileprivate init(_ node: FixtureNode, _ fixtures: VendorFixtures) throws(FixtureProblem) {
-        let entry = try node.mapping("file", "kid")
-        let file = try fixtures.file(named: try entry.required("file"))
-        path = file.path
-        text = file.bytes
-        id = try entry["kid"]?.string()
-        guard text.holdsPrivateKey else {
-            throw FixtureProblem(file: file.path, message: "is no private key in PEM")
-        }
-        guard text.isBase64InPEM else {
-            throw FixtureProblem(file: file.path, message: "has something else than base64 in its PEM block")
-        }
-    }
-}
-
-extension [UInt8] {
-    /// Whether the text has a PEM line that mentions a private key.
-    ///
-    /// Searches bytes: every start checks all keys, and searching characters takes a hundred times as long.
-    var holdsPrivateKey: Bool {
-        let words = Array("PRIVATE KEY-----".utf8)
-        var rest = self[...]
-        while let start = rest.place(of: words[0]) {
-            if rest[start...].prefix(words.count).elementsEqual(words) { return true }
-            rest = rest[(start + 1)...]
-        }
-        return false
     }
 }

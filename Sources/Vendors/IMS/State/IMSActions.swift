@@ -26,15 +26,7 @@ extension IMS {
             "deactivate-user", about: "Deactivates a user: valid tokens are refused from the next request on.",
             members: userMembers,
             body: { (call, state) throws(ActionRefusal) in try change(call, &state, to: .deactivated) }),
-        VendorAction(
-            "drill-keys", about: "Rotates or breaks the keys of a dev issuer.",
-            members: [
-                ActionMember("issuer", "name of the dev issuer", isRequired: true),
-                ActionMember(
-                    "drill",
-                    KeyDrill.allCases.map(\.rawValue).joined(separator: ", ") + "; without a spare pair only those "
-                        + "that need none", isRequired: true),
-            ], body: drillKeys),
+        .drillKeys(of: "dev issuer"),
     ]
 
     @Sendable private static func enrollByAction(
@@ -78,31 +70,5 @@ extension IMS {
         }
         state.users.store(user)
         return ["id": .string(user.id), "state": .string(user.state.rawValue)]
-    }
-
-    @Sendable private static func drillKeys(
-        _ call: ActionCall<IMS>, _ state: inout IMSState
-    ) throws(ActionRefusal) -> JSON {
-        let (name, text) = (try call.required("issuer"), try call.required("drill"))
-        guard let drill = KeyDrill(rawValue: text) else {
-            throw ActionRefusal(
-                "no drill is called \(text)\(Nearest.hint(to: text, among: KeyDrill.allCases.map(\.rawValue)))")
-        }
-        let found: IssuerKeys?
-        do throws(MintRefusal) {
-            found = try call.vendor.devKeys(of: name, in: state)
-        } catch {
-            throw ActionRefusal(error.description)
-        }
-        guard var keys = found else {
-            let known = call.vendor.accounts.devIssuers.map(\.name)
-            throw ActionRefusal("no dev issuer is called \(name)\(Nearest.hint(to: name, among: known))")
-        }
-        guard keys.perform(drill, with: nil, call.identifiers) else {
-            throw ActionRefusal(
-                "issuer \(name) has no spare pair; the call keys/ims/\(name)/\(text) waits for a new one")
-        }
-        state.store(keys)
-        return ["issuer": .string(name), "kids": .array(keys.published.map { JSON($0.key.id) })]
     }
 }

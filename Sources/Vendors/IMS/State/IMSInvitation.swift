@@ -41,7 +41,7 @@ struct IMSInvitation: Sendable, Hashable {
         if values.count > mostShared { body.refuse(name, "has more than \(mostShared) elements") }
         for (index, value) in values.prefix(mostShared).enumerated()
         where !(1...IMSBody.longestText).contains(value.string?.unicodeScalars.count ?? 0) {
-            body.refuse("\(name).\(index)", "is no string of 1 to \(IMSBody.longestText) characters")
+            body.refuse("\(name).\(index)", "is not a string of 1 to \(IMSBody.longestText) characters")
         }
         return values.compactMap(\.string)
     }

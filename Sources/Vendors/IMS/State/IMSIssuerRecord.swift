@@ -38,7 +38,7 @@ struct IMSIssuerRecord: Sendable, Hashable {
 
     /// The name in paths and control calls.
     let name: String
-    /// The exact `iss`.
+    /// The exact `iss`; `{base}` at its beginning is the address of this server (ours).
     let issuer: String
     /// The tenant of the users named by the tokens.
     let tenant: String
@@ -97,6 +97,17 @@ struct IMSIssuerRecord: Sendable, Hashable {
 
     /// ours: the longest accepted lifetime, in seconds.
     private static let century = 3_155_760_000
+
+    /// The `iss` of its tokens when this server has that address.
+    func issuer(at base: String) -> String {
+        issuer.hasPrefix(PublicBase.placeholder) ? base + issuer.dropFirst(PublicBase.placeholder.count) : issuer
+    }
+
+    /// Whether `iss` would be that of the issuer at another address of this server.
+    func isElsewhere(_ iss: String) -> Bool {
+        let path = issuer.dropFirst(PublicBase.placeholder.count)
+        return issuer.hasPrefix(PublicBase.placeholder) && !path.isEmpty && iss.hasSuffix(path)
+    }
 
     /// An estimate of the memory that the record takes, in bytes.
     var byteCount: Int { source.byteCount + issuer.utf8.count + 512 }

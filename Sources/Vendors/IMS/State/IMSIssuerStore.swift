@@ -21,6 +21,13 @@ extension IMSIssuerStore {
     /// The issuer with that exact `iss`.
     func issuer(_ iss: String) -> IMSIssuer? { self[named: ExactText(iss)] }
 
+    /// The issuer that a token's `iss` names, in the sandbox where the token is sent: `iss` is compared byte for byte,
+    /// and an issuer that is onboarded as `{base}/…` has the address of this server.
+    func issuer(_ iss: String, in sandbox: SandboxIdentity) -> IMSIssuer? {
+        if iss.hasPrefix(PublicBase.placeholder) { return nil }
+        return issuer(iss) ?? sandbox.publicBase.general(iss, of: sandbox.name).flatMap { issuer($0) }
+    }
+
     /// The issuer with that name.
     func named(_ name: String) -> IMSIssuer? { self[name] }
 

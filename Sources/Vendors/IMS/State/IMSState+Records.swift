@@ -1,6 +1,5 @@
 import Emulation
 import JSON
-import Tokens
 
 /// State as JSON. Records have the members of `accounts.yaml`, and those that only requests change.
 ///
@@ -34,9 +33,8 @@ extension IMS: RecordedVendor {
         var uses = coder.isReading ? [] : state.tokenUses.all
         coder.list("token_uses", &uses, atMost: IMSTokenUses.standardCapacity)
         if coder.isReading { for use in uses { state.tokenUses.insert(use) } }
-        let keys = coder.elements { state.devKeys.values.sorted { $0.name < $1.name }.map { $0.export(extent) } }
-        coder.list("dev_keys", keys) { (node) throws(FixtureProblem) in
-            state.store(try self.keys(node, extent, current))
+        coder.issuerKeys("dev_keys", &state.devKeys, of: "dev issuer", named: accounts.devIssuers.map(\.name)) {
+            (name) throws(MintRefusal) in try devKeys(of: name, in: current)
         }
         codeNumbers(&state, &coder)
         if extent == .changes { codeRemovals(&state, &coder) } else { state.checkOwners(&coder) }
@@ -79,25 +77,6 @@ extension IMS: RecordedVendor {
         adopted.users.take(changesOf: state.users)
         adopted.forgetStrays()
         return adopted
-    }
-
-    /// A dev issuer's keys; private parts come from the export, the sandbox or the fixtures.
-    private func keys(
-        _ node: FixtureNode, _ extent: StateExtent, _ current: IMSState
-    ) throws(FixtureProblem) -> IssuerKeys {
-        let name = try node.mapping("issuer", "broken", "fetches", "keys").required("issuer")
-        let text = try name.string()
-        let known: IssuerKeys?
-        do {
-            known = try devKeys(of: text, in: current)
-        } catch {
-            throw name.problem(error.description)
-        }
-        guard let known else {
-            let hint = Nearest.hint(to: text, among: accounts.devIssuers.map(\.name))
-            throw name.problem("no dev issuer is called \(text)\(hint)")
-        }
-        return try known.imported(from: node, extent)
     }
 }
 
@@ -148,7 +127,7 @@ extension IMSInvitation {
         let id = try entry.required("invitation_id")
         let text = try id.string()
         guard text.hasPrefix("inv-"), let number = Int(text.dropFirst(4)), IMSUserStore.numbers.contains(number) else {
-            throw id.problem("is no id of the form inv-1")
+            throw id.problem("is not an id of the form inv-1")
         }
         let user = try entry.required("from_user_id").userNumber()
         let created = try entry.required("created_at").moment()
@@ -170,7 +149,7 @@ extension FixtureNode {
     }
 
     fileprivate func userNumber() throws(FixtureProblem) -> Int {
-        guard let number = IMSUser.number(try string()) else { throw problem("is no id of the form usr-1") }
+        guard let number = IMSUser.number(try string()) else { throw problem("is not an id of the form usr-1") }
         return number
     }
 }

@@ -111,7 +111,7 @@ extension IMSUser: CodedRecord {
     mutating func code(_ coder: inout RecordCoder) {
         coder.member("id", &number, or: nil, write: { .string(Self.id($0)) }) { (node) throws(FixtureProblem) in
             guard let number = Self.number(try node.string()), IMSUserStore.numbers.contains(number) else {
-                throw node.problem("is no id of the form usr-1")
+                throw node.problem("is not an id of the form usr-1")
             }
             return number
         }

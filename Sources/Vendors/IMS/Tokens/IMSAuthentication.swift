@@ -41,7 +41,7 @@ extension IMS {
             let bearer = BearerToken(fields)
             let judge = IMSTokenJudge(
                 self, arrival.authenticationContext, arrival.switches, at: arrival.moment,
-                asking: arrival.keyFetch == nil ? .allowed : .done)
+                asking: arrival.keyFetch == nil ? .allowed : .done, in: arrival.sandbox)
             return judge.judge(
                 bearer.bytes.map { recentTokens.reading(of: $0, IMSToken.init(bytes:)) }, in: bearer, &findings)
         }

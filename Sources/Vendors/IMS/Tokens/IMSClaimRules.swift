@@ -12,10 +12,10 @@ enum IMSClaimRules {
 
     /// Whether a claim holds Unix seconds; `nbf` and `iat` only if present and not both `null`.
     ///
-    /// Source: that it is a number is documented (seed); the limits are ours.
+    /// Source: that it is a number is documented (security page); the limits are ours.
     private static func time(_ name: String) -> IMSRule {
         let isOptional = name != "exp"
-        let source = isOptional ? "seed, JWT Claims: nbf, iat" : "seed, JWT Claims: exp"
+        let source = isOptional ? "security page, JWT Claims: nbf, iat" : "security page, JWT Claims: exp"
         let check = TokenCheck.claim(name, is: .number, source: source)
         return IMSRule(
             check.name, expects: .types(.number), source: source,
@@ -43,7 +43,7 @@ enum IMSClaimRules {
 
     private static let beginningPresent = IMSRule(
         "not-before-present", expects: .anyOf(["nbf", "iat"]),
-        source: "seed, JWT Claims: either must be present; switch missing-not-before", orFail: [.claimMissing],
+        source: "security page, JWT Claims: either must be present; switch missing-not-before", orFail: [.claimMissing],
         by: { _ in Refusal(.claimMissing, ["field": "nbf"]) }
     ) { facts, finding in
         guard let token = facts.token else { return nil }
@@ -53,7 +53,7 @@ enum IMSClaimRules {
     }
 
     private static let expiry = IMSRule(
-        "expiry", expects: .text("exp later than now, less the leeway"), source: "seed, JWT Claims: exp",
+        "expiry", expects: .text("exp later than now, less the leeway"), source: "security page, JWT Claims: exp",
         orFail: .tokenExpired
     ) { facts, finding in
         let leeway = facts.issuer?.expiryLeeway(facts.switches) ?? facts.switches.expiryLeewaySeconds
@@ -62,7 +62,7 @@ enum IMSClaimRules {
 
     private static let beginning = IMSRule(
         "not-before", expects: .text("nbf, or iat, no later than now, and the leeway"),
-        source: "seed, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
+        source: "security page, JWT Claims: nbf, iat as its fallback; the leeway ours", orFail: [.tokenNotYetValid],
         by: { Refusal(.tokenNotYetValid, ["field": JSON($0.token?.beginning)]) }
     ) { facts, finding in
         guard let token = facts.token, let claim = token.beginning else { return nil }
@@ -75,7 +75,7 @@ enum IMSClaimRules {
     /// limit (ours).
     private static let lifetime = IMSRule(
         "lifetime", expects: .text("what the issuer or switch max-lifetime-seconds allows"),
-        source: "seed, Security Recommendations: exp - nbf or exp - iat; from now without both: ours",
+        source: "security page, Security Recommendations: exp - nbf or exp - iat; from now without both: ours",
         orFail: .lifetimeTooLong
     ) { facts, finding in
         let limit =
@@ -134,7 +134,8 @@ enum IMSClaimRules {
     }
 
     private static let tokenID = IMSRule(
-        .claim("jti", is: .nonEmptyString, source: "seed, JWT Claims: jti; the demand ours"), orFail: .jtiMissing
+        .claim("jti", is: .nonEmptyString, source: "security page, JWT Claims: jti; the demand ours"),
+        orFail: .jtiMissing
     ).when { $0.issuer?.record.needsTokenID == true }
 }
 

@@ -39,11 +39,11 @@ struct IMSClientFacts: RuleFacts {
     }
 }
 
-/// Source: documented, seed, "What the SDK Validates"; its opening sentence says all required claims, its list names
-/// three, and we follow the list (inferred).
+/// Source: documented, security page, "What the SDK Validates"; its opening sentence says all required claims, its list
+/// names three, and we follow the list (inferred).
 extension IMS {
     private typealias ClientRule = TokenRule<IMSClientFacts>
-    private static let validation = "seed, What the SDK Validates"
+    private static let validation = "security page, What the SDK Validates"
 
     static let clientRules = RuleList(
         [
@@ -66,7 +66,7 @@ extension IMS {
             },
             ClientRule(
                 "sdk-near-expiry", expects: .text("more than the margin of the client"),
-                source: "seed, JWT Claims: exp; the number ours"
+                source: "security page, JWT Claims: exp; the number ours"
             ) { facts, finding in
                 guard let left = facts.left, left > 0 else { return nil }
                 finding?.expected = .text("more than \(Fact.seconds(facts.margin.inSeconds))")
@@ -107,5 +107,7 @@ extension IMS {
         }
     ]
 
-    static func margin(_ switches: IMSSwitches) -> Duration? { .seconds(switches.nearExpirySeconds) }
+    func checkerSettings(in state: IMSState, _ switches: IMSSwitches) -> CheckerSettings {
+        CheckerSettings(margin: .seconds(switches.nearExpirySeconds))
+    }
 }

@@ -15,7 +15,7 @@ extension IMS {
         let judge = IMSTokenJudge(
             self, IMSAuthenticationContext(issuers: known(issuers, devKeys), devKeys: devKeys), setting.switches,
             at: setting.moment,
-            asking: .never)
+            asking: .never, in: setting.sandbox)
         var findings = Findings<IMSFailure>()
         var facts = judge.judge(token, &findings)
         facts.isRefused = true

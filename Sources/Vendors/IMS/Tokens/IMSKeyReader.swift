@@ -4,7 +4,7 @@ import Tokens
 
 /// Reads the object `keys` of an onboarded issuer: a source, and its keys if they are local.
 ///
-/// Source: providing public keys only is documented advice (seed); everything else is ours.
+/// Source: providing public keys only is documented advice (security page); everything else is ours.
 struct IMSKeyReader {
     /// A source as it was read.
     struct Reading {
@@ -60,7 +60,7 @@ struct IMSKeyReader {
     private func remote(_ kind: IMSKeySource.Kind, _ body: IMSBody) throws(IMSRefusal) -> IMSKeySource {
         let text = try body.read { $0.text("url", atMost: 2048) }
         guard let url = IMSKeyURL(text) else {
-            throw Refusal(.jwksURLNotAllowed, because: "“\(text)” is no URL of the kind https://HOST/PATH")
+            throw Refusal(.jwksURLNotAllowed, because: "“\(text)” is not a URL of the kind https://HOST/PATH")
         }
         if let obstacle = obstacle(url) { throw Refusal(.jwksURLNotAllowed, because: obstacle) }
         return IMSKeySource(kind: kind, given: .object(body.object), url: text)
@@ -152,7 +152,7 @@ struct IMSKeyReader {
     private func file(_ path: String) throws(IMSRefusal) -> JSON {
         let parts = path.split(separator: "/", omittingEmptySubsequences: false)
         guard parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }), !path.utf8.contains(0) else {
-            throw invalid("“\(path)” is no path inside of the fixture folder")
+            throw invalid("“\(path)” is not a path inside of the fixture folder")
         }
         do {
             return try JSON.parse(try fixtures.file(path).bytes)

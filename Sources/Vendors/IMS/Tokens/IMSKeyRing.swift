@@ -30,8 +30,8 @@ final class IMSKeyRing: Sendable {
 
     /// The candidate keys for a token that names that key, or none.
     ///
-    /// Source: selection by kid when present is documented (seed); trying keys without ids in turn, ignoring a kid, is
-    /// ours.
+    /// Source: selection by kid when present is documented (security page); trying keys without ids in turn, ignoring a
+    /// kid, is ours.
     func choice(naming id: String?) -> Choice {
         guard hasIDs else { return .keys(Array(keys.indices.prefix(Self.mostTried))) }
         if let id {

@@ -30,7 +30,7 @@ enum IMSKeyRules {
     }
 
     private static let key = IMSRule(
-        "key", expects: .text("a key of the issuer"), source: "seed, JWT Claims: kid; details ours",
+        "key", expects: .text("a key of the issuer"), source: "security page, JWT Claims: kid; details ours",
         orFail: [.kidRequired, .kidUnknown],
         by: { facts in
             if case .unnamed = facts.keys { Refusal(.kidRequired) } else { Refusal(.kidUnknown) }
@@ -83,7 +83,7 @@ enum IMSKeyRules {
     }
 
     private static let signature = IMSRule(
-        "signature", expects: .text("RS256 by a key of the issuer"), source: "seed: verified server-side",
+        "signature", expects: .text("RS256 by a key of the issuer"), source: "security page: verified server-side",
         orFail: .signatureInvalid
     ) { facts, finding in
         guard let token = facts.token else { return nil }

@@ -4,7 +4,7 @@ import Tokens
 
 /// Where the keys of an issuer come from, as it was onboarded.
 struct IMSKeySource: Sendable, Hashable {
-    /// The ways to provide keys. Source: certificate and JWKS URL are documented (seed), the others ours.
+    /// The ways to provide keys. Source: certificate and JWKS URL are documented (security page), the others ours.
     enum Kind: String, Sendable, CaseIterable {
         case certificate = "pem-certificate"
         case publicKey = "pem-public-key"

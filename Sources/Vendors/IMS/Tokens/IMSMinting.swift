@@ -23,7 +23,7 @@ extension IMS {
 
     static let tokenKinds = [
         TokenKind(
-            name: "user", about: "stands for a user towards the backend", members: members,
+            name: "user", about: "identifies a user to the backend", members: members,
             defects: OwnDefect.allCases.map(\.rawValue))
     ]
 
@@ -59,7 +59,7 @@ extension IMS {
         guard let keys = try devKeys(of: name, in: state) else {
             let known = accounts.devIssuers.map(\.name).joined(separator: ", ")
             throw MintRefusal(
-                "the private key of issuer \(name) is not at hand; name another one with the member signed_by (\(known))"
+                "the private key of issuer \(name) is not known here; name another one with the member signed_by (\(known))"
             )
         }
         return keys.signing
@@ -77,7 +77,8 @@ extension IMS {
         var header: JSONObject = ["alg": "RS256", "typ": "JWT"]
         header["kid"] = (try reader.string("kid") ?? key.id).map(JSON.string)
         var claims: JSONObject = [
-            "iss": .string(record.issuer), "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"),
+            "iss": .string(record.issuer(at: setting.base)),
+            "sub": .string(subject ?? user?.enterpriseID ?? "EMP-0001"),
             "iat": JSON(now),
             "exp": JSON(expiry),
         ]
@@ -120,7 +121,9 @@ extension IMS {
     func secrets(in state: IMSState) -> SecretLedger { state.users.secrets }
 
     var samples: [SampleCredential] {
-        accounts.issuers.map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
+        // Whose iss is this server's own address has no fixed one.
+        accounts.issuers.filter { !$0.record.issuer.hasPrefix("{base}") }
+            .map { SampleCredential(label: "issuer \($0.record.name), iss", value: $0.record.issuer) }
             + accounts.users.compactMap { user in
                 user.enterpriseID.map {
                     SampleCredential(label: "user \(user.id) (\(user.state.rawValue)), sub", value: $0)
@@ -128,7 +131,7 @@ extension IMS {
             }
     }
 
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
         let minted = try mint(
             MintRequest(kind: "user"), in: TokenSetting(state: initialState, moment: moment, switches: .documented))
         return SampleRequest(

@@ -6,8 +6,8 @@ typealias IMSRule = TokenRule<IMSFacts>
 
 /// IMS's rules, in the order of its checks.
 ///
-/// Source: the rules are documented (seed) where they say so; the order is ours. Nothing about the values of claims is
-/// disclosed before the signature holds.
+/// Source: the rules are documented (security page) where they say so; the order is ours. Nothing about the values of
+/// claims is disclosed before the signature holds.
 extension IMS {
     static var rules: [RuleListing] {
         [
@@ -48,7 +48,7 @@ extension IMS {
     // MARK: Header
 
     private static let algorithm: IMSRule = {
-        let check = TokenCheck.algorithm(is: .rs256, source: "seed, JWT Claims: alg")
+        let check = TokenCheck.algorithm(is: .rs256, source: "security page, JWT Claims: alg")
         return IMSRule(check.name, expects: .algorithm(.rs256), source: check.source, orFail: .algNotAllowed) {
             facts, finding in
             guard let token = facts.compact else { return nil }
@@ -69,7 +69,8 @@ extension IMS {
     }
 
     private static let type = IMSRule(
-        "type", expects: .text("JWT"), source: "seed, JWT Claims: typ; case ours, and that an issuer may do without",
+        "type", expects: .text("JWT"),
+        source: "security page, JWT Claims: typ; case ours, and that an issuer may do without",
         orFail: .typNotAllowed
     ) { facts, finding in
         facts.compact?.type(is: "JWT", required: facts.issuer?.record.requiresType ?? true, &finding)
@@ -79,11 +80,13 @@ extension IMS {
 
     static func text(_ name: String) -> IMSRule {
         typed(
-            .claim(name, is: .nonEmptyString, source: "seed, JWT Claims: \(name)"), name, .claimMissing, .claimInvalid)
+            .claim(name, is: .nonEmptyString, source: "security page, JWT Claims: \(name)"), name, .claimMissing,
+            .claimInvalid)
     }
 
     private static let keyID = typed(
-        .headerMember("kid", is: .string, required: false, source: "seed, JWT Claims: kid"), "kid", nil, .claimInvalid)
+        .headerMember("kid", is: .string, required: false, source: "security page, JWT Claims: kid"), "kid", nil,
+        .claimInvalid)
 
     /// A check of a member; the answer names it. `null` counts as absent where a claim is required (ours).
     private static func typed(
@@ -101,7 +104,7 @@ extension IMS {
 
     private static let registration = IMSRule(
         "issuer-registered", expects: .text("the iss of a registered issuer, byte for byte"),
-        source: "seed, JWT Claims: iss", orFail: .issuerUnknown
+        source: "security page, JWT Claims: iss", orFail: .issuerUnknown
     ) { facts, finding in
         guard let token = facts.token else { return nil }
         guard let iss = token.issuer else { return .notJudged }

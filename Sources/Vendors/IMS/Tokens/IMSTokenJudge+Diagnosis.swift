@@ -15,7 +15,7 @@ extension IMSTokenJudge {
             return reason
         }
         let own = facts.issuer.map { ", not one of \($0.record.name)" } ?? ""
-        return facts.otherSigner.map { "The signature fits \($0.phrase)\(own)." }
+        return facts.otherSigner.map { "The signature matches \($0.phrase)\(own)." }
     }
 
     /// Why a token's `kid` names no key of the issuer, and why no newer keys are fetched.
@@ -24,7 +24,7 @@ extension IMSTokenJudge {
         let key =
             facts.isRefused
             ? nil : issuer.ring.keys.prefix(Self.mostOthers).first { isSigned(token, by: $0) }
-        let reason = key.map { "The signature fits the issuer's key\($0.id.map { " “\($0)”" } ?? " without kid")." }
+        let reason = key.map { "The signature matches the issuer's key\($0.id.map { " “\($0)”" } ?? " without kid")." }
         let pause =
             asking == .done
             ? nil : issuer.remote?.pause(at: moment, policy, setBy: "switch jwks-cooldown-seconds")
@@ -42,14 +42,15 @@ extension IMSTokenJudge {
             !validity.contains(moment.unixSeconds)
         {
             return
-                "The signature fits a certificate of \(name) that is \(validity.dates), so certificate_dates = reject "
+                "The signature matches a certificate of \(name) that is \(validity.dates), so certificate_dates = reject "
                 + "set it aside."
         }
         if issuer.ring.hasIDs, let id = token.keyID {
-            return "The signature fits the issuer's other key\(keys[place].id.map { " “\($0)”" } ?? " without kid"); "
+            return
+                "The signature matches the issuer's other key\(keys[place].id.map { " “\($0)”" } ?? " without kid"); "
                 + "the header's kid is “\(id)”."
         }
-        return "The signature fits key \(place + 1) of \(name); of keys without kid only the first "
+        return "The signature matches key \(place + 1) of \(name); of keys without kid only the first "
             + "\(IMSKeyRing.mostTried) are tried."
     }
 
@@ -90,7 +91,12 @@ extension IMSTokenJudge {
                 "Issuer \(near.record.name) is \(near.record.issuer): only capitals, blanks at the ends or a final / "
                 + "differ, and every byte counts."
         }
-        if let signer = signer(of: token) { return "The signature fits \(signer.phrase)." }
+        if let own = issuers.all.first(where: { $0.record.isElsewhere(iss) }) {
+            return
+                "Issuer \(own.record.name) is \(own.record.issuer(at: sandbox.publicBase.text)) here; --public-base says "
+                + "which address that is."
+        }
+        if let signer = signer(of: token) { return "The signature matches \(signer.phrase)." }
         let hint = Nearest.names(to: iss, among: issuers.all.map(\.record.issuer), count: 1).first
         return hint.map { "Did you mean “\($0)”?" }
             ?? "Registered are \(issuers.all.prefix(Self.mostOthers).map(\.record.name).joined(separator: ", "))."

@@ -13,10 +13,13 @@ final class IMSTokenJudge: Sendable {
     /// The changed keys of dev issuers.
     let devKeys: [String: IssuerKeys]
     let asking: Asking
+    let sandbox: SandboxIdentity
 
     init(
-        _ vendor: IMS, _ context: IMSAuthenticationContext, _ switches: IMSSwitches, at moment: Moment, asking: Asking
+        _ vendor: IMS, _ context: IMSAuthenticationContext, _ switches: IMSSwitches, at moment: Moment, asking: Asking,
+        in sandbox: SandboxIdentity
     ) {
+        self.sandbox = sandbox
         (issuers, devKeys) = (context.issuers, context.devKeys)
         (self.vendor, self.switches, self.moment, self.asking) = (vendor, switches, moment, asking)
         policy = vendor.keyFetchPolicy(switches)
@@ -38,7 +41,7 @@ final class IMSTokenJudge: Sendable {
     ) -> IMSFacts {
         var facts = IMSFacts(vendor, switches, at: moment, judge: self)
         (facts.token, facts.bearer) = (token, bearer)
-        facts.issuer = token?.issuer.flatMap(issuers.issuer)
+        facts.issuer = token?.issuer.flatMap { issuers.issuer($0, in: sandbox) }
         facts.isSignedBySecret = token.map { isSignedBySecret($0, facts.issuer) } ?? false
         var outcomes = RuleOutcomes()
         IMS.tokenRules.judgeFirst(&facts, &outcomes)
@@ -73,7 +76,8 @@ final class IMSTokenJudge: Sendable {
         case known(IMSFacts.Keys)
         case order(KeyRequirement)
 
-        static func unavailable(_ why: String, note: String = "The next attempt waits for the cool-down.") -> Search {
+        static func unavailable(_ why: String, note: String = "The next attempt must wait for the cool-down.") -> Search
+        {
             .known(.unavailable(why, note: note))
         }
     }
@@ -97,7 +101,7 @@ final class IMSTokenJudge: Sendable {
         _ remote: RemoteKeys, of issuer: IMSIssuer, for token: IMSToken, _ isRefused: Bool
     ) -> Search? {
         if let obstacle = issuer.keyURL?.obstacle(switches, named: vendor.accounts.namedHosts) {
-            return .unavailable(obstacle, note: "Nobody asks this URL, however long one waits.")
+            return .unavailable(obstacle, note: "This URL is never fetched, however long you wait.")
         }
         let keyID = issuer.ring.name(ofKeyFor: token)
         switch remote.need(naming: keyID, at: moment, policy) {

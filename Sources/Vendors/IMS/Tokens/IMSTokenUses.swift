@@ -28,7 +28,7 @@ struct IMSTokenUse: KeyedRecord, CodedRecord {
 
 /// Which token ids were used, by which device first, and until when that matters.
 ///
-/// Source: replay protection is the documented purpose of `jti` (seed); the modes and bounds are ours.
+/// Source: replay protection is the documented purpose of `jti` (security page); the modes and bounds are ours.
 struct IMSTokenUses: Sendable {
     /// ours: memory limits; beyond them the earliest uses are forgotten, so that their replays are accepted.
     private let capacity: Int

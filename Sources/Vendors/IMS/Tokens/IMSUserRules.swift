@@ -22,7 +22,7 @@ extension IMS {
 
     private static let tokenIDUnused = IMSRule(
         "token-id-unused", expects: .text("a jti of its own"),
-        source: "seed, JWT Claims: jti, replay protection; the modes ours", orFail: .tokenReplayed
+        source: "security page, JWT Claims: jti, replay protection; the modes ours", orFail: .tokenReplayed
     ) { facts, finding in
         guard let issuer = facts.issuer, let use = facts.tokenUse else { return nil }
         let isSingle = issuer.record.replay == .singleUse
@@ -50,13 +50,13 @@ extension IMS {
 
     private static let userKnown = IMSRule(
         "user-known", expects: .text("the enterprise id of a user of the issuer's tenant"),
-        source: "seed, JWT Claims: sub; switch unknown-user", orFail: .userUnknown
+        source: "security page, JWT Claims: sub; switch unknown-user", orFail: .userUnknown
     ) { facts, finding in
         guard let subject = facts.subject else { return nil }
         if let user = subject.user {
             finding?.expected = nil
             finding?.found = .text(IMSUser.id(user.number))
-            finding?.source = "seed, JWT Claims: sub"
+            finding?.source = "security page, JWT Claims: sub"
             return .passed
         }
         finding?.expected = .text("the enterprise id of a user of tenant \(subject.tenant)")

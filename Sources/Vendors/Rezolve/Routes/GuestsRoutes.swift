@@ -4,7 +4,8 @@ import JSON
 import Tokens
 import Wire
 
-/// Customers who shop without an account. Source: documented, wiki page Guest-Login; RUA's counterpart is observed, qa.
+/// Customers who shop without an account. Source: documented, wiki page Guest-Login; RUA's counterpart is observed, QA
+/// tests.
 extension Rezolve {
     /// Creates a guest; requires only an api key, and the body is optional.
     static func registerGuest(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
@@ -36,7 +37,7 @@ extension Rezolve {
     }
 
     private static func whyNoGuest(_ entity: String, _ partner: RezolvePartner) -> String {
-        "\(entity.shown) is no guest of partner \(partner.id); expected the entityId of one that was created"
+        "\(entity.shown) is not a guest of partner \(partner.id); expected the entityId of one that was created"
     }
 
     private static func createGuest(of partner: RezolvePartner, _ call: RezolveCall, _ state: inout State) -> RUAUser {

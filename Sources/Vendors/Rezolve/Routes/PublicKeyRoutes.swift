@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// The customer's key pair. Source: creating it at registration is documented (seed); the call is observed.
+/// The customer's key pair. Source: creating it at registration is documented (JWT page); the call is observed.
 extension Rezolve {
     /// Answers with the public half in PEM once the pair has been made.
     static func readPublicKey(_ call: inout RezolveCall, _ customer: inout RezolveCustomer) throws(Refused) -> Reply {

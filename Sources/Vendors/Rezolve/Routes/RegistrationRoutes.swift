@@ -2,7 +2,7 @@ import Emulation
 import JSON
 import Tokens
 
-/// Registration by a partner's server. Source: documented, seed, "Register a new Rezolve User".
+/// Registration by a partner's server. Source: documented, JWT page, "Register a new Rezolve User".
 extension Rezolve {
     /// Creates the customer that the registration JWT names, with its own key pair.
     ///
@@ -34,9 +34,9 @@ extension Rezolve {
         .json(["entity_id": .string(entityID), "partner_id": .string(partner.id)])
     }
 
-    /// Answers the renewal of the seed's iOS sample, which names device and customer in its body without any proof.
+    /// Answers the renewal of the JWT page's iOS sample, which names device and customer in its body without any proof.
     ///
-    /// Source: the shape is documented (seed); answering it at all is ours, and off by default.
+    /// Source: the shape is documented (JWT page); answering it at all is ours, and off by default.
     private static func renewLikeSample(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         // Any other request without an api key is refused for that, whether or not its body is well-formed.
         let body = try? JSON.parse(call.request.body)

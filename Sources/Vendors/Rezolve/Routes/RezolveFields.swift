@@ -19,7 +19,7 @@ extension Rezolve: FieldDialect {
             ], because: problems.reason)
     }
 
-    /// The list of complaints in the staging servers' wording. Source: observed, qa.
+    /// The list of complaints in the staging servers' wording. Source: observed, QA tests.
     private static func validation(of problems: [FieldProblem], _ missing: [String]) -> String {
         var items: [String] = []
         if !missing.isEmpty {

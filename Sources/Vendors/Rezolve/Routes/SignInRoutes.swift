@@ -5,7 +5,7 @@ import Tokens
 import Wire
 
 /// RUA's users and sessions. Source: observed, sample apps and vendor QA tests; renewing the token by a `ping` is
-/// documented (seed).
+/// documented (JWT page).
 extension Rezolve {
     /// The code of every confirmation mail. Source: observed on the vendor's staging server.
     private static let confirmationCode = "000000"
@@ -114,7 +114,7 @@ extension Rezolve {
         return .json([:])
     }
 
-    /// Ends the session of the token's device; core accepts its tokens until they expire (documented idea, seed).
+    /// Ends the session of the token's device; core accepts its tokens until they expire (documented idea, JWT page).
     static func logOut(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {
         var user = try call.sessionUser(in: state)
         user.logOut(on: try call.session(in: state).device)
@@ -146,9 +146,9 @@ private struct UserDraft {
 // MARK: - Sessions
 
 extension Rezolve {
-    /// The advised maximum. Source: seed, "30 minutes or less".
+    /// The advised maximum. Source: JWT page, "30 minutes or less".
     static let sessionLifetime = Duration.seconds(1800)
-    /// A token that is already expired. Source: logging out this way is the seed's idea; the length is ours.
+    /// A token that is already expired. Source: logging out this way is the JWT page's idea; the length is ours.
     static let logoutLifetime = Duration.seconds(-60)
 
     /// Answers with the user and, in `Authorization`, the token of a new session.

@@ -1,8 +1,8 @@
 import Emulation
 import JSON
 
-/// Changing the details of an RUA user. Source: the possibility is documented (seed, `onUserDetailsUpdateSuccess` gets
-/// the user); path and members are ours.
+/// Changing the details of an RUA user. Source: the possibility is documented (JWT page, `onUserDetailsUpdateSuccess`
+/// gets the user); path and members are ours.
 extension Rezolve {
     /// Changes the members that were sent; the username stays, and so does the profile at core (ours).
     static func changeDetails(_ call: inout RezolveCall, _ state: inout State) throws(Refused) -> Reply {

@@ -63,7 +63,7 @@ struct RUAUser: Sendable {
         loggedOutDevices.append(device)
     }
 
-    /// The user as RUA answers it. Source: observed, qa; `ios` needs `id`, `username`, `email`, `sdkEntity` and
+    /// The user as RUA answers it. Source: observed, QA tests; `ios` needs `id`, `username`, `email`, `sdkEntity` and
     /// `sdkPartner` to decode it.
     var json: JSON {
         [

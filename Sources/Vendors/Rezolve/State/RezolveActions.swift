@@ -13,7 +13,8 @@ extension Rezolve {
                 ActionMember("email", "email address of the profile; none"),
             ], body: registerCustomer),
         VendorAction(
-            "remove-customer", about: "Removes a customer with all records, so that tokens name nobody any more.",
+            "remove-customer",
+            about: "Removes a customer with all records, so that their tokens no longer name anybody.",
             members: [ActionMember("entity", "entity id of the customer", isRequired: true)], body: removeCustomer),
         VendorAction(
             "log-out", about: "Ends the session of a RUA user on a device, as a support desk could.",

@@ -100,7 +100,7 @@ extension RezolveCustomer: CodedRecord {
                 ? nil : "card \(card.id) has the unknown address \(card.addressID)"
         }
         coder.check(
-            !entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” can be no entity id")
+            !entityID.isEmpty && entityID != RezolveToken.noEntity, or: "“\(entityID)” cannot be an entity id")
         coder.check(
             [phones.map(\.id), addresses.map(\.id), cards.map(\.id)].allSatisfy {
                 Set($0.map { ExactText($0) }).count == $0.count
@@ -116,7 +116,7 @@ extension RezolveCustomer: CodedRecord {
                 do throws(KeyError) {
                     return DeferredKeyPair(try SigningKey.pem(String(decoding: file.bytes, as: UTF8.self)))
                 } catch {
-                    throw FixtureProblem(file: file.path, message: "is no private key in PEM: \(error)")
+                    throw FixtureProblem(file: file.path, message: "is not a private key in PEM: \(error)")
                 }
             }
             hasKeyFile = keyPair.made != nil
@@ -148,7 +148,7 @@ extension DeferredKeyPair {
         do throws(KeyError) {
             return DeferredKeyPair(try SigningKey.pem(text))
         } catch {
-            throw node.problem("is no private key in PEM: \(error)")
+            throw node.problem("is not a private key in PEM: \(error)")
         }
     }
 }

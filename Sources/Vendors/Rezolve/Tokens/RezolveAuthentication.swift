@@ -4,7 +4,7 @@ import JSON
 import Tokens
 
 extension HTTPField.Name {
-    /// The partner's api key. Source: seed for registration, qa for the rest.
+    /// The partner's api key. Source: JWT page for registration, QA tests for the rest.
     static let partnerAPIKey = Self("x-rezolve-partner-apikey") ?? .authorization
     /// The device id. Source: docs, change log.
     static let deviceID = Self("x-rezolve-device-id") ?? .authorization
@@ -47,7 +47,7 @@ extension Rezolve {
         facts.token = bearer.bytes.map { recentTokens.reading(of: $0, RezolveToken.init(bytes:)) }
     }
 
-    /// The seed's iOS sample renews its token with device data and no credential at all.
+    /// The JWT page's iOS sample renews its token with device data and no credential at all.
     private func isSampleRenewal(_ arrival: RezolveArrival) -> Bool {
         arrival.switches.iosSampleRenewal == .on && arrival.route.id == "register"
             && arrival.request.fields.count(of: .partnerAPIKey) == 0

@@ -53,7 +53,7 @@ struct RezolveFacts: RuleFacts {
     var signer: RezolvePartner?
     /// Whether the call registers a customer.
     var isRegistration = false
-    /// Whether this is the renewal of the seed's iOS sample, which has no credential.
+    /// Whether this is the renewal of the JWT page's iOS sample, which has no credential.
     var isSampleRenewal = false
 
     /// The customer that the token names.

@@ -3,7 +3,7 @@ import JSON
 import Tokens
 
 extension TokenDraft {
-    /// A login JWT. Source: seed, "Logging in a User"; the member order is that of its samples.
+    /// A login JWT. Source: JWT page, "Logging in a User"; the member order is that of its samples.
     static func login(entityID: String, partnerEntityID: String, deviceID: String, expiry: Moment) -> TokenDraft {
         TokenDraft(
             header: ["auth": "v2", "alg": "HS512", "typ": "JWT"],
@@ -13,7 +13,7 @@ extension TokenDraft {
             ])
     }
 
-    /// A registration JWT. Source: seed, "Create the Registration JWT".
+    /// A registration JWT. Source: JWT page, "Create the Registration JWT".
     static func registration(partnerEntityID: String, expiry: Moment) -> TokenDraft {
         TokenDraft(
             header: ["alg": "HS512", "typ": "JWT"],
@@ -43,7 +43,7 @@ extension Rezolve {
         TokenKind(
             name: "login", about: "opens a customer's session", members: members, defects: ownDefects + loginDefects),
         TokenKind(
-            name: "logout", about: "a login token that is over already, with which the app is logged out",
+            name: "logout", about: "a login token that has already expired, which logs the app out",
             members: members, defects: ownDefects + loginDefects),
     ]
 
@@ -146,7 +146,7 @@ extension Rezolve {
             } + [SampleCredential(label: "device id", value: accounts.sampleDeviceID)]
     }
 
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
         let partner = try signer(nil)
         // A new user each time, so that the command works again after a restart.
         let order = MintRequest(

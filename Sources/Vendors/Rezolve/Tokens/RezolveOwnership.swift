@@ -4,8 +4,8 @@ import Tokens
 
 /// Whose token it is, whose path, and which device.
 ///
-/// Source: "token belongs to another user" and the device check are documented (seed); treating an unknown customer as
-/// another user, and the order, are ours.
+/// Source: "token belongs to another user" and the device check are documented (JWT page); treating an unknown customer
+/// as another user, and the order, are ours.
 extension Rezolve {
     static let ownershipRules = RuleList([
         RezolveRule(

@@ -5,7 +5,7 @@ typealias RezolveRule = TokenRule<RezolveFacts>
 
 /// Rezolve's rules, in the order of its checks.
 ///
-/// Source: algorithm, members and signature are documented (seed, "Create the Registration JWT" and "Logging in a
+/// Source: algorithm, members and signature are documented (JWT page, "Create the Registration JWT" and "Logging in a
 /// User"), as is each failure; the order is ours, as is treating a malformed token like one with a wrong signature.
 extension Rezolve {
     /// Core: api key and token, as far as they can be judged without the state.
@@ -260,7 +260,7 @@ extension Rezolve {
         return .failed
     }
 
-    /// A customer registered at core has no user here, yet the seed's flow renews by a ping.
+    /// A customer registered at core has no user here, yet the JWT page's flow renews by a ping.
     private static let sessionUser = RezolveRule(
         "rua-user", expects: .text("a customer with a user at RUA"), source: "ours", .ours, orFail: .ruaTokenInvalid
     ) { facts, finding in
@@ -273,7 +273,7 @@ extension Rezolve {
         return facts.session == nil && !facts.isRenewal ? .failed : .passed
     }
 
-    /// A renewal after a logout answers with an expired token: that is how the seed logs a customer out.
+    /// A renewal after a logout answers with an expired token: that is how the JWT page logs a customer out.
     private static let sessionOpen = RezolveRule(
         "session-open", expects: .text("a session that was not logged out"),
         source: "JWT page; switch ping-after-logout", orFail: .ruaTokenInvalid

@@ -10,7 +10,7 @@ final class RezolveToken: Sendable {
         case login
     }
 
-    /// The entity id of a customer who is not registered yet. Source: seed, JWT Payload.
+    /// The entity id of a customer who is not registered yet. Source: JWT page, JWT Payload.
     static let noEntity = ":NONE:"
 
     let compact: CompactToken

@@ -1,0 +1,157 @@
+import Emulation
+import JSON
+import Wire
+
+/// Direct authentication: an app signs its user in without a browser. Source: guide:configure-direct-auth-grants, api.
+extension Okta {
+    /// Begins a sign-in out of band.
+    static func authenticatePrimary(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let server = try server(call)
+        let client = try call.client(using: .oob)
+        let parameters = call.credentials.parameters
+        let hint = try loginHint(parameters)
+        // The older address has no such parameter (observed, kotlin).
+        if !call.request.path.hasSuffix("/oob-authenticate") { try checkChallengeHint(parameters) }
+        let channel = try channel(parameters)
+        let user = try user(hint, in: state)
+        let factor = try factor(channel.factor, of: user.id, in: state)
+        let authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user.id)
+        let challenge = state.challenge(factor, over: channel, authorization, for: nil, call)
+        return .json(.object(challenge.answer(call.switches)))
+    }
+
+    /// Begins the second factor of a sign-in.
+    static func challengeSecondFactor(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let request = OktaTokenRequest(
+            server: try server(call), client: try call.client(), parameters: call.credentials.parameters)
+        let parameters = request.parameters
+        if let scope = parameters["scope"] {
+            throw Refusal(
+                .directScopeHere, because: "found scope \(scope); expected none, as the first request named it")
+        }
+        let token = try mfaToken(try parameters.required("mfa_token"), request, in: state, at: call.moment)
+        let type = try challengeType(request, token, in: state)
+        var answer: JSONObject = ["challenge_type": .string(type.rawValue)]
+        if type == .mfaOOB {
+            let channel = try channel(parameters)
+            let factor = try secondFactor(channel.factor, token, in: state)
+            let challenge = state.challenge(factor, over: channel, token.authorization, for: token.id, call)
+            for member in challenge.answer(call.switches) { answer.append(member.name, member.value) }
+        } else {
+            _ = try secondFactor(.totp, token, in: state)
+        }
+        return .json(.object(answer))
+    }
+
+    /// Refuses the flow of embedded sign-in widgets, which is not emulated.
+    static func refuseInteraction(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        _ = try server(call)
+        throw Refusal(
+            .interactNotEnabled,
+            because: "found a request of the Interaction Code flow, which is not emulated; expected one of the flows "
+                + "that discovery names")
+    }
+
+    /// The kind of challenge to begin: out of band if a channel is named, else the first one that the client takes and
+    /// the user has a factor for.
+    private static func challengeType(
+        _ request: OktaTokenRequest, _ token: OktaMFAToken, in state: State
+    ) throws(Refused) -> OktaGrantType {
+        let own = request.client.secondGrants
+        var types = own
+        if let text = request.parameters["challenge_types_supported"] {
+            types = request.parameters.words("challenge_types_supported").compactMap { word in
+                own.first { $0.rawValue.hasSameBytes(as: word) }
+            }
+            guard !types.isEmpty else {
+                let expected = own.isEmpty ? "none, as the client has no second grant" : own.names
+                throw Refusal(
+                    .directChallengeType, ["value": .string(text)],
+                    because: "found challenge_types_supported \(text); expected \(expected)")
+            }
+        }
+        guard !types.isEmpty else {
+            throw Refusal(
+                .directChallengeType, ["value": .string(OktaGrantType.mfaOTP.rawValue)],
+                because: "found client \(request.client.id) without a second grant; expected one with "
+                    + [.mfaOTP, .mfaOOB].names)
+        }
+        if types.contains(.mfaOOB), request.parameters["channel_hint"] != nil { return .mfaOOB }
+        return types.first { state.offers($0, to: token.authorization) } ?? types[0]
+    }
+
+    private static func loginHint(_ parameters: OktaParameters) throws(Refused) -> String {
+        guard let hint = parameters["login_hint"] else {
+            throw Refusal(.directHintMissing, because: "found no login_hint; expected a user's id or login")
+        }
+        return hint
+    }
+
+    private static func checkChallengeHint(_ parameters: OktaParameters) throws(Refused) {
+        let (hint, known) = (try parameters.required("challenge_hint"), OktaGrantType.oob.rawValue)
+        guard hint.hasSameBytes(as: known) else {
+            throw Refusal(
+                .directChallengeHint, ["value": .string(hint)],
+                because: "found challenge_hint \(hint); expected \(known)")
+        }
+    }
+
+    private static func channel(_ parameters: OktaParameters) throws(Refused) -> OktaChannel {
+        let hint = try parameters.required("channel_hint")
+        guard let channel = OktaChannel.allCases.first(where: { $0.rawValue.hasSameBytes(as: hint) }) else {
+            let known = OktaChannel.allCases.map(\.rawValue).joined(separator: " or ")
+            throw Refusal(
+                .directChannel, ["value": .string(hint)], because: "found channel_hint \(hint); expected \(known)")
+        }
+        return channel
+    }
+
+    /// The user that `login_hint` names.
+    static func user(hinted parameters: OktaParameters, in state: State) throws(Refused) -> OktaUser {
+        try user(try loginHint(parameters), in: state)
+    }
+
+    private static func user(_ hint: String, in state: State) throws(Refused) -> OktaUser {
+        guard let user = state.user(hint) else {
+            throw Refusal(.directUserUnknown, because: "found login_hint \(hint); expected a user's id or login")
+        }
+        guard user.isActive else {
+            throw Refusal(
+                .directUserUnknown, because: "found \(user.login), who is \(user.status.rawValue); expected ACTIVE")
+        }
+        return user
+    }
+}
+
+extension OktaState {
+    /// Sends a user a challenge. Nothing leaves the server: a test answers for the user, by the action `answer-push` or
+    /// with the code that the action `factor-code` tells.
+    fileprivate mutating func challenge(
+        _ factor: OktaFactor, over channel: OktaChannel, _ authorization: OktaAuthorization, for mfaToken: String?,
+        _ call: OktaCall
+    ) -> OktaOOBChallenge {
+        var challenge = OktaOOBChallenge(
+            id: "ft" + call.identifiers.oktaID(ofLength: 32), authorization: authorization, factorID: factor.id,
+            channel: channel, mfaToken: mfaToken, expires: call.moment + OktaOOBChallenge.lifetime)
+        switch channel {
+        case .push:
+            challenge.transactionID = self.challenge(factor, at: call.moment).id
+            challenge.number = factor.numberChallenge
+        case .sms, .voice: sendCode(to: factor, call.identifiers)
+        }
+        oobChallenges.add(challenge, within: Self.shortBound)
+        return challenge
+    }
+}
+
+extension OktaOOBChallenge {
+    /// What the app is told. Source: guide:configure-direct-auth-grants, api; the members of `transfer`: kotlin.
+    fileprivate func answer(_ switches: OktaSwitches) -> JSONObject {
+        var answer: JSONObject = ["oob_code": .string(id), "expires_in": JSON(Int(Self.lifetime.inSeconds))]
+        if channel == .push || switches.oobInterval == .always { answer.append("interval", JSON(Self.interval)) }
+        answer.append("channel", .string(channel.rawValue))
+        answer.append("binding_method", .string(bindingMethod))
+        if let number { answer.append("binding_code", .string(number)) }
+        return answer
+    }
+}

@@ -1,0 +1,109 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+/// The documents with which clients find a server's endpoints and keys.
+extension Okta {
+    /// The server that the path names; the org server's paths name none.
+    ///
+    /// - Throws: ``OktaFailure/asNotFound`` for an unknown id.
+    static func server(_ call: OktaCall) throws(Refused) -> OktaServer {
+        let id = call.parameters["server"]
+        let accounts = call.vendor.accounts
+        guard !id.isEmpty else {
+            // Its presence is checked when the fixtures are read.
+            if let org = accounts.server(OktaServer.orgID) { return org }
+            throw Refusal(.asNotFound, ["id": .string(OktaServer.orgID)])
+        }
+        if let server = accounts.server(id), !server.isOrg { return server }
+        let known = accounts.servers.filter { !$0.isOrg }.map(\.id)
+        throw Refusal(
+            .asNotFound, ["id": .string(id)],
+            because: "no authorization server is called \(id); expected \(known.joined(separator: " or "))")
+    }
+
+    /// Answers with a server's discovery document. The query `client_id` is accepted and unread (ref).
+    static func describeServer(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let server = try server(call)
+        noteAddress(&call)
+        let lacking: Set<String> =
+            call.route.id == "discovery.oauth" ? ["userinfo_endpoint", "id_token_signing_alg_values_supported"] : []
+        let document = OktaDiscovery(server, at: call.arrival.base, call.switches).document
+        return .json(.object(JSONObject(document.filter { !lacking.contains($0.name) }.map { ($0.name, $0.value) })))
+    }
+
+    /// Says so when an app asks at an address that the document does not name; ours, as the real issuer has only one.
+    private static func noteAddress(_ call: inout OktaCall) {
+        let base = call.arrival.base
+        guard let asked = call.request.authority, let own = OktaRedirectTarget(base)?.origin,
+            let scheme = own.firstRange(of: "://")?.upperBound, !own[scheme...].hasSameBytes(as: asked.lowercased())
+        else { return }
+        let other = own[..<scheme] + asked
+        call.findings.note(
+            Finding(
+                "public-base", .noted, expected: .text(own), found: .text(String(other)),
+                note:
+                    "The document and all tokens name \(base), so an app that asks at \(other) refuses them. Let the app "
+                    + "ask at \(base), or start the server with --public-base \(other).",
+                source: "ours"))
+    }
+
+    /// Answers with a server's public keys: exactly six members each, since another type stops a documented client.
+    static func publishKeys(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        let server = try server(call)
+        let known: IssuerKeys?
+        do throws(MintRefusal) {
+            known = try call.vendor.keys(of: server.id, in: state)
+        } catch {
+            throw Refusal(.internalError, because: error.description)
+        }
+        guard var keys = known else { throw Refusal(.asNotFound, ["id": .string(server.id)]) }
+        let isServed = keys.fetch() != nil
+        state.changedKeys[server.id] = keys
+        guard isServed else {
+            throw Refusal(
+                .internalError,
+                because: "the drill break has these keys answer 500; expected the drill repair before they are read")
+        }
+        let entries = keys.published.compactMap { OktaPublishedKey($0.key, call.switches)?.json }
+        var response = Response.json(["keys": .array(entries)])
+        response.fields[.cacheControl] = call.switches.keysCacheControl.fieldValue
+        return .respond(response)
+    }
+}
+
+extension OktaSwitches.KeysCacheControl {
+    /// Source: ref; the short one is from the page on key rotation.
+    fileprivate var fieldValue: String {
+        switch self {
+        case .long: "max-age=3832304, must-revalidate"
+        case .short: "max-age=60, must-revalidate"
+        case .none: "no-cache, no-store"
+        }
+    }
+}
+
+/// A public key as Okta publishes it.
+private struct OktaPublishedKey {
+    let json: JSON
+
+    init?(_ key: SigningKey, _ switches: OktaSwitches) {
+        guard let jwk = key.publicJWK(algorithm: .rs256)?.object else { return nil }
+        var members: JSONObject = [
+            "alg": "RS256", "e": jwk["e"] ?? .null, "n": jwk["n"] ?? .null, "kid": JSON(key.id), "kty": "RSA",
+            "use": "sig",
+        ]
+        if switches.modulusLeadingZero == .on, let text = jwk["n"]?.string,
+            let modulus = try? Base64URL.decode(text.utf8)
+        {
+            members["n"] = .string(Base64URL.encode([0] + modulus))
+        }
+        if switches.keysExtraMembers == .on {
+            members["x5c"] = .array([])
+            members["key_ops"] = .array(["verify"])
+        }
+        json = .object(members)
+    }
+}

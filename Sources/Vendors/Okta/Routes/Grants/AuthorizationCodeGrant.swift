@@ -1,0 +1,89 @@
+import Emulation
+import JSON
+import Tokens
+
+/// The grant `authorization_code`, with PKCE (RFC 7636).
+extension Okta {
+    static func redeemCode(
+        _ call: inout OktaCall, _ state: inout State, _ request: OktaTokenRequest
+    ) throws(Refused) -> Reply {
+        let text = try request.parameters.required("code")
+        let redirectURI = try request.parameters.required("redirect_uri")
+        guard let code = state.codes[text] else {
+            throw Refusal(.codeInvalid, because: "found a code that is unknown here; expected one of this sandbox")
+        }
+        try check(code.authorization, request)
+        if let grant = code.grant {
+            // Somebody else may have had the code, so what it gave ends (RFC 6749 section 4.1.2).
+            state.revoke(grant: grant)
+            if let grant = state.grants[grant] { state.endDeviceSession(of: grant) }
+            throw Refusal(
+                .codeInvalid, because: "found a code that was used; expected one use. All tokens from it were revoked")
+        }
+        guard call.moment < code.issued + OktaCode.lifetime else {
+            let age = call.moment.wholeSeconds - code.issued.wholeSeconds
+            throw Refusal(.codeInvalid, because: "the code is \(age) s old; expected less than 300 s")
+        }
+        guard code.redirectURI.hasSameBytes(as: redirectURI) else {
+            throw Refusal(
+                .redirectURIMismatch,
+                because: "redirect-uri: found \(redirectURI); expected \(code.redirectURI), as at authorize")
+        }
+        try checkVerifier(of: code, request.parameters["code_verifier"])
+        try requireActive(code.authorization, in: state, orFail: .codeInvalid)
+        var authorization = code.authorization
+        let secret = OktaDeviceSecret(for: &authorization, call.identifiers, at: call.moment)
+        let members: JSONObject = secret.map { ["device_secret": .string($0.id)] } ?? [:]
+        return try grantTokens(authorization, &call, &state, request, adding: members) { grant, state in
+            state.codes.change(code.key) { $0.grant = grant.number }
+            if let secret { state.add(secret, of: grant) }
+        }
+    }
+
+    /// Whether a code belongs to the client and the server.
+    private static func check(_ authorization: OktaAuthorization, _ request: OktaTokenRequest) throws(Refused) {
+        guard authorization.clientID.hasSameBytes(as: request.client.id) else {
+            throw Refusal(
+                .codeOtherClient,
+                because: "found client \(request.client.id); expected \(authorization.clientID), as at authorize")
+        }
+        guard authorization.serverID.hasSameBytes(as: request.server.id) else {
+            throw Refusal(
+                .codeOtherServer,
+                because: "found server \(request.server.id); expected \(authorization.serverID), as at authorize")
+        }
+    }
+
+    /// Source: RFC 7636 section 4.6; a verifier without a challenge: RFC 9700 section 4.8.2.
+    private static func checkVerifier(of code: OktaCode, _ verifier: String?) throws(Refused) {
+        switch (code.challenge, verifier) {
+        case (nil, nil): return
+        case (nil, _?):
+            throw Refusal(
+                .pkceNotBegun, because: "found a code_verifier; expected none, as authorize got no code_challenge")
+        case (_?, nil):
+            throw Refusal(
+                .pkceVerifierMissing, because: "found no code_verifier; expected the one behind code_challenge")
+        case (let challenge?, let verifier?):
+            let found = Base64URL.encode(Digest.sha256(Array(verifier.utf8)))
+            guard found.hasSameBytes(as: challenge) else {
+                throw Refusal(
+                    .pkceFailed,
+                    because: "found a code_verifier with the challenge \(found); expected \(challenge), as at authorize"
+                )
+            }
+        }
+    }
+
+    /// Whether the user of an authorization can still get tokens; services and guests can.
+    static func requireActive(
+        _ authorization: OktaAuthorization, in state: State, orFail failure: OktaFailure
+    ) throws(Refused) {
+        guard let id = authorization.userID else { return }
+        let status = state.users[id]?.status
+        guard status == .active else {
+            let found = status.map { "a user who is \($0.rawValue)" } ?? "a user who was removed"
+            throw Refusal(failure, because: "found \(found), \(id); expected ACTIVE")
+        }
+    }
+}

@@ -1,0 +1,172 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// The sign-in page (all ours).
+extension Okta {
+    /// Shows the page of a sign-in; while a device is asked, it goes on as soon as that has answered.
+    static func showSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        guard let id = call.credentials.parameters["tx"] else {
+            // Where a logout without an address of the client ends.
+            return .respond(done(OktaDonePage(title: "Sign In", text: "Begin in your app; it leads here."), call))
+        }
+        let signIn = try state.openSignIn(id, at: call.moment)
+        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts) else { throw gone(signIn) }
+        // Only the browser that was shown the page may finish what it began.
+        guard OktaPageSeal.isKnown(to: call.request), let approved = signIn.approved(in: state, at: call.moment) else {
+            return .respond(page(of: signIn, call, state))
+        }
+        return try finishing(signIn, &state) { (state) throws(Refused) in
+            try proceed(approved, policy, &call, &state)
+        }
+    }
+
+    /// Takes what the user decided on the page.
+    static func submitSignIn(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        try requireForm(call)
+        let parameters = call.credentials.parameters
+        var signIn = try state.openSignIn(parameters["tx"], at: call.moment)
+        try OktaPageSeal.check(parameters, of: call)
+        guard let policy = OktaSignInPolicy(signIn, call.vendor.accounts) else { throw gone(signIn) }
+        let refusal: Refused?
+        switch policy.step(of: signIn, in: state) {
+        case .credentials: refusal = try takeCredentials(&signIn, call, state)
+        case .secondFactor: refusal = try takeFactor(&signIn, policy, call, &state)
+        case .consent: refusal = takeConsent(&signIn, policy, parameters, state)
+        case .nothing: refusal = nil
+        }
+        if let refusal { return try end(signIn, by: refusal, call, &state) }
+        return try finishing(signIn, &state) { (state) throws(Refused) in
+            try proceed(signIn, policy, &call, &state)
+        }
+    }
+
+    /// The stylesheet of all pages.
+    static func style(_ call: inout OktaCall, _ state: inout State) throws(Refused) -> Reply {
+        .respond(OktaPageStyle.response)
+    }
+
+    /// A page of a sign-in, sealed for the browser that asked for it.
+    static func page(of signIn: OktaSignIn, _ call: OktaCall, _ state: State) -> Response {
+        let view = OktaSignInView(
+            vendor: call.vendor, base: call.arrival.base, seal: OktaPageSeal(call.request, call.identifiers),
+            moment: call.moment)
+        return view.response(to: call.request, of: signIn, in: state)
+    }
+
+    private static func gone(_ signIn: OktaSignIn) -> Refused {
+        Refusal(
+            .loginUnknown,
+            because:
+                "the fixtures have no client \(signIn.request.clientID) or no server \(signIn.request.serverID) any more"
+        )
+    }
+
+    /// Tells the app or device that the user refused.
+    private static func end(
+        _ signIn: OktaSignIn, by refusal: Refused, _ call: OktaCall, _ state: inout State
+    ) throws(Refused) -> Reply {
+        state.finish(signIn)
+        guard let code = signIn.deviceCode else { throw refusal }
+        if let device = state.deviceGrants[code] { state.answer(device, device.authorization, approves: false) }
+        return .respond(done(.deviceNotActivated, call))
+    }
+}
+
+// MARK: - Who signs in
+
+extension Okta {
+    /// - Returns: what the client is told when the user refuses.
+    private static func takeCredentials(
+        _ signIn: inout OktaSignIn, _ call: OktaCall, _ state: State
+    ) throws(Refused) -> Refused? {
+        let parameters = call.credentials.parameters
+        if parameters["action"] == "refuse" { return try chosenRefusal(parameters["error"]) }
+        signIn.idClaims = try claims("id_claims", parameters)
+        signIn.accessClaims = try claims("access_claims", parameters)
+        signIn.authentication = try authentication(parameters, at: call.moment, state)
+        return nil
+    }
+
+    private static func chosenRefusal(_ error: String?) throws(Refused) -> Refused {
+        let failures: [String: OktaFailure] = [
+            "access_denied": .accessDenied, "login_required": .loginRequired, "server_error": .serverError,
+            "temporarily_unavailable": .temporarilyUnavailable,
+        ]
+        let name = error ?? "access_denied"
+        guard let failure = failures[name] else {
+            throw Refusal(
+                .bodyInvalid, ["member": "error"],
+                because: "error is \(name); expected \(OktaSignInPage.errors.joined(separator: " or "))")
+        }
+        return Refusal(failure, because: "the user chose \(name) on the sign-in page; expected a sign-in")
+    }
+
+    /// Claims that the user typed.
+    private static func claims(_ name: String, _ parameters: OktaParameters) throws(Refused) -> JSON? {
+        guard let text = parameters[name] else { return nil }
+        func refusal(_ found: String) -> Refused {
+            Refusal(.loginClaimsInvalid, because: "\(name) \(found); expected a JSON object of at most 8 KiB")
+        }
+        guard text.utf8.count <= OktaSignIn.longestClaims else { throw refusal("has \(text.utf8.count) bytes") }
+        let value: JSON
+        do throws(JSONError) {
+            value = try JSON.parse(Array(text.utf8))
+        } catch {
+            throw refusal("is not JSON: \(error)")
+        }
+        guard let object = value.object else { throw refusal("is a JSON \(value.typeName)") }
+        guard !object.repeatsName else { throw refusal("has a member twice") }
+        return value
+    }
+
+    /// A user by button, a guest by subject, or a user by password.
+    private static func authentication(
+        _ parameters: OktaParameters, at moment: Moment, _ state: State
+    ) throws(Refused) -> OktaAuthentication {
+        if parameters["user"] == nil, let guest = parameters["subject"] {
+            guard guest.utf8.count <= 255 else {
+                throw Refusal(.loginWrong, because: "subject has \(guest.utf8.count) bytes; expected at most 255")
+            }
+            return OktaAuthentication(guest: guest, moment: moment, methods: ["pwd"])
+        }
+        let name = parameters["user"] ?? parameters["username"] ?? ""
+        guard let user = state.user(name) else {
+            throw Refusal(.loginWrong, because: "found no user with the login \(name); expected one, or a subject")
+        }
+        if parameters["user"] == nil, user.password?.hasSameBytes(as: parameters["password"] ?? "") != true {
+            throw Refusal(.loginWrong, because: "the password is not that of \(user.login); expected the user's own")
+        }
+        guard user.isActive else {
+            throw Refusal(.loginWrong, because: "\(user.login) is \(user.status.rawValue); expected ACTIVE")
+        }
+        return OktaAuthentication(userID: user.id, moment: moment, methods: ["pwd"])
+    }
+}
+
+// MARK: - What the user allows
+
+extension Okta {
+    private static func takeConsent(
+        _ signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ parameters: OktaParameters, _ state: State
+    ) -> Refused? {
+        guard let authentication = signIn.authentication else { return nil }
+        switch parameters["action"] {
+        case "allow"?:
+            let ticked = parameters.items.filter { $0.name == "scope" }.map { ExactText($0.value) }
+            let asked = policy.scopesToConsent(authentication, in: state)
+            // A browser leaves a fixed box out of the form.
+            let allowed = asked.filter { $0.consent == .required || ticked.contains(ExactText($0.name)) }.map(\.name)
+            signIn.request.scopes.removeAll { name in asked.contains { $0.name == name } && !allowed.contains(name) }
+            guard signIn.request.scopes.isEmpty else {
+                signIn.allowedScopes = allowed
+                return nil
+            }
+            return Refusal(.accessDenied, because: "the user allowed no scope; expected one or more")
+        case "deny"?: return Refusal(.accessDenied, because: "the user did not consent; expected Allow Access")
+        // The page comes again.
+        case .some, nil: return nil
+        }
+    }
+}

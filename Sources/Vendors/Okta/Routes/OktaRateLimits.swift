@@ -1,0 +1,66 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+import Wire
+
+extension HTTPField.Name {
+    static let rateLimit = Self("X-Rate-Limit-Limit") ?? .eTag
+    static let rateRemaining = Self("X-Rate-Limit-Remaining") ?? .eTag
+    static let rateReset = Self("X-Rate-Limit-Reset") ?? .eTag
+}
+
+/// Rate limits: counts in header fields of all answers but discovery and keys, which have no limit.
+///
+/// Source: docs, rate limits; the window of a minute and its quota are ours, by client and route.
+extension Okta {
+    /// Counts a request, and refuses it if the switch says so and the quota is used up.
+    func countRequest(_ call: inout OktaCall, _ state: inout OktaState) {
+        guard call.switches.rateLimit != .off, Self.hasRateLimit(call.route) else { return }
+        let key = OktaRateWindow.Key(client: ExactText(clientID(of: call)), route: ExactText(call.route.id))
+        let window = state.count(key, at: call.moment)
+        let quota = call.switches.rateLimitQuota
+        call.answerFields.append(HTTPField(name: .rateLimit, value: String(quota)))
+        call.answerFields.append(HTTPField(name: .rateRemaining, value: String(max(0, quota - window.count))))
+        call.answerFields.append(HTTPField(name: .rateReset, value: String(window.ends.wholeSeconds)))
+        guard call.switches.rateLimit == .enforce else { return }
+        refuse(&call, window, beyond: quota)
+    }
+
+    /// The limit stands before every other check, also those that were already made.
+    private func refuse(_ call: inout OktaCall, _ window: OktaRateWindow, beyond quota: Int) {
+        var findings = Findings<OktaFailure>()
+        findings.add(
+            Finding(
+                "rate-limit", window.count > quota ? .failed : .passed,
+                expected: .text("at most \(quota) requests of a client to \(window.routeID) within 60 s"),
+                found: .text("request \(window.count) since \(Fact.time(window.began.unixSeconds))"),
+                source: "docs, rate limits; switches rate-limit, rate-limit-quota"),
+            orFail: .rateLimited)
+        guard findings.failure != nil else { return }
+        findings.note(call.findings.all)
+        call.findings = findings
+    }
+
+    /// Says when to come again, also where a rule of the user's refuses, which counts nothing: clients wait for that
+    /// (observed, swift, kotlin).
+    static func tellLimit(in response: inout Response, _ setting: FailureSetting<OktaFailure, OktaSwitches>) {
+        response.fields[.rateLimit] = String(setting.switches.rateLimitQuota)
+        response.fields[.rateRemaining] = "0"
+        response.fields[.rateReset] = String((setting.moment + OktaRateWindow.length).wholeSeconds)
+    }
+
+    private static func hasRateLimit(_ route: Route<Okta>) -> Bool {
+        switch route.id {
+        case "keys.list", "discovery.org", "discovery.custom", "discovery.oauth", "preflight": false
+        default: true
+        }
+    }
+
+    /// The client as which the request counts, proven or not; only known ones, so that they are few.
+    private func clientID(of call: OktaCall) -> String {
+        if let client = call.credentials.client { return client.id }
+        let named = call.credentials.parameters["client_id"] ?? call.credentials.claims?["cid"]?.string
+        return named.flatMap { accounts.clients[$0]?.id } ?? ""
+    }
+}

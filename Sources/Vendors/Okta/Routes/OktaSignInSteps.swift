@@ -1,0 +1,150 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Wire
+
+/// The steps of a sign-in: second factor, consent, answer. On the page the user takes them; without it, they are taken
+/// at once (ours).
+extension Okta {
+    /// Takes a sign-in as far as it goes without the user.
+    static func proceed(
+        _ signIn: OktaSignIn, _ policy: OktaSignInPolicy, _ call: inout OktaCall, _ state: inout State
+    ) throws(Refused) -> Reply {
+        var signIn = signIn
+        if let authentication = signIn.authentication {
+            try checkActive(authentication, state)
+            signIn.authentication = try secondFactor(authentication, policy, state)
+            try takeConsent(of: &signIn, policy, state)
+        }
+        guard policy.step(of: signIn, in: state) == .nothing, let authentication = signIn.authentication else {
+            return .respond(ask(signIn, &call, &state))
+        }
+        return .respond(complete(signIn, authentication, policy, &call, &state))
+    }
+
+    private static func checkActive(_ authentication: OktaAuthentication, _ state: State) throws(Refused) {
+        guard let userID = authentication.userID else { return }
+        guard let user = state.users[userID] else {
+            throw Refusal(.accessDenied, because: "the user \(userID) is gone; expected an ACTIVE one")
+        }
+        guard user.isActive else {
+            throw Refusal(.accessDenied, because: "\(user.login) is \(user.status.rawValue); expected ACTIVE")
+        }
+    }
+
+    /// The same user with a second factor, if one is due and nobody is asked for it.
+    private static func secondFactor(
+        _ authentication: OktaAuthentication, _ policy: OktaSignInPolicy, _ state: State
+    ) throws(Refused) -> OktaAuthentication {
+        guard policy.needsSecondFactor(authentication, in: state) else { return authentication }
+        let reason = "a second factor is due by \(policy.request.assurance?.rawValue ?? "assurance of the client")"
+        if policy.asksNobody {
+            throw Refusal(.reauthenticationRequired, because: "\(reason), and prompt is none; expected another prompt")
+        }
+        guard !policy.factors(of: authentication, in: state).isEmpty else {
+            let kinds = policy.isOnPage ? "factor" : "TOTP factor, which signs in by itself"
+            throw Refusal(.acrUnmet, because: "\(reason), and the user has no active \(kinds); expected one")
+        }
+        return policy.isOnPage ? authentication : authentication.adding("otp")
+    }
+
+    /// Consents for the user if nobody is asked.
+    private static func takeConsent(
+        of signIn: inout OktaSignIn, _ policy: OktaSignInPolicy, _ state: State
+    ) throws(Refused) {
+        guard let authentication = signIn.authentication, signIn.allowedScopes == nil else { return }
+        let scopes = policy.scopesToConsent(authentication, in: state).map(\.name)
+        guard !scopes.isEmpty else { return }
+        if policy.asksNobody {
+            let list = scopes.joined(separator: ", ")
+            throw Refusal(
+                .consentRequired, ["scopes": .string(list)],
+                because:
+                    "the user has not consented to \(list), and prompt is none; expected another prompt or a consent")
+        }
+        if !policy.isOnPage { signIn.allowedScopes = scopes }
+    }
+
+    /// Shows the page for the next step, or sends the browser there.
+    private static func ask(_ signIn: OktaSignIn, _ call: inout OktaCall, _ state: inout State) -> Response {
+        var signIn = signIn
+        if signIn.id.isEmpty { signIn.id = call.identifiers.opaque(ofLength: 32) }
+        state.signIns.add(signIn, within: OktaSignIn.bound)
+        useUp(signIn.authentication?.sessionToken, &state)
+        guard call.route.id.hasPrefix("login.") else {
+            return .onward(to: "\(call.signInPath)?tx=\(signIn.id)", from: call.request)
+        }
+        return page(of: signIn, call, state)
+    }
+
+    /// Answers the app or device; the browser keeps a session.
+    private static func complete(
+        _ signIn: OktaSignIn, _ authentication: OktaAuthentication, _ policy: OktaSignInPolicy,
+        _ call: inout OktaCall, _ state: inout State
+    ) -> Response {
+        let request = signIn.request
+        state.finish(signIn)
+        if let userID = authentication.userID, let scopes = signIn.allowedScopes {
+            policy.remember(consentOf: userID, to: scopes, in: &state)
+        }
+        var authorization = OktaAuthorization(
+            clientID: request.clientID, serverID: request.serverID, userID: authentication.userID)
+        (authorization.guest, authorization.scopes) = (authentication.guest, request.scopes)
+        (authorization.authenticated, authorization.methods) = (authentication.moment, authentication.methods)
+        (authorization.acr, authorization.nonce) = (request.assurance?.rawValue, request.nonce)
+        (authorization.idClaims, authorization.accessClaims) = (signIn.idClaims, signIn.accessClaims)
+        authorization.sessionID = openSession(authentication, &call, &state)
+        if let device = signIn.deviceCode.flatMap({ state.deviceGrants[$0] }) {
+            state.answer(device, authorization, approves: true)
+            return done(.deviceActivated, call)
+        }
+        let code = OktaCode(
+            id: call.identifiers.opaque(ofLength: 43), authorization: authorization, redirectURI: request.redirectURI,
+            challenge: request.challenge, issued: call.moment)
+        state.codes.add(code, within: OktaState.shortBound)
+        return OktaReturnAddress(request, of: policy.client).response(
+            [("code", code.id)], for: OktaOccasion(authorization), &call, &state)
+    }
+
+    /// Continues the browser's session, or opens one; guests have none.
+    private static func openSession(
+        _ authentication: OktaAuthentication, _ call: inout OktaCall, _ state: inout State
+    ) -> String? {
+        guard let userID = authentication.userID else { return nil }
+        useUp(authentication.sessionToken, &state)
+        if let id = authentication.sessionID, state.sessions[id] != nil {
+            state.sessions.change(ExactText(id)) { $0.methods = authentication.methods }
+            return id
+        }
+        let session = OktaSession(
+            id: call.identifiers.oktaID(ofLength: 25), userID: userID, authenticated: authentication.moment,
+            methods: authentication.methods)
+        state.sessions.add(session, within: OktaState.bound)
+        state.users.change(ExactText(userID)) { $0.lastLogin = call.moment }
+        call.setCookie("sid", session.id)
+        return session.id
+    }
+
+    private static func useUp(_ sessionToken: String?, _ state: inout State) {
+        if let sessionToken { state.sessionTokens.change(ExactText(sessionToken)) { $0.isUsed = true } }
+    }
+
+    /// A page after which there is nothing to do here.
+    static func done(_ page: OktaDonePage, _ call: OktaCall) -> Response {
+        page.response(at: call.request.path, as: OktaPageFormat(preferredBy: call.request))
+    }
+}
+
+extension OktaCall {
+    /// The path of the sign-in page, as browsers reach it.
+    var signInPath: String {
+        let path = OktaAddress(arrival.base)?.path.text ?? "/"
+        return (path == "/" ? "" : path) + "/login/login.htm"
+    }
+
+    /// Sets a cookie; without a value, the browser forgets it.
+    mutating func setCookie(_ name: String, _ value: String?) {
+        let text = "\(name)=\(value ?? ""); Path=/; HttpOnly; SameSite=Lax" + (value == nil ? "; Max-Age=0" : "")
+        answerFields.append(HTTPField(name: .setCookie, value: text))
+    }
+}

@@ -1,0 +1,37 @@
+import Emulation
+import JSON
+
+/// An id that may be used once, such as the `jti` of an assertion.
+struct OktaUsedID: Sendable, Equatable {
+    /// What has the id.
+    enum Kind: String, CaseIterable, RecordValue {
+        case assertion, proof, ssws
+        case idJAG = "id-jag"
+    }
+
+    struct Key: Hashable, Sendable {
+        let kind: Kind
+        let owner: ExactText
+        let id: ExactText
+    }
+
+    var kind = Kind.assertion
+    /// Whose ids are told apart: a client, a key's thumbprint, a factor.
+    var owner = ""
+    var id = ""
+    /// When it need not be remembered any more.
+    var until = Moment(unixSeconds: 0)
+}
+
+extension OktaUsedID: KeyedRecord, CodedRecord {
+    var key: Key { Key(kind: kind, owner: ExactText(owner), id: ExactText(id)) }
+
+    func clash(over name: Never?) -> String { "\(id) occurs twice" }
+
+    mutating func code(_ coder: inout RecordCoder) {
+        coder.member("kind", &kind)
+        coder.member("owner", &owner)
+        coder.member("id", &id)
+        coder.end("until", &until)
+    }
+}

@@ -1,0 +1,198 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Tokens
+
+/// Judges tokens without their requests.
+extension Okta {
+    static let requestFacts = [
+        RequestFact("method", "the method of the request that a proof is for"),
+        RequestFact("url", "the address to which an assertion or proof is sent"),
+        RequestFact("access_token", "the access token beside a proof"),
+        RequestFact("user", "id or login of the user in the path of a device's answer"),
+        RequestFact("factor", "id of the factor in the path of a device's answer"),
+        RequestFact("transaction", "id of the challenge in the path of a device's answer"),
+    ]
+
+    func explain(
+        _ text: String, knowing context: JSONObject, in setting: TokenSetting<Okta>
+    ) -> TokenVerdict<OktaFailure> {
+        let token = CompactToken(text)
+        let kind = OktaTokenKind(of: token)
+        var findings = Findings<OktaFailure>()
+        let account: String?
+        switch kind {
+        case .clientAssertion: account = explain(assertion: token, context, setting, &findings)
+        case .dpopProof: account = explain(proof: token, context, setting, &findings)
+        case .ssws: account = explain(answer: text, context, setting, &findings)
+        case .idJAG: account = explain(identityAssertion: token, setting, &findings)
+        case .access, .id, nil:
+            let issuer = issuer(of: token, in: setting.state)
+            account = issuer.map { "server \($0.id)" }
+            explain(token, kind, issuer ?? named(by: token, setting), setting, &findings)
+        }
+        return TokenVerdict(kind: kind?.rawValue, account: account, findings: findings)
+    }
+
+    /// The server that has published the key of the signature.
+    private func issuer(of token: CompactToken, in state: OktaState) -> OktaServer? {
+        accounts.servers.first { server in
+            // Minting reports a file without a key.
+            let keys = (try? keys(of: server.id, in: state)) ?? nil
+            return keys?.published.contains {
+                token.signature(by: $0.key.verificationKey, algorithm: .rs256).outcome == .passed
+            } ?? false
+        }
+    }
+
+    /// The server whose `iss` the token has; the usual one when it has none.
+    private func named(by token: CompactToken, _ setting: TokenSetting<Okta>) -> OktaServer {
+        let issuer = token.claims?["iss"]?.string ?? ""
+        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        return accounts.servers.first { server in bases.contains { server.isIssuer(issuer, at: $0) } }
+            ?? accounts.defaultServer
+    }
+
+    private func explain(
+        _ token: CompactToken, _ kind: OktaTokenKind?, _ server: OktaServer, _ setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) {
+        let read = OktaToken(bytes: Array(token.bytes))
+        var facts = OktaTokenFacts(
+            self, read, at: server, setting.state.changedKeys, in: setting.sandbox, named: setting.base,
+            setting.moment)
+        facts.isRevoked = read.id.map(setting.state.isRevoked(tokenID:)) ?? false
+        // A token of no known kind is judged as one for userinfo; how it is sent is unknown.
+        let rules = kind == .id ? OktaTokenRules.any : OktaTokenRules.access
+        findings.judge(facts, by: rules)
+        findings.judge(facts, by: OktaTokenRules.use)
+    }
+
+    private func explain(
+        assertion token: CompactToken, _ context: JSONObject, _ setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) -> String? {
+        let endpoint = context["url"]?.string ?? ownAudience(of: token, setting) ?? tokenEndpoint(setting)
+        var facts = OktaClientFacts(self, assertion: token, to: endpoint, at: setting.moment)
+        findings.judge(facts, by: Self.clientRules)
+        if let client = facts.client, let id = token.claims?["jti"]?.string {
+            facts.isReplayed = setting.state.isUsed(.assertion, id, of: client.id, at: setting.moment)
+            findings.judge(facts, by: Self.assertionUseRules)
+        }
+        return facts.client.map { "client \($0.id)" }
+    }
+
+    /// The token endpoint of the server that is usually meant.
+    private func tokenEndpoint(_ setting: TokenSetting<Okta>) -> String {
+        setting.base + accounts.defaultServer.path + "/v1/token"
+    }
+
+    /// The audience, if it is an address of some server here: without a request, any of them may be the right one.
+    private func ownAudience(of token: CompactToken, _ setting: TokenSetting<Okta>) -> String? {
+        let audience = token.claims?["aud"]
+        let texts = (audience?.array ?? [audience ?? .null]).compactMap(\.string)
+        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        return texts.first { text in
+            accounts.servers.contains { server in bases.contains { text.hasPrefix($0 + server.path + "/v1/") } }
+        }
+    }
+
+    /// The client is the one that it is for, and so is the server: who presents it where is unknown.
+    private func explain(
+        identityAssertion token: CompactToken, _ setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) -> String? {
+        let bases = setting.sandbox.publicBase.addresses(of: setting.sandbox.name)
+        let claims = token.claims
+        let audience = claims?["aud"]?.string ?? ""
+        let server =
+            accounts.servers.first { server in !server.isOrg && bases.contains { server.isIssuer(audience, at: $0) } }
+            ?? accounts.defaultServer
+        var facts = OktaIDJAGFacts(
+            token: token, moment: setting.moment, clientID: claims?["client_id"]?.string ?? "",
+            trusted: accounts.servers.filter(\.isOrg).flatMap { org in bases.map(org.issuer) },
+            audiences: bases.map(server.issuer))
+        for issuer in accounts.servers where facts.key == nil {
+            // Minting reports a file without a key.
+            facts.key = (try? verificationKey(of: issuer, named: token, in: setting.state)) ?? nil
+        }
+        let isUsed = claims?["jti"]?.string.map {
+            setting.state.isUsed(.idJAG, $0, of: server.id, at: setting.moment)
+        }
+        facts.isUsed = isUsed ?? false
+        facts.status = claims?["sub"]?.string.flatMap { setting.state.users[$0]?.status }
+        findings.judge(facts, by: OktaIDJAGRules.list)
+        return issuer(of: token, in: setting.state).map { "server \($0.id)" }
+    }
+
+    /// Without facts about the path, it is the one that the token is for.
+    private func explain(
+        answer text: String, _ context: JSONObject, _ setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) -> String? {
+        var facts = OktaDeviceFacts(.value(text), accounts, setting.switches, at: setting.moment)
+        let claims = facts.compact?.claims
+        func named(_ fact: String, _ claim: String) -> String {
+            context[fact]?.string ?? claims?[claim]?.string ?? ""
+        }
+        let path = OktaDeviceFacts.Path(
+            user: named("user", "sub"), factor: named("factor", "iss"), transaction: named("transaction", "tx"))
+        facts.find(path, of: setting.sandbox, in: setting.state)
+        findings.judge(facts, by: Self.deviceFormRules)
+        findings.judge(facts, by: Self.deviceRules)
+        guard let key = facts.key, let token = facts.compact else { return nil }
+        let isSigned = facts.algorithms.contains { token.signature(by: key, algorithm: $0).outcome == .passed }
+        return isSigned ? facts.factor.map { "factor \($0.id)" } : nil
+    }
+
+    private func explain(
+        proof token: CompactToken, _ context: JSONObject, _ setting: TokenSetting<Okta>,
+        _ findings: inout Findings<OktaFailure>
+    ) -> String? {
+        var facts = OktaProofFacts(OktaProof(bytes: Array(token.bytes)), context, in: setting)
+        let (state, moment) = (setting.state, setting.moment)
+        facts.nonces = state.goodNonces(at: moment)
+        let thumbprint = facts.proof?.key.thumbprint
+        if let thumbprint, let id = facts.proof?.id {
+            facts.isReplayed = state.isUsed(.proof, id, of: thumbprint, at: moment)
+        }
+        let isBesideToken = facts.access != nil || token.claims?["ath"] != nil
+        let rules = isBesideToken ? OktaProofRules.resources : OktaProofRules.tokens
+        var unknown: Set<String> = []
+        if context["method"] == nil { unknown.insert("proof-htm") }
+        if context["url"] == nil { unknown.insert("proof-htu") }
+        if facts.access == nil { unknown.formUnion(["proof-ath", "proof-access-key"]) }
+        findings.judge(facts, by: RuleList(rules.rules.filter { !unknown.contains($0.check) }))
+        for rule in rules.rules where unknown.contains(rule.check) {
+            let claim = token.claims?[String(rule.check.dropFirst("proof-".count))]
+            findings.note(
+                Finding(
+                    rule.check, .notJudged, expected: rule.expected, found: claim.map(Fact.json) ?? .absent,
+                    source: rule.source))
+        }
+        let own = accounts.proofKeys.first { (try? $0.key.read())?.thumbprint == thumbprint && thumbprint != nil }
+        return own.map { "key \($0.name)" }
+    }
+}
+
+extension OktaProofFacts {
+    /// A proof without its request.
+    ///
+    /// - Parameter context: what is known of the request; see ``Okta/requestFacts``.
+    fileprivate init(_ proof: OktaProof, _ context: JSONObject, in setting: TokenSetting<Okta>) {
+        (switches, moment, sandbox) = (setting.switches, setting.moment, setting.sandbox)
+        method = context["method"]?.string.flatMap { HTTPRequest.Method($0) } ?? .post
+        let url = context["url"]?.string ?? ""
+        let base = setting.sandbox.publicBase.addresses(of: setting.sandbox.name).filter { url.hasPrefix($0) }
+            .max { $0.utf8.count < $1.utf8.count }
+        path = base.map { String(url.dropFirst($0.count)) } ?? url
+        lineCount = 1
+        self.proof = proof
+        access = context["access_token"]?.string.map { text in
+            let claims = CompactToken(text).claims
+            return Access(
+                isUnderDPoP: true, boundKey: claims?["cnf"]?["jkt"]?.string,
+                hash: Base64URL.encode(Digest.sha256(Array(text.utf8))))
+        }
+    }
+}

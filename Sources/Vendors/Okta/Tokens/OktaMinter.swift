@@ -1,0 +1,262 @@
+import Emulation
+import JSON
+import Tokens
+
+/// Drafts a token of each kind as a mint request wants it, without any defect.
+struct OktaMinter {
+    /// The value of `nonce` that stands for the newest nonce of the server.
+    static let currentNonce = "current"
+
+    let vendor: Okta
+    let setting: TokenSetting<Okta>
+    var reader: MintRequestReader
+
+    init(_ vendor: Okta, _ setting: TokenSetting<Okta>, _ order: MintRequest) {
+        self.vendor = vendor
+        self.setting = setting
+        reader = MintRequestReader(order)
+    }
+
+    var now: Int { setting.moment.wholeSeconds }
+
+    mutating func draft(_ kind: OktaTokenKind) throws(MintRefusal) -> OktaTokenDraft {
+        switch kind {
+        case .access: try accessToken()
+        case .id: try idToken()
+        case .ssws: try deviceAnswer()
+        case .clientAssertion: try clientAssertion()
+        case .dpopProof: try proof()
+        case .idJAG: try identityAssertion()
+        }
+    }
+
+    // MARK: - Tokens of a server
+
+    private mutating func accessToken() throws(MintRefusal) -> OktaTokenDraft {
+        let server = try server()
+        var maker = try maker(of: server)
+        maker.authorization.proofKey = try reader.string("jkt")
+        var claims = maker.accessClaims(id: "AT." + setting.identifiers.opaque(ofLength: 43))
+        claims["exp"] = try expiry(after: server.accessTokenLifetime)
+        return try signed(by: server, claims)
+    }
+
+    private mutating func idToken() throws(MintRefusal) -> OktaTokenDraft {
+        let server = try server()
+        var maker = try maker(of: server)
+        maker.authorization.nonce = try reader.string("nonce")
+        var claims = maker.idClaims(
+            id: "ID." + setting.identifiers.opaque(ofLength: 43), with: try reader.string("access_token"))
+        claims["exp"] = try expiry(after: 3600)
+        return try signed(by: server, claims)
+    }
+
+    private mutating func identityAssertion() throws(MintRefusal) -> OktaTokenDraft {
+        let audience = try server()
+        let grant = OktaGrantType.jwtBearer.rawValue
+        let client = try client { $0.allows(grant) }
+        let user = try user(orElse: vendor.accounts.defaultUserID)
+        guard let org = vendor.accounts.server(OktaServer.orgID) else { throw MintRefusal("there is no org server") }
+        let scopes = try reader.words("scopes") ?? audience.scopes.map(\.name)
+        let assertion = OktaIDJAG(
+            id: "IDJAG." + setting.identifiers.opaque(ofLength: 43), issuer: org.issuer(at: setting.base),
+            audience: audience.issuer(at: setting.base), userID: user.id, clientID: client.id, scopes: scopes,
+            issued: setting.moment)
+        var claims = assertion.claims
+        claims["exp"] = try expiry(after: OktaIDJAG.lifetime)
+        var draft = try signed(by: org, claims)
+        draft.content.header = OktaIDJAG.header(draft.key)
+        return draft
+    }
+
+    private func signed(by server: OktaServer, _ claims: JSONObject) throws(MintRefusal) -> OktaTokenDraft {
+        guard let keys = try vendor.keys(of: server.id, in: setting.state) else {
+            throw MintRefusal("server \(server.id) has no keys")
+        }
+        return OktaTokenDraft(
+            content: TokenDraft(header: OktaTokenMaker.header(keys.signing), claims: claims), key: keys.signing,
+            algorithm: keys.algorithm, issuer: keys)
+    }
+
+    private mutating func maker(of server: OktaServer) throws(MintRefusal) -> OktaTokenMaker {
+        let client = try client()
+        let named = try reader.string("user")
+        let isService = client.type == .service && named == nil
+        let user = isService ? nil : try user(named ?? vendor.accounts.defaultUserID)
+        var authorization = OktaAuthorization(clientID: client.id, serverID: server.id, userID: user?.id)
+        authorization.scopes =
+            try reader.words("scopes") ?? (isService ? server.scopes.map(\.name) : ["openid", "profile", "email"])
+        if user != nil {
+            authorization.authenticated = setting.moment
+            authorization.methods = ["pwd"]
+        }
+        return OktaTokenMaker(
+            vendor: vendor, server: server, base: setting.base, switches: setting.switches, moment: setting.moment,
+            authorization: authorization, user: user, client: client)
+    }
+
+    // MARK: - Tokens of clients and devices
+
+    private mutating func clientAssertion() throws(MintRefusal) -> OktaTokenDraft {
+        let client = try client { !$0.keys.isEmpty }
+        let method = try method(of: client)
+        let server = try server()
+        let endpoint = try reader.string("endpoint") ?? "token"
+        let claims: JSONObject = [
+            "iss": .string(client.id), "sub": .string(client.id),
+            "aud": .string("\(setting.base)\(server.path)/v1/\(endpoint)"), "iat": JSON(now),
+            "exp": try expiry(after: 300), "jti": .string(setting.identifiers.opaque(ofLength: 22)),
+        ]
+        if method == .secretJWT {
+            guard let key = client.secretKey else { throw MintRefusal("client \(client.id) has no secret") }
+            return OktaTokenDraft(
+                content: TokenDraft(header: ["alg": "HS256"], claims: claims), key: key, algorithm: .hs256, issuer: nil)
+        }
+        guard let key = try client.keys.first?.read() else { throw MintRefusal("client \(client.id) has no key") }
+        let algorithm = try Self.algorithm(of: key)
+        let header: JSONObject = ["alg": .string(algorithm.rawValue), "kid": JSON(key.id)]
+        return OktaTokenDraft(
+            content: TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm, issuer: nil)
+    }
+
+    private mutating func method(of client: OktaClient) throws(MintRefusal) -> OktaClient.Method {
+        let possible: [OktaClient.Method] = [.privateKeyJWT, .secretJWT]
+        guard let name = try reader.string("method") else { return client.keys.isEmpty ? .secretJWT : .privateKeyJWT }
+        guard let method = possible.first(where: { $0.rawValue.hasSameBytes(as: name) }) else {
+            throw MintRefusal("method is \(name); expected \(possible.map(\.rawValue).joined(separator: " or "))")
+        }
+        return method
+    }
+
+    private mutating func deviceAnswer() throws(MintRefusal) -> OktaTokenDraft {
+        let factor = try factor()
+        guard let key = try factor.device?.read() else {
+            throw MintRefusal("the private key of factor \(factor.id) is not known here; only fixtures bring one")
+        }
+        let owner = try user(orElse: factor.userID)
+        let algorithm = try Self.algorithm(of: key)
+        // Source of the times: validator page.
+        let claims: JSONObject = [
+            "tx": .string(try reader.string("transaction") ?? newestTransaction(of: factor)),
+            "iss": .string(factor.id), "sub": .string(owner.id),
+            "aud": .string(try reader.string("aud") ?? "localhost"), "iat": JSON(now), "nbf": JSON(now - 60),
+            "exp": try expiry(after: 60), "jti": .string(setting.identifiers.opaque(ofLength: 22)),
+        ]
+        return OktaTokenDraft(
+            content: TokenDraft(header: ["alg": .string(algorithm.rawValue)], claims: claims), key: key,
+            algorithm: algorithm, issuer: nil)
+    }
+
+    private mutating func factor() throws(MintRefusal) -> OktaFactor {
+        let factors = setting.state.factors
+        guard let id = try reader.string("factor") else {
+            guard let first = factors.all.first(where: { $0.device != nil }) else {
+                throw MintRefusal("no factor has a device key")
+            }
+            return first
+        }
+        guard let factor = factors[id] else {
+            throw MintRefusal(
+                "no factor has the id \(id)\(Nearest.hint(to: id, among: factors.all.prefix(50).map(\.id)))")
+        }
+        return factor
+    }
+
+    /// The id of the newest challenge of a factor that waits; that of the first one when none does.
+    private func newestTransaction(of factor: OktaFactor) -> String {
+        setting.state.pending(factor, at: setting.moment).last?.id ?? "tx-1"
+    }
+
+    private mutating func proof() throws(MintRefusal) -> OktaTokenDraft {
+        let key = try proofKey()
+        let algorithm = try Self.algorithm(of: key)
+        let accessToken = try reader.string("access_token")
+        let server = vendor.accounts.defaultServer
+        let endpoint = "\(setting.base)\(server.path)/v1/\(accessToken == nil ? "token" : "userinfo")"
+        var claims: JSONObject = [
+            "jti": .string(setting.identifiers.opaque(ofLength: 22)),
+            "htm": .string(try reader.string("method") ?? (accessToken == nil ? "POST" : "GET")),
+            "htu": .string(try reader.string("url") ?? endpoint), "iat": JSON(now),
+        ]
+        if let nonce = try reader.string("nonce") {
+            claims["nonce"] = .string(nonce == Self.currentNonce ? try newestNonce() : nonce)
+        }
+        if let accessToken { claims["ath"] = .string(Base64URL.encode(Digest.sha256(Array(accessToken.utf8)))) }
+        // The key is in the header, without a name (RFC 9449 section 4.2).
+        var jwk = key.publicJWK()?.object ?? [:]
+        for name in ["kid", "use"] { jwk[name] = nil }
+        let header: JSONObject = ["typ": "dpop+jwt", "alg": .string(algorithm.rawValue), "jwk": .object(jwk)]
+        return OktaTokenDraft(
+            content: TokenDraft(header: header, claims: claims), key: key, algorithm: algorithm, issuer: nil)
+    }
+
+    private mutating func proofKey() throws(MintRefusal) -> SigningKey {
+        let keys = vendor.accounts.proofKeys
+        let name = try reader.string("key")
+        guard let found = name == nil ? keys.first : keys.first(where: { $0.name.hasSameBytes(as: name ?? "") }) else {
+            throw MintRefusal(
+                "no proof key is called \(name ?? "")\(Nearest.hint(to: name ?? "", among: keys.map(\.name)))")
+        }
+        return try found.key.read()
+    }
+
+    private func newestNonce() throws(MintRefusal) -> String {
+        guard let nonce = setting.state.goodNonces(at: setting.moment).last else {
+            throw MintRefusal("there is no nonce yet; a proof without one is answered with it")
+        }
+        return nonce
+    }
+}
+
+// MARK: - Members of requests
+
+extension OktaMinter {
+    private static func algorithm(of key: SigningKey) throws(MintRefusal) -> Algorithm {
+        let preferred: [Algorithm] = [.rs256, .es256, .es384, .es512]
+        guard let algorithm = preferred.first(where: key.algorithms.contains) else {
+            throw MintRefusal("the key \(key) signs with none of \(preferred.map(\.rawValue).joined(separator: ", "))")
+        }
+        return algorithm
+    }
+
+    private mutating func server() throws(MintRefusal) -> OktaServer {
+        guard let id = try reader.string("server") else { return vendor.accounts.defaultServer }
+        guard let server = vendor.accounts.server(id) else {
+            let known = vendor.accounts.servers.map(\.id)
+            throw MintRefusal("no authorization server is called \(id)\(Nearest.hint(to: id, among: known))")
+        }
+        return server
+    }
+
+    private mutating func client(_ fits: (OktaClient) -> Bool = { _ in true }) throws(MintRefusal) -> OktaClient {
+        let clients = vendor.accounts.clients
+        guard let id = try reader.string("client") else {
+            guard let first = clients.all.first(where: fits) else {
+                throw MintRefusal("no client can have such a token")
+            }
+            return first
+        }
+        guard let client = clients[id] else {
+            throw MintRefusal("no client has the id \(id)\(Nearest.hint(to: id, among: clients.all.map(\.id)))")
+        }
+        return client
+    }
+
+    private mutating func user(orElse id: String) throws(MintRefusal) -> OktaUser {
+        try user(try reader.string("user") ?? id)
+    }
+
+    private func user(_ name: String) throws(MintRefusal) -> OktaUser {
+        guard let user = setting.state.user(name) else {
+            let known = setting.state.users.all.prefix(50).map(\.login)
+            throw MintRefusal("no user has the id or login \(name)\(Nearest.hint(to: name, among: known))")
+        }
+        return user
+    }
+
+    private mutating func expiry(after seconds: Int) throws(MintRefusal) -> JSON {
+        let (expiry, isTooFar) = now.addingReportingOverflow(try reader.int("expires_in") ?? seconds)
+        if isTooFar { throw MintRefusal("expires_in is too large") }
+        return JSON(expiry)
+    }
+}

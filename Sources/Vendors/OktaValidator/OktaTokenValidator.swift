@@ -1,0 +1,82 @@
+public import Emulation
+
+/// Judges the tokens of an Okta authorization server as a client does before it trusts them.
+///
+/// ```swift
+/// let options = OktaValidatorOptions(
+///     issuer: "https://example.okta.com/oauth2/default", audience: clientID, nonce: nonce)
+/// let validator = OktaTokenValidator(options: options, keys: .discovery(fetch))
+/// let token = try await validator.validate(idToken)
+/// ```
+///
+/// The checks and their order: compact form and `typ`, `alg`, `iss`, `aud` and `azp`, `exp`, `nbf`, `iat`, `nonce`,
+/// `cid`, `scp`, other claims, key, signature. Claims come before the key, so that a token for somebody else costs no
+/// request. Copies of a validator share its cache of keys.
+///
+/// Source: documented, validator page; the order observed, jwt.
+public struct OktaTokenValidator: Sendable {
+    /// What is demanded of a token.
+    public let options: OktaValidatorOptions
+    /// Where the key comes from.
+    public let keys: OktaKeys
+    /// Whether it behaves as the validator page says, or as the shipped library.
+    public let profile: BehaviourProfile
+    let clock: @Sendable () -> Moment
+    let judge: OktaJudge
+
+    /// Creates a validator.
+    ///
+    /// Options that make no sense are a programming error, and so are keys by discovery without an issuer; see
+    /// ``problem(with:keys:profile:)``.
+    ///
+    /// - Parameter clock: the time at which tokens are judged.
+    public init(
+        options: OktaValidatorOptions, keys: OktaKeys,
+        clock: @escaping @Sendable () -> Moment = { SandboxClock.machine },
+        profile: BehaviourProfile = .documented
+    ) {
+        let problem = Self.problem(with: options, keys: keys, profile: profile)
+        precondition(problem == nil, "OktaTokenValidator: \(problem ?? "")")
+        (self.options, self.keys, self.clock, self.profile) = (options, keys, clock, profile)
+        judge = OktaJudge(options: options, keys: keys, profile: profile)
+    }
+
+    /// What is wrong with options or keys, in a sentence; `nil` if a validator can be created with them.
+    public static func problem(
+        with options: OktaValidatorOptions, keys: OktaKeys, profile: BehaviourProfile = .documented
+    ) -> String? {
+        if keys.areDiscovered(profile), options.issuer == nil {
+            return "without the option issuer there is nowhere to discover keys; give it, a JWK or an RSA key."
+        }
+        if case .rsa(let key) = keys.source, !key.kind.isRSA {
+            return "the key is an \(key.kind); expected an RSA key."
+        }
+        return options.problem
+    }
+
+    /// Validates a token; keys may be fetched.
+    ///
+    /// - Throws: the first failure, with all findings.
+    public func validate(_ token: String) async throws(OktaTokenError) -> VerifiedToken {
+        try await judge.judgementFetching(Array(token.utf8), at: clock()).result()
+    }
+
+    /// Validates a token without any request: by a key that was given, or one in the cache.
+    ///
+    /// - Throws: the first failure, with all findings; ``OktaTokenFailure/noWellKnown`` when a request would be needed.
+    public func validate(_ token: String) throws(OktaTokenError) -> VerifiedToken {
+        try judge.judgement(Array(token.utf8), at: clock()).result()
+    }
+
+    /// Returns true for a valid token, and throws for any other; keys may be fetched.
+    public func isValid(_ token: String) async throws(OktaTokenError) -> Bool {
+        _ = try await validate(token)
+        return true
+    }
+
+    /// Returns true for a valid token, and throws for any other, without any request.
+    public func isValid(_ token: String) throws(OktaTokenError) -> Bool {
+        _ = try judge.judgement(Array(token.utf8), at: clock()).result()
+        return true
+    }
+}
