@@ -1,16 +1,21 @@
 import Bloomreach
 import Comapi
-public import Emulation
+package import Emulation
 import IMS
+import Okta
 import Rezolve
 
 /// The vendors that this build stands in for.
-public enum Catalog {
+package enum Catalog {
     /// One line per vendor; nothing else outside the vendor's own folders names it.
-    public static let vendors: [VendorLoader] = [
+    package static let vendors: [VendorLoader] = [
         .rezolve,
         .ims,
         .bloomreach,
         .comapi,
+        .okta,
     ]
+
+    /// The clients by whose rules a token can be judged.
+    package static let checkers: [TokenChecker] = vendors.flatMap(\.checkers)
 }

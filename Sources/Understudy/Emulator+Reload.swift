@@ -1,4 +1,4 @@
-public import Emulation
+package import Emulation
 
 extension Emulator {
     /// Reloads the fixtures and answers with them from then on.
@@ -8,7 +8,7 @@ extension Emulator {
     /// continues in the state of the same name, and ends if that is gone.
     ///
     /// - Throws: the first problem with them; the old ones then stay in force.
-    public func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
+    package func reload(_ fixtures: FixtureStore) throws(FixtureProblem) {
         let loaded: LoadedVendors
         do {
             loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
@@ -28,7 +28,7 @@ extension Emulator {
         var ended: Set<String> = []
         for sandbox in sandboxes.all { ended.formUnion(sandbox.replaceScenarios(loaded.scenario)) }
         reloads.succeed(with: loaded, at: machine())
-        logger?.notice("The fixtures were read anew: \(loaded.fingerprint).")
+        logger?.notice("The fixtures were reloaded: \(loaded.fingerprint).")
         for warning in loaded.layers.flatMap(\.warnings) { logger?.warning("\(warning)") }
         for name in ended.sorted() {
             logger?.warning("Scenario \(name) ended where it was active: it, or the state it was in, is gone.")
@@ -38,6 +38,6 @@ extension Emulator {
     /// Records that fixtures cannot be used.
     func refuse(_ problem: FixtureProblem) {
         reloads.fail(problem)
-        logger?.error("The fixtures were not read anew, and the old ones stay in force. \(problem)")
+        logger?.error("The fixtures were not reloaded; the old ones stay active. \(problem)")
     }
 }

@@ -1,24 +1,24 @@
-public import Emulation
-public import JSON
+package import Emulation
+package import JSON
 
 /// What a restart must not lose, as one JSON document: for every sandbox with changes, what requests added or changed.
 /// Clocks, settings, faults and journals are not included.
 extension Emulator {
     /// The default limit for states that the control API accepts (ours): reading one takes a multiple of its size,
     /// which any machine that runs tests can spare.
-    public static let standardStateLimit = 64 << 20
+    package static let standardStateLimit = 64 << 20
 
     /// The maximum depth of a state: it nests data from requests deeper than the requests did.
-    public static let stateDepth = JSON.keptDepth
+    package static let stateDepth = JSON.keptDepth
 
     /// The maximum depth of a state document: the document, the sandboxes and one sandbox enclose a vendor's state.
-    public static let documentDepth = stateDepth + 4
+    package static let documentDepth = stateDepth + 4
 
     /// The version of the document's format; a new format gets a new number, and older ones remain readable.
     static let stateFormat = 2
 
     /// What requests added or changed in all sandboxes, including secrets.
-    public func exportState() -> JSON {
+    package func exportState() -> JSON {
         let vendors = vendors
         var document: JSONObject = [
             "understudy_state": JSON(Self.stateFormat), "version": .string(Self.version),
@@ -50,7 +50,7 @@ extension Emulator {
     /// - Returns: the number of sandboxes in it.
     /// - Throws: the first problem with it; no sandbox has changed in that case.
     @discardableResult
-    public func importState(_ node: FixtureNode) throws(FixtureProblem) -> Int {
+    package func importState(_ node: FixtureNode) throws(FixtureProblem) -> Int {
         let document = try node.mapping("understudy_state", "version", "saved_at", "sandboxes", "set_aside")
         let format = try document.required("understudy_state")
         guard (1...Self.stateFormat).contains(try format.int()) else {
@@ -63,14 +63,14 @@ extension Emulator {
         let count = try list.elements().count
         guard count <= sandboxes.capacity else {
             throw list.problem(
-                "the file holds \(count) sandboxes, and there may be \(sandboxes.capacity); allow more with --sandboxes"
+                "the file has \(count) sandboxes, and there may be \(sandboxes.capacity); allow more with --sandboxes"
             )
         }
         try list.forEachRecord { (node) throws(FixtureProblem) in
             let entry = try node.mapping("name", "ids", "state")
             let name = try entry.required("name").string()
             guard SandboxName.isValid(name), names.insert(name).inserted else {
-                throw node.problem("“\(name)” is no name of a sandbox, or stands there twice")
+                throw node.problem("“\(name)” is not a sandbox name, or occurs twice")
             }
             let sandbox = sandboxes.sandbox(name)
             installations += try read(try entry.required("state"), for: sandbox)
@@ -90,7 +90,7 @@ extension Emulator {
     ///
     /// - Returns: how many sandboxes were read, and what was set aside, now and before.
     /// - Throws: what is wrong with the document itself; no sandbox has changed in that case.
-    public func restoreState(
+    package func restoreState(
         _ document: JSON, from source: String
     ) throws(FixtureProblem) -> (sandboxes: Int, setAside: [SetAsidePart]) {
         let salvage = Salvage()

@@ -1,18 +1,18 @@
-public import Emulation
-public import HTTPEngine
-public import Logging
+package import Emulation
+package import HTTPEngine
+package import Logging
 
 /// Everything that one server needs to answer: the vendors with their fixtures, the sandboxes, the routes.
-public final class Emulator: Sendable {
+package final class Emulator: Sendable {
     /// The release.
-    public static let version = "0.1.0"
+    package static let version = "0.2.0"
 
     /// The vendors from the fixtures, which can be replaced while the server runs.
-    public let inForce: VendorsInForce
+    package let inForce: VendorsInForce
     /// Maps paths to vendors.
-    public let routes: RouteTable
+    package let routes: RouteTable
     /// The sandboxes.
-    public let sandboxes: SandboxDirectory
+    package let sandboxes: SandboxDirectory
     let loaders: [VendorLoader]
     /// The results of reloading the fixtures.
     let reloads: Reloads
@@ -52,15 +52,16 @@ public final class Emulator: Sendable {
     ///   - limits: how many sandboxes may exist, and how long each may stay unused.
     ///   - logger: receives a line for every exchange.
     ///   - machine: the machine's clock, which determines sandbox expiry.
+    ///   - publicBase: the address under which clients reach the server.
     ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
     ///   - keyTrust: which certificates to trust when published keys are fetched over https.
     ///   - keyFetchPace: how often others are asked for keys; by default all emulators of a process share one pace.
     /// - Throws: the first problem with the fixtures.
-    public init(
+    package init(
         fixtures: FixtureStore, loaders: [VendorLoader] = Catalog.vendors, settings: Settings = Settings(),
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
-        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine },
+        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }, publicBase: PublicBase = PublicBase(),
         droppedLogLines: @escaping @Sendable () -> Int = { 0 },
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
@@ -78,7 +79,8 @@ public final class Emulator: Sendable {
         inForce = VendorsInForce(loaded, hiding: controlToken.map { [$0] } ?? [])
         reloads = Reloads(loaded)
         setAside = SetAsideParts(telling: reloads)
-        sandboxes = SandboxDirectory(inForce: inForce, settings: settings, limits: limits, machine: machine)
+        sandboxes = SandboxDirectory(
+            inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, machine: machine)
         metrics = Metrics(vendors: loaded.vendors)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit
@@ -89,23 +91,29 @@ public final class Emulator: Sendable {
         self.keyFetchPace = keyFetchPace
     }
 
+    /// Notes where clients reach the server, unless an address was configured.
+    package func listens(at addresses: [BoundAddress]) {
+        guard let address = addresses.first else { return }
+        sandboxes.publicBase.listen(scheme: address.scheme, port: address.port)
+    }
+
     /// The vendors, in the catalog's order.
-    public var vendors: [any LoadedVendor] { inForce.loaded.vendors }
+    package var vendors: [any LoadedVendor] { inForce.loaded.vendors }
 
     /// A short string that changes with any fixture file.
-    public var fixtureFingerprint: String { inForce.loaded.fingerprint }
+    package var fixtureFingerprint: String { inForce.loaded.fingerprint }
 
     /// The fixture folders in force, topmost first.
-    public var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
+    package var fixtureLayers: [FixtureLayer] { inForce.loaded.layers }
 
     /// The folders of the vendors' fixtures.
     var folders: [String] { loaders.map(\.identity.id) }
 
     /// The scenarios of all vendors.
-    public var scenarios: [Scenario] { inForce.loaded.scenarios }
+    package var scenarios: [Scenario] { inForce.loaded.scenarios }
 
     /// The scenario of that name.
-    public func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
+    package func scenario(_ name: String) -> Scenario? { inForce.loaded.scenario(name) }
 
     /// The index of the vendor with that id.
     func vendor(_ id: String) -> Int? { vendors.firstIndex { $0.identity.id == id } }

@@ -1,9 +1,9 @@
-public import Emulation
+package import Emulation
 import Fixtures
 
 extension FixtureStore {
     /// The folder of the installed fixtures; `nil` when it was not found beside the program.
-    public static var installedFolder: String? {
+    package static var installedFolder: String? {
         folder(
             among: FixtureResources.candidates, holding: Catalog.vendors.map { "\($0.identity.id)/failures.yaml" })
     }

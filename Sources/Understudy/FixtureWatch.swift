@@ -1,10 +1,10 @@
-public import Emulation
+package import Emulation
 import Synchronization
 
 /// Polls for changed fixture files, and reloads them in the emulator.
 ///
 /// It polls because file system notifications do not pass through container mounts.
-public final class FixtureWatch: Sendable {
+package final class FixtureWatch: Sendable {
     private struct Sight {
         var layers: [String]
         /// A folder that may later overlay the others; once it has existed, its absence is a mistake.
@@ -21,7 +21,7 @@ public final class FixtureWatch: Sendable {
     /// Creates a watch over the files that the emulator was made from.
     ///
     /// - Parameter awaited: a folder that overlays them as soon as it exists.
-    public init(_ emulator: Emulator, over fixtures: FixtureStore, awaiting awaited: String? = nil) {
+    package init(_ emulator: Emulator, over fixtures: FixtureStore, awaiting awaited: String? = nil) {
         self.emulator = emulator
         let stamps = fixtures.stamps(of: emulator.folders)
         // Changes since startup read the files must not count as seen. If the files have become unreadable, the first
@@ -36,7 +36,7 @@ public final class FixtureWatch: Sendable {
     ///
     /// A change is loaded when a second look finds the files unchanged since the first, so that a file that is still
     /// being written is not taken for a broken one.
-    public func look() {
+    package func look() {
         // Held for the whole look: only one runs at a time.
         sight.withLock { sight in
             if let awaited = sight.awaited, FixtureStore(layers: [awaited]).missingLayer == nil {

@@ -6,10 +6,10 @@ import Synchronization
 /// Each sandbox has its own clock and its own cool-down, so forged tokens in many of them, or a clock that is moved
 /// repeatedly, would cause as many requests to one provider. A key server on this machine is the user's own, and is
 /// asked as often as they want.
-public final class KeyFetchPace: Sendable {
+package final class KeyFetchPace: Sendable {
     /// The pace of this process. ours: a few hundred sandboxes may each ask once at the same time, and a public
     /// provider does not notice the rate after that.
-    public static let ofProcess = KeyFetchPace(burst: 300, interval: .milliseconds(100))
+    package static let ofProcess = KeyFetchPace(burst: 300, interval: .milliseconds(100))
 
     private let burst: Int
     private let interval: Duration
@@ -25,14 +25,14 @@ public final class KeyFetchPace: Sendable {
     ///   - burst: how many requests a URL allows at once.
     ///   - interval: the time after which one more request is allowed; never zero.
     ///   - sparesThisMachine: whether URLs on this machine are unlimited.
-    public init(burst: Int, interval: Duration, sparesThisMachine: Bool = true) {
+    package init(burst: Int, interval: Duration, sparesThisMachine: Bool = true) {
         self.burst = burst
         self.interval = interval
         self.sparesThisMachine = sparesThisMachine
     }
 
     /// Counts a request for a URL; `false`, without counting it, when it exceeds the allowance.
-    public func admits(_ url: String, at moment: ContinuousClock.Instant) -> Bool {
+    package func admits(_ url: String, at moment: ContinuousClock.Instant) -> Bool {
         if sparesThisMachine, HTTPClient.staysOnThisMachine(url) { return true }
         return recoveries.withLock { recoveries in
             if recoveries[url] == nil, recoveries.count >= Self.mostURLs {

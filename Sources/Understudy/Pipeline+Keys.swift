@@ -1,5 +1,4 @@
 import Emulation
-import HTTPEngine
 import HTTPTypes
 import Wire
 
@@ -17,18 +16,8 @@ extension Pipeline {
         guard emulator.keyFetchPace.admits(request.url, at: .now) else {
             return .failed(.notAsked(emulator.keyFetchPace.refusal))
         }
-        do throws(ClientError) {
-            // Loading the trusted certificates takes a while the first time, and only TLS needs them.
-            let isSecure = request.url.lowercased().hasPrefix("https:")
-            let response = try await HTTPClient.send(
-                url: request.url, fields: request.fields, trust: isSecure ? emulator.keyTrust() : .system,
-                within: KeyRequest.timeLimit,
-                maximumBody: KeyRequest.longestBody)
-            return .answered(
-                response.status, cacheControl: response.fields.values(of: .cacheControl), body: response.body)
-        } catch {
-            return .failed(KeyFetchProblem(error))
-        }
+        // Loading the trusted certificates takes a while the first time, and only TLS needs them.
+        return await request.send(trust: request.isSecure ? emulator.keyTrust() : .system)
     }
 
     /// Asks this server, in the sandbox that wants the keys: a normal exchange, with its entry in the journal.
@@ -51,25 +40,11 @@ extension Pipeline {
         }
         // The task is never cancelled; cancellation would only shorten the wait.
         if time > .zero { try? await Task.sleep(for: min(time, KeyRequest.timeLimit)) }
-        if time >= KeyRequest.timeLimit { return .slow }
+        if time >= KeyRequest.timeLimit { return .slow(within: KeyRequest.timeLimit) }
         switch transmission.fault {
         case nil, .drip?: return nil
         case .reset?, .empty?, .truncated?: return KeyFetchProblem(.connectionLost)
         case .garbage?: return KeyFetchProblem(.malformedAnswer)
         }
-    }
-}
-
-extension KeyFetchProblem {
-    /// Why the client returned no answer.
-    fileprivate init(_ error: ClientError) {
-        self =
-            switch error {
-            case .timedOut: .slow
-            case .tooLarge: .tooLarge
-            case .invalidURL, .unknownHost, .notReachable, .notTrusted, .tlsFailed, .connectionLost, .malformedAnswer,
-                .tooMany, .cancelled:
-                .unreachable(error.description)
-            }
     }
 }

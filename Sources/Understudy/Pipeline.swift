@@ -1,9 +1,9 @@
 import Emulation
-public import HTTPEngine
+package import HTTPEngine
 import HTTPTypes
 import JSON
 import Logging
-public import Wire
+package import Wire
 
 /// The path of every request from arrival to answer, which this file shows from top to bottom.
 ///
@@ -13,12 +13,12 @@ public import Wire
 /// engine.
 ///
 /// A value without sockets: tests call ``answer(_:)`` just as the engine does.
-public struct Pipeline: RequestHandler {
+package struct Pipeline: RequestHandler {
     /// The longest content in bytes when a route sets no limit.
-    public static let standardBodyLimit = RouteListing.standardBodyLimit
+    package static let standardBodyLimit = RouteListing.standardBodyLimit
 
     /// What a listener answers.
-    public enum Role: Sendable, Hashable {
+    package enum Role: Sendable, Hashable {
         /// Vendors' calls and control calls.
         case everything
         /// Only vendors' calls; control calls have a listener of their own.
@@ -34,12 +34,12 @@ public struct Pipeline: RequestHandler {
     /// By vendor and route.
     private let bodyLimits: [[Int]]
     /// The longest content that every route accepts.
-    public let smallestBodyLimit: Int
+    package let smallestBodyLimit: Int
     /// What any vendor masks; a path that no vendor owns may have been meant for any of them.
     private let secrets: Set<String>
 
     /// Creates a pipeline for an emulator and a listener with that role.
-    public init(_ emulator: Emulator, as role: Role = .everything) {
+    package init(_ emulator: Emulator, as role: Role = .everything) {
         self.emulator = emulator
         self.role = role
         guide = RouteGuide(emulator.routes)
@@ -75,7 +75,7 @@ public struct Pipeline: RequestHandler {
     }
 
     /// How long a request's content may be, and who answers it.
-    public func admit(_ head: Request) -> Admission {
+    package func admit(_ head: Request) -> Admission {
         let destination = destination(of: head)
         let limit =
             switch destination {
@@ -87,7 +87,7 @@ public struct Pipeline: RequestHandler {
     }
 
     /// The answer to a request.
-    public func answer(_ request: Request) -> Answer {
+    package func answer(_ request: Request) -> Answer {
         let watch = Stopwatch()
         return answer(request, at: destination(of: request), watch)
     }
@@ -97,11 +97,12 @@ public struct Pipeline: RequestHandler {
         switch consume destination {
         case .control(let selection, let match):
             let name = selection?.name ?? SandboxName.standard
-            return control.answer(selection?.request(request) ?? request, at: match, in: name)
+            return control.answer(
+                selection?.request(request) ?? request, at: match, in: name, by: selection?.selector ?? .none)
         case .vendor(nil, let match): return exchange(request, at: match, in: emulator.sandboxes.standard, watch)
         case .vendor(let selection?, let match):
             let sandbox = emulator.sandboxes.sandbox(selection.name)
-            return exchange(selection.request(request), at: match, in: sandbox, watch)
+            return exchange(selection.request(request), at: match, in: sandbox, by: selection.selector, watch)
         case .nowhere(let problem): return refuse(request, problem, Measurement(watch: watch))
         }
     }
@@ -119,19 +120,19 @@ public struct Pipeline: RequestHandler {
             isControl
             ? ControlProblem(.notFound, "no-control-here", "Control calls go to the port that --control-port names.")
             : ControlProblem(
-                .notFound, "no-vendor-here", "This port takes control calls; the vendors are at another one.")
+                .notFound, "no-vendor-here", "This port takes control calls; the vendors listen on another port.")
         var response = problem.response
         response.closeToPages()
         return .ready(response)
     }
 
     /// Logs what the engine refused before there was a request.
-    public func noted(_ note: EngineNote) {
+    package func noted(_ note: EngineNote) {
         emulator.logger?.notice("\(note)")
     }
 
     /// Includes the server's connections in the metrics.
-    public func willServe(_ occupancy: ServerOccupancy) {
+    package func willServe(_ occupancy: ServerOccupancy) {
         // Only connections of the vendors' clients count.
         if case .control = role { return }
         emulator.metrics.observe(occupancy)
@@ -155,9 +156,10 @@ public struct Pipeline: RequestHandler {
     }
 
     private func exchange(
-        _ request: Request, at match: RouteTable.Match, in sandbox: Sandbox, _ watch: Stopwatch
+        _ request: Request, at match: RouteTable.Match, in sandbox: Sandbox, by selector: SandboxSelector = .none,
+        _ watch: Stopwatch
     ) -> Answer {
-        let exchange = sandbox.beginExchange(request)
+        let exchange = sandbox.beginExchange(request, by: selector)
         var measurement = Measurement(watch: watch)
         guard let vendor = match.vendor else {
             var record = ExchangeRecord()
@@ -176,7 +178,7 @@ public struct Pipeline: RequestHandler {
     ).response
 
     /// The answer to a request, once it is available.
-    public func response(to request: Request) async -> Response { await response(of: answer(request)) }
+    package func response(to request: Request) async -> Response { await response(of: answer(request)) }
 
     /// The answer of a vendor to a request in a sandbox, whatever sandbox the request selects, once it is available.
     func vendorResponse(to request: Request, in sandbox: Sandbox) async -> Response {
@@ -208,6 +210,8 @@ public struct Pipeline: RequestHandler {
             case .waiting(let job): step = await job()
             case .fetching(let request, let then):
                 step = then(await fetch(request, in: exchange.sandbox))
+            case .calling(let request, let vendor, let then):
+                step = then(await emulator.send(request, of: vendor, in: exchange.sandbox))
             }
         }
     }

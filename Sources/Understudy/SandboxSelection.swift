@@ -11,6 +11,7 @@ extension HTTPField.Name {
 /// Path prefix `/~NAME/`, else header `X-Understudy-Sandbox`, else host `NAME.localhost`, else the standard one.
 struct SandboxSelection {
     let name: String
+    let selector: SandboxSelector
     /// The target without the prefix; `nil` when it has none.
     let target: String?
 
@@ -26,9 +27,11 @@ struct SandboxSelection {
                 .badRequest, "sandbox-conflict", "The request names the sandboxes \(name) and \(other).")
         }
         guard SandboxName.isValid(name) else { throw invalid(name) }
-        guard let prefix else { return SandboxSelection(name: name, target: nil) }
+        guard let prefix else {
+            return SandboxSelection(name: name, selector: header == nil ? .host : .field, target: nil)
+        }
         let rest = request.target.dropFirst(2 + prefix.count)
-        return SandboxSelection(name: name, target: rest.hasPrefix("/") ? String(rest) : "/" + rest)
+        return SandboxSelection(name: name, selector: .path, target: rest.hasPrefix("/") ? String(rest) : "/" + rest)
     }
 
     /// The request without the prefix.
@@ -42,7 +45,7 @@ struct SandboxSelection {
     /// The refusal of an invalid sandbox name.
     static func invalid(_ name: String) -> ControlProblem {
         ControlProblem(
-            .badRequest, "sandbox-name-invalid", "“\(name)” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
+            .badRequest, "sandbox-name-invalid", "“\(name)” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")
     }
 
     /// The name after the two characters of the prefix.

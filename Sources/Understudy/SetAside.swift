@@ -3,18 +3,18 @@ import JSON
 import Synchronization
 
 /// A part of a state file that could not be read, and is kept unchanged.
-public struct SetAsidePart: Sendable, CustomStringConvertible {
+package struct SetAsidePart: Sendable, CustomStringConvertible {
     /// The maximum length of a reported problem; what was found may be long.
     private static let longestProblem = 400
 
     /// The sandbox; `nil` when its name could not be read.
-    public let sandbox: String?
+    package let sandbox: String?
     /// The vendor's id; `nil` when the whole sandbox could not be read.
-    public let vendor: String?
+    package let vendor: String?
     /// Where the record stood in the vendor's state, such as `users[3]`; empty for the whole state.
-    public let record: String
+    package let record: String
     /// What was found and what would be right.
-    public let problem: String
+    package let problem: String
     private let value: JSON
 
     /// Creates a part from a document that was read.
@@ -33,7 +33,9 @@ public struct SetAsidePart: Sendable, CustomStringConvertible {
     /// Reads a part from an export.
     init(_ json: JSON) {
         (sandbox, vendor) = (json["sandbox"]?.string, json["vendor"]?.string)
-        (record, problem) = (json["record"]?.string ?? "", json["problem"]?.string ?? "is no part that was set aside")
+        (record, problem) = (
+            json["record"]?.string ?? "", json["problem"]?.string ?? "is not a part that was set aside"
+        )
         value = json["value"] ?? json
     }
 
@@ -63,7 +65,7 @@ public struct SetAsidePart: Sendable, CustomStringConvertible {
     }
 
     /// A description such as `sandbox a, VENDOR, users[3]`, followed by the problem.
-    public var description: String {
+    package var description: String {
         let place = ["sandbox " + (sandbox ?? "without a name"), vendor, record.isEmpty ? nil : record]
         return "\(place.compactMap(\.self).joined(separator: ", ")): \(problem)"
     }

@@ -85,6 +85,12 @@ enum Files {
         }
     }
 
+    /// Whether anything has that path, a link without a target included.
+    static func exists(_ path: String) -> Bool {
+        var facts = stat()
+        return lstat(path, &facts) == 0
+    }
+
     /// Creates a folder, and those above it, where none exists.
     static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
         let parts = path.split(separator: "/")

@@ -5,15 +5,15 @@ import Understudy
 /// `understudy fixtures`
 struct FixturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fixtures", abstract: "Works on fixture files.", subcommands: [Check.self])
+        commandName: "fixtures", abstract: "Works on fixture files.", subcommands: [Check.self, Schemas.self])
 
     /// `understudy fixtures check`
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "check", abstract: "Reads a folder of fixtures as serve would, and says what is wrong.",
+            commandName: "check", abstract: "Reads a fixture folder as serve would, and says what is wrong.",
             discussion: "Example: understudy fixtures check ./Fixtures")
 
-        @Argument(help: "The folder; its files go before the installed ones.", completion: .directory)
+        @Argument(help: "The folder; its files override the installed ones.", completion: .directory)
         var folder: String
 
         func run() throws {
@@ -27,7 +27,8 @@ struct FixturesCommand: ParsableCommand {
                 throw Misuse("\(folder) holds no file that would be read; expected one such as \(example).")
             }
             Output.line("read: \(usage.read.joined(separator: ", "))")
-            if !usage.unread.isEmpty { Output.line("not read: \(usage.unread.joined(separator: ", "))") }
+            let unread = usage.unread.filter { !$0.hasSuffix(FixtureStore.schemaSuffix) }
+            if !unread.isEmpty { Output.line("not read: \(unread.joined(separator: ", "))") }
             for vendor in emulator.vendors {
                 Output.line(
                     "\(vendor.identity.id): \(vendor.routes.count) routes, \(vendor.failures.count) failures, good")

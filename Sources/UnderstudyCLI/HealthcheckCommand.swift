@@ -6,17 +6,17 @@ import Understudy
 /// `understudy healthcheck`
 struct HealthcheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "healthcheck", abstract: "Asks a running server whether it is well; for containers.",
+        commandName: "healthcheck", abstract: "Asks a running server whether it is healthy; for containers.",
         discussion: """
             Example: understudy healthcheck --server http://127.0.0.1:8080
 
-            Without --server it asks the server of this machine whose port is in the file that UNDERSTUDY_PORT_FILE
-            names, or else in the environment or ./understudy.yaml. Over https it trusts what the system does, and the local CA.
+            Without --server it asks the server on this machine. Its port is read from the file of UNDERSTUDY_PORT_FILE,
+            otherwise from the environment or ./understudy.yaml. Over HTTPS it trusts the system's CAs and the local CA.
 
-            Exit codes: 0 it is, 1 it is not or does not answer.
+            Exit codes: 0 healthy, 1 not healthy or no answer, 2 misuse.
             """)
 
-    @Option(help: "The server (this machine's, at the port that it has written down or was given).")
+    @Option(help: "The server (default: the one on this machine, at its written or configured port).")
     var server: String?
 
     @Option(help: "How long to wait for the answer.")

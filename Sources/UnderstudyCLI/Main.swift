@@ -65,7 +65,8 @@ struct UnderstudyCommand: ParsableCommand {
             """,
         version: Emulator.version,
         subcommands: [
-            ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self, AuthorityCommand.self,
+            InitCommand.self, ServeCommand.self, TokenCommand.self, RoutesCommand.self, FixturesCommand.self,
+            AuthorityCommand.self,
             ContractCommand.self, JournalCommand.self, SandboxCommand.self, ClockCommand.self, ScenarioCommand.self,
             HealthcheckCommand.self,
         ])

@@ -11,7 +11,8 @@ import Understudy
 struct OptionSources {
     /// The options with a single text or number, by flag name.
     static let names = [
-        "host", "port", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures", "log",
+        "host", "port", "public-base", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures",
+        "log",
         "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit",
         "state-limit", "scenario", "watch",
     ]

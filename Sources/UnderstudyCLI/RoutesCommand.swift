@@ -6,7 +6,7 @@ import Understudy
 /// `understudy routes`
 struct RoutesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "routes", abstract: "Lists what is emulated, and where each thing is known from.",
+        commandName: "routes", abstract: "Lists what is emulated, with evidence and source.",
         discussion: """
             Example: understudy routes --failures --switches --vendor rezolve
             Example: understudy routes --grep addressbook
@@ -15,7 +15,7 @@ struct RoutesCommand: ParsableCommand {
             Exit codes: 0 done, 1 nothing matches, 2 misuse.
             """)
 
-    @Flag(help: "List the routes; without any of these flags that is what it does.")
+    @Flag(help: "List the routes; the default without any of these flags.")
     var routes = false
 
     @Flag(help: "List the failures.")
@@ -27,16 +27,16 @@ struct RoutesCommand: ParsableCommand {
     @Flag(help: "List the scenarios.")
     var scenarios = false
 
-    @Flag(help: "List the actions that scenarios and control calls can do.")
+    @Flag(help: "List the actions that scenarios and control calls can perform.")
     var actions = false
 
-    @Option(help: "Only what belongs to this vendor; several may be given.", completion: .vendors)
+    @Option(help: "Only what belongs to this vendor; may be repeated.", completion: .vendors)
     var vendor: [String] = []
 
-    @Option(help: "Only rows that hold this text somewhere, whatever its case.")
+    @Option(help: "Only rows that contain this text, ignoring case.")
     var grep: String?
 
-    @Flag(help: "Write JSON: an array of rows, or of several lists an object of such arrays.")
+    @Flag(help: "Write JSON: an array of rows, or an object with an array for each list.")
     var json = false
 
     @OptionGroup var world: WorldOptions

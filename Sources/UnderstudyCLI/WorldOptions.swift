@@ -5,15 +5,15 @@ import Understudy
 /// The options about fixtures and behaviour that `serve` and the offline commands share.
 struct WorldOptions: ParsableArguments {
     @Option(
-        help: "A folder whose files go before the installed fixtures (else $UNDERSTUDY_FIXTURES, ./Fixtures).",
+        help: "A folder whose files override the installed fixtures (default: $UNDERSTUDY_FIXTURES, or ./Fixtures).",
         completion: .directory)
     var fixtures: String?
 
-    @Option(help: "A configuration file (else ./understudy.yaml, if there is one).", completion: .file())
+    @Option(help: "A configuration file (default: ./understudy.yaml, if it exists).", completion: .file())
     var config: String?
 
     @Option(
-        help: "The behaviour to start with: documented or observed; for one vendor VENDOR=PROFILE.",
+        help: "The behaviour at the start: documented or observed; VENDOR=PROFILE for one vendor.",
         completion: .profiles)
     var profile: [String] = []
 
@@ -78,7 +78,7 @@ extension FixtureStore {
     static func layered(folder: String?) throws -> FixtureStore {
         if let folder, !FileSystem.isFolder(folder) {
             throw Misuse(
-                "the fixture folder \(folder) does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
+                "the fixture folder \(folder) does not exist or is not a folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file)."
             )
         }
         let over = folder ?? (FileSystem.isFolder(standardFolder) ? standardFolder : nil)

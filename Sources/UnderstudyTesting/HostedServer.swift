@@ -29,6 +29,7 @@ final class HostedServer: Sendable {
             throw UnderstudyRefusal("the server cannot listen: \(error)")
         }
         port = server.addresses[0].port
+        emulator.listens(at: server.addresses)
         server.start()
     }
 

@@ -31,7 +31,7 @@ public final class UnderstudyServer: Sendable {
 
     func close() { _ = host.sandboxes.remove(sandbox) }
 
-    /// Makes a control call to this test's sandbox, such as `GET clock`; the README lists the calls.
+    /// Makes a control call to this test's sandbox, such as `GET clock`; page ControlAPI lists the calls.
     ///
     /// - Returns: the answer's content; `null` when it has none.
     /// - Throws: an ``UnderstudyRefusal`` with the server's message.

@@ -45,13 +45,29 @@ extension ControlAPI {
         let members = call.request.body.isEmpty ? [:] : try call.object()
         // Off the event loop: an action may read a million events, and others should not wait for it.
         return .deferred {
-            await call.emulator.readings.run {
+            await call.sandbox.whileUsed {
+                let outcome = await call.emulator.readings.run {
+                    Result { () throws(ActionRefusal) in
+                        try call.sandbox.vendor(index).perform(action, members, in: call.sandbox, by: call.selector)
+                    }
+                }
                 do throws(ActionRefusal) {
-                    return .json(try call.sandbox.vendor(index).perform(action, members, in: call.sandbox))
+                    return .json(try await result(try outcome.get(), of: vendor.identity.id, call))
                 } catch {
-                    return call.invalid(error.description).response
+                    return ControlProblem(.badRequest, error.code, error.description).response
                 }
             }
+        }
+    }
+
+    /// The result of an action, once the server has sent what it asks for.
+    private static func result(
+        _ outcome: ActionOutcome, of vendor: String, _ call: ControlCall
+    ) async throws(ActionRefusal) -> JSON {
+        switch outcome {
+        case .done(let result): result
+        case .calls(let request, let then):
+            then(try await call.emulator.send(request, of: vendor, in: call.sandbox).get())
         }
     }
 }

@@ -27,7 +27,7 @@ struct CapturedValues {
             let words = Self.words(of: entry.request)
             for word in words { note(word, usedBy: index) }
             said.formUnion(words)
-            guard entry.record.intervention == nil, let body = try? JSON.parse(entry.response.body) else { continue }
+            guard !entry.record.isIntervened, let body = try? JSON.parse(entry.response.body) else { continue }
             collect(body, "$", index, said)
         }
     }

@@ -65,7 +65,9 @@ struct ControlAPI: Sendable {
         + sandboxOperations + stateOperations + keyOperations
 
     /// The answer to a control call in the sandbox of that name, created only when an accepted call needs it.
-    func answer(_ request: Request, at match: RouteTable.Match, in sandbox: String) -> Answer {
+    func answer(
+        _ request: Request, at match: RouteTable.Match, in sandbox: String, by selector: SandboxSelector
+    ) -> Answer {
         do throws(ControlProblem) {
             try access.check(request)
         } catch {
@@ -81,7 +83,8 @@ struct ControlAPI: Sendable {
             if !operations[index].pathParameters.isEmpty, let methods = literalMethods(request) {
                 return counted(ExchangeLabel.none, Self.methodNotAllowed(methods), in: sandbox)
             }
-            return counted(index, perform(operations[index], request, match, parameters, in: sandbox), in: sandbox)
+            return counted(
+                index, perform(operations[index], request, match, parameters, in: sandbox, by: selector), in: sandbox)
         case .otherMethods(_, let methods):
             return counted(ExchangeLabel.none, Self.methodNotAllowed(literalMethods(request) ?? methods), in: sandbox)
         case .unknown, .unowned:
@@ -101,19 +104,19 @@ struct ControlAPI: Sendable {
 
     private static func methodNotAllowed(_ methods: [HTTPRequest.Method]) -> Answer {
         let allow = methods.map(\.rawValue).joined(separator: ", ")
-        var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call knows \(allow).").response
+        var response = ControlProblem(.methodNotAllowed, "method-not-allowed", "This call allows \(allow).").response
         response.fields[.allow] = allow
         return .ready(response)
     }
 
     private func perform(
         _ operation: ControlOperation, _ request: Request, _ match: RouteTable.Match, _ parameters: PathParameters,
-        in name: String
+        in name: String, by selector: SandboxSelector
     ) -> Answer {
         do throws(ControlProblem) {
             guard operation.isOpen || access.hasToken(request) else {
                 throw ControlProblem(
-                    .unauthorized, "control-token-wrong", "The control API asks for its bearer token.")
+                    .unauthorized, "control-token-wrong", "The control API requires its bearer token.")
             }
             if request.bodyExceedsLimit {
                 throw ControlProblem(
@@ -121,7 +124,7 @@ struct ControlAPI: Sendable {
                     "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request, at: match)))."
                 )
             }
-            let sandbox = SelectedSandbox(name, of: emulator.sandboxes)
+            let sandbox = SelectedSandbox(name, by: selector, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
             if !operation.isOpen { sandbox.existing?.touch() }
             let call = try ControlCall(

@@ -51,8 +51,8 @@ extension ControlAccess {
         throw ControlProblem(
             .forbidden, "foreign-host",
             """
-            Host is \(authority), which is no name of this server; control calls go to an IP address, localhost, \
-            NAME.localhost, a name without a dot, or one that serve was given with --allow-host \(name).
+            Host is \(authority), which is not a name of this server; control calls accept an IP address, localhost, \
+            NAME.localhost, a name without a dot, or one allowed with --allow-host \(name).
             """)
     }
 
@@ -81,8 +81,8 @@ extension ControlAccess {
             throw ControlProblem(
                 .forbidden, "foreign-site",
                 """
-                Sec-Fetch-Site is \(site); of web pages, only this server's own make control calls (same-origin). \
-                An address that a person types (none) and clients that are no browsers are welcome.
+                Sec-Fetch-Site is \(site); only this server's own web pages may make control calls (same-origin). \
+                A typed address (none) and clients other than browsers are accepted.
                 """)
         }
         guard let origin = request.fields[.origin], !Self.isOwn(origin, of: request, from: site) else { return }
@@ -90,7 +90,7 @@ extension ControlAccess {
             .forbidden, "foreign-origin",
             """
             Origin is \(origin), not that of this server, \(Self.scheme(of: request))://\(request.authority ?? ""); \
-            of web pages, only this server's own make control calls.
+            only this server's own web pages may make control calls.
             """)
     }
 

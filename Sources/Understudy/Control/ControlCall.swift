@@ -41,10 +41,13 @@ struct ControlCall {
     /// The name of the sandbox that the request selects.
     var sandboxName: String { selected.name }
 
+    /// How the request selects the sandbox.
+    var selector: SandboxSelector { selected.selector }
+
     /// The content, which must be a JSON object without repeated members.
     func object(maximumDepth: Int = JSON.defaultMaximumDepth) throws(ControlProblem) -> JSONObject {
         let object = try Fields<ControlFields>(bodyOf: request, maximumDepth: maximumDepth).object
-        if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) stands there twice") }
+        if let duplicate = object.duplicateNames.first { throw invalid("member \(duplicate) occurs twice") }
         return object
     }
 
@@ -70,7 +73,7 @@ struct ControlCall {
                 throw .invalid("there is no query parameter \(name)\(hint)")
             }
             guard names.insert(name).inserted else {
-                throw .invalid("query parameter \(name) stands there twice")
+                throw .invalid("query parameter \(name) occurs twice")
             }
         }
         return Fields(queryOf: request)

@@ -117,7 +117,7 @@ struct ControlOperation: Sendable {
     var givesCleanAnswers: Bool {
         [
             "tokens.mint", "openapi", "health", "journal.list", "journal.get", "journal.verify", "vendors.list",
-            "vendors.sample",
+            "vendors.sample", "actions.list",
         ].contains(id)
     }
 

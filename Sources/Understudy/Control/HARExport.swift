@@ -25,21 +25,25 @@ struct HARExport {
 
     /// No durations are measured: they are 0 rather than -1, since the total must be a sum.
     private static func exchange(_ entry: JSON) -> JSON {
-        let comment = ["route", "failure", "reason", "intervention"].compactMap { entry[$0]?.string }
+        let comment =
+            ["route", "failure", "reason"].compactMap { entry[$0]?.string }
+            + [InterventionText.line(entry["intervention"])].compactMap(\.self)
         return [
-            "startedDateTime": entry["at"] ?? .null, "time": 0, "request": request(entry["request"] ?? [:]),
+            "startedDateTime": entry["at"] ?? .null, "time": 0,
+            "request": request(entry["request"] ?? [:], at: entry["url"]?.string),
             "response": response(entry["response"] ?? [:]), "cache": [:],
             "timings": ["send": 0, "wait": 0, "receive": 0], "comment": .string(comment.joined(separator: ": ")),
         ]
     }
 
-    private static func request(_ request: JSON) -> JSON {
+    private static func request(_ request: JSON, at url: String?) -> JSON {
         let target = request["target"]?.string ?? ""
         let query = target.split(separator: "?", maxSplits: 1).dropFirst().first ?? ""
         let text = text(request["body"])
         var json: JSONObject = [
             "method": request["method"] ?? .null,
-            "url": .string("http://\(field("host", of: request) ?? "127.0.0.1")\(target)"), "httpVersion": "HTTP/1.1",
+            "url": .string(url ?? "http://\(field("host", of: request) ?? "127.0.0.1")\(target)"),
+            "httpVersion": "HTTP/1.1",
             "cookies": [], "headers": headers(of: request),
             "queryString": .array(query.split(separator: "&").map(parameter)), "headersSize": -1,
             "bodySize": JSON(text?.utf8.count ?? 0),

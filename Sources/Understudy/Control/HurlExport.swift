@@ -13,7 +13,8 @@ struct HurlExport {
 
     /// Creates the cases of these entries.
     init(_ entries: [JournalEntry], _ call: ControlCall) {
-        self.entries = entries
+        // What the server sent for an action is no call of a client.
+        self.entries = entries.filter { !$0.isOutgoing }
         self.call = call
     }
 
@@ -28,7 +29,7 @@ struct HurlExport {
             var part = HurlPart(entry, masked: MaskedExchange(entry, by: call.sandbox.redactor))
             do throws(HurlOmission) {
                 if strange.contains(entry.record.vendor) {
-                    throw HurlOmission(why: "which may need a call that is left out")
+                    throw HurlOmission(why: "which may need an omitted call")
                 }
                 let calls = try part.prepare(&values, index, of: call)
                 if moment != entry.moment { parts.append(Self.clock(entry.moment)) }

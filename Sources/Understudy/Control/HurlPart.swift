@@ -37,6 +37,7 @@ struct HurlPart {
         _ values: inout CapturedValues, _ index: Int, of call: ControlCall
     ) throws(HurlOmission) -> [String] {
         if entry.record.intervention != nil { throw HurlOmission(why: "which a fault or a scenario answered") }
+        if entry.record.isIntervened { throw HurlOmission(why: "whose answer was changed on purpose") }
         if entry.request.fields[.upgrade] != nil { throw HurlOmission(why: "which opened a socket") }
         if entry.omitsBodies || entry.request.bodyExceedsLimit {
             throw HurlOmission(why: "whose content was too long to be kept")
@@ -47,7 +48,7 @@ struct HurlPart {
                 let recipe = TokenRecipe(
                     for: token, of: call.emulator.vendors[vendor], in: call.sandbox.vendor(vendor),
                     at: entry.moment)
-            else { throw HurlOmission(why: "whose token cannot be made again") }
+            else { throw HurlOmission(why: "whose token cannot be minted again") }
             named.append(token)
             calls.append(values.replaced(Self.minting(recipe, values.name(token: token))))
         }
@@ -56,7 +57,7 @@ struct HurlPart {
         return calls
     }
 
-    private static let needsLost = HurlOmission(why: "which needs what a call gave that is left out")
+    private static let needsLost = HurlOmission(why: "which needs the answer of an omitted call")
 
     private static func minting(_ recipe: TokenRecipe, _ name: String) -> String {
         """
@@ -156,12 +157,17 @@ extension HurlPart {
         return "hex,\(bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined());"
     }
 
+    /// Whether the text looks like an id that was drawn for this answer: many letters and digits, and nothing else.
+    private static func isDrawn(_ text: String) -> Bool {
+        text.count >= 20 && text.allSatisfy { $0.isLetter || $0.isNumber }
+    }
+
     /// The parts of the answer that must recur: the words of a refusal, but not its numbers, ids and times.
     private var asserts: [String] {
         guard entry.record.failure != nil, let body = (try? JSON.parse(entry.response.body))?.object else { return [] }
         return body.compactMap { member in
             guard let text = member.value.string, member.name.allSatisfy({ $0.isLetter || $0 == "_" }),
-                text.firstRange(of: "{{") == nil, text.filter(\.isNumber).count < 4
+                text.firstRange(of: "{{") == nil, text.filter(\.isNumber).count < 4, !Self.isDrawn(text)
             else { return nil }
             return "jsonpath \"$.\(member.name)\" == \(JSON.string(text).text)"
         }

@@ -34,6 +34,9 @@ extension ControlAPI {
         .init(
             "refused", "Only entries with a failure; or only the others.",
             Schema.word("True or false.", ["true", "false"])),
+        .init(
+            "kind", "Only requests that the server received, or only those that it sent for an action.",
+            Schema.word("A kind.", ExchangeKind.allCases.map(\.rawValue))),
         .init("last", "Only so many of the newest entries.", Schema.integer("A number.", from: 0, to: .max)),
     ]
     private static let formatParameter = ControlOperation.Parameter(
@@ -57,7 +60,7 @@ extension ControlAPI {
             // The number is read first: later entries are included, so a caller that continues from this number misses
             // none.
             let (newest, entries) = await journal.first(within: wait) {
-                (journal.newest, query.entries(in: journal))
+                (journal.newest, journal.entries(query.filter))
             } where: {
                 $0.1.count >= count
             }
@@ -77,13 +80,18 @@ extension ControlAPI {
     /// Refuses unknown names: a typo would look as if nothing had happened.
     static func checkNames(_ filter: JournalFilter, _ call: ControlCall) throws(ControlProblem) {
         let vendors = call.emulator.vendors
+        let routes = vendors.flatMap { $0.routes.map(\.id) }
         let named = [
             ("failure", filter.failure, vendors.flatMap { $0.failures.map(\.name) }),
-            ("route", filter.route, vendors.flatMap { $0.routes.map(\.id) }),
+            ("route", filter.route, routes),
             ("vendor", filter.vendor, vendors.map(\.identity.id)),
         ]
         for (kind, name, known) in named {
             guard let name, !known.contains(name) else { continue }
+            if kind == "route", name.utf8.contains(UInt8(ascii: "*")) {
+                if known.contains(where: Wildcard(name).matches) { continue }
+                throw call.invalid("no route fits \(name)\(Nearest.hint(to: name, among: known))")
+            }
             throw call.invalid("no \(kind) is called \(name)\(Nearest.hint(to: name, among: known))")
         }
     }
@@ -140,8 +148,9 @@ extension JournalEntry {
             "status": JSON(response.status.code), "failure": JSON(record.failure), "reason": JSON(masked.reason),
             "method": .string(request.method.rawValue), "target": .string(masked.target),
         ]
-        json["intervention"] = masked.intervention.map(JSON.string)
-        if record.route == nil, response.status.code >= 400 {
+        json["intervention"] = masked.interventions
+        if isOutgoing { json["kind"] = .string(ExchangeKind.outgoing.rawValue) }
+        if record.route == nil, !isOutgoing, response.status.code >= 400 {
             json["nearest_routes"] = .array(routes.nearest(to: request.method, request.path).map(JSON.string))
         }
         return .object(json)

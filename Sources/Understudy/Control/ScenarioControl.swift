@@ -50,7 +50,7 @@ extension ControlAPI {
         }
         for (index, (scenario, _)) in chosen.enumerated() where chosen[..<index].contains(where: { $0.0 === scenario })
         {
-            throw call.invalid("scenario \(scenario.name) stands there twice")
+            throw call.invalid("scenario \(scenario.name) occurs twice")
         }
         call.sandbox.activate(chosen)
         return try listScenarios(call)

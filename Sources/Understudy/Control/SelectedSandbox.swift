@@ -7,12 +7,15 @@ import Synchronization
 final class SelectedSandbox: Sendable {
     /// The sandbox's name.
     let name: String
+    /// How the call named it.
+    let selector: SandboxSelector
     private let directory: SandboxDirectory
     private let found: Mutex<Sandbox?>
 
     /// Looks up the sandbox of that name, without creating it.
-    init(_ name: String, of directory: SandboxDirectory) {
+    init(_ name: String, by selector: SandboxSelector, of directory: SandboxDirectory) {
         self.name = name
+        self.selector = selector
         self.directory = directory
         found = Mutex(directory.existing(name))
     }

@@ -26,7 +26,7 @@ struct TokenRecipe {
             var members = account.reduce(into: usual) { $0[$1.name] = $1.value }
             members["defect"] = defect.map(JSON.string)
             let order = MintRequest(kind: kind.name, members: members)
-            guard let minted = try? cell.mint(order, at: moment) else { continue }
+            guard let minted = try? cell.mint(order, at: moment, by: .none, IdentifierSource()) else { continue }
             let verdict = cell.explain(minted.token, knowing: [:], at: moment)
             guard verdict.failure == wanted.failure, Self.failed(verdict) == Self.failed(wanted) else { continue }
             self.vendor = vendor.identity.id
@@ -54,7 +54,7 @@ struct TokenRecipe {
     private static func defects(
         of kind: TokenKind, _ cell: any SandboxedVendor, _ moment: Moment, lacking claims: JSONObject
     ) -> [String] {
-        let good = try? cell.mint(MintRequest(kind: kind.name), at: moment)
+        let good = try? cell.mint(MintRequest(kind: kind.name), at: moment, by: .none, IdentifierSource())
         let usual = good?.json["claims"]?.object ?? [:]
         let missing = usual.map(\.name).filter { claims[$0] == nil }.map { "missing-\($0)" }
         return missing + (Defect.names + kind.defects).filter { !$0.hasSuffix("CLAIM") }

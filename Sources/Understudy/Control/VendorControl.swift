@@ -60,8 +60,9 @@ extension ControlAPI {
     @Sendable static func readSample(_ call: ControlCall) throws(ControlProblem) -> Answer {
         let vendor = call.emulator.vendors[try call.vendor(call.parameters["vendor"])]
         let moment = call.existingSandbox?.now ?? call.emulator.machine()
+        let base = call.emulator.sandboxes.publicBase.address(of: call.sandboxName, by: call.selector)
         // Custom fixtures may leave a vendor without a signing key; then there is no sample.
-        guard let sample = try? vendor.tokenMinter?.sampleRequest(at: moment) else {
+        guard let sample = try? vendor.tokenMinter?.sampleRequest(at: moment, base: base) else {
             return .ready(.json(["sample": .null]))
         }
         let headers = sample.fields.map { JSON.array([.string($0.name), .string($0.value)]) }

@@ -15,7 +15,10 @@ extension ControlAPI {
     ]
 
     @Sendable static func verifyJournal(_ call: ControlCall) throws(ControlProblem) -> Answer {
-        let expectation = try call.read(.object(call.object()), JournalExpectation.init)
+        let notes = call.emulator.vendors.flatMap(\.verifiableNotes)
+        let expectation = try call.read(.object(call.object())) { (node) throws(FixtureProblem) in
+            try JournalExpectation(node, notes: notes)
+        }
         try checkNames(expectation.filter, call)
         let journal = call.sandbox.journal
         // Off the event loop: a journal may hold a thousand bodies to read.

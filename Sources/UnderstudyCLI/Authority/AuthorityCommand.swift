@@ -7,11 +7,11 @@ struct AuthorityCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "ca",
         abstract:
-            "Shows the local CA that serve --https-port has its certificates from, and makes it if there is none.",
+            "Shows the local CA, which issues the certificates of serve --https-port; creates it if needed.",
         discussion: """
             Example: understudy ca
 
-            Clients have to trust its certificate, here FILE:
+            Clients must trust its certificate, here FILE:
               curl:     curl --cacert FILE https://localhost:8443/_understudy/health
               Python:   REQUESTS_CA_BUNDLE=FILE python app.py
               Node:     NODE_EXTRA_CA_CERTS=FILE node app.js
@@ -21,13 +21,13 @@ struct AuthorityCommand: ParsableCommand {
                         certificate, and have the app's debug build trust user
                         certificates in its network_security_config.
 
-            Whoever has the key, which lies beside it, can pose as any server to
-            those who trust the certificate.
+            Whoever has the key beside it can impersonate any server to clients that
+            trust the certificate.
             """)
 
     @Option(
         help:
-            "The folder of the CA (else $UNDERSTUDY_CA_DIRECTORY, $XDG_DATA_HOME/understudy/ca, ~/.local/share/understudy/ca).",
+            "The CA's folder (default: $UNDERSTUDY_CA_DIRECTORY, $XDG_DATA_HOME/understudy/ca or ~/.local/share/understudy/ca).",
         completion: .directory)
     var directory: String?
 

@@ -39,7 +39,7 @@ struct LocalAuthority {
         if known != authority.certificatePEM {
             if known != nil {
                 Output.complaint(
-                    "\(certificatePath) is replaced: it had no key here. Clients have to trust the new one.")
+                    "\(certificatePath) was replaced, since its key was missing. Clients must trust the new one.")
             }
             try Self.write(authority.certificatePEM, mode: 0o644, at: certificatePath) { rename($0, $1) }
         }
@@ -75,10 +75,10 @@ struct LocalAuthority {
         do {
             authority = try CertificateAuthority(certificate: text, privateKey: text)
         } catch {
-            throw Misuse("\(path): the local CA is damaged; remove the file, and trust the one that is made then.")
+            throw Misuse("\(path): the local CA is damaged; remove the file, and trust the new one.")
         }
         if let end = authority.end, end <= time(nil) {
-            throw Misuse("\(path): the local CA has expired; remove the file, and trust the one that is made then.")
+            throw Misuse("\(path): the local CA has expired; remove the file, and trust the new one.")
         }
         return authority
     }
@@ -87,7 +87,7 @@ struct LocalAuthority {
         do {
             try Files.makeFolder(folder, mode: 0o700)
         } catch {
-            throw Misuse("the folder \(folder) for the local CA cannot be made: \(error)")
+            throw Misuse("the folder \(folder) for the local CA cannot be created: \(error)")
         }
         let made = try Misuse.rephrase { () throws(CertificateAuthorityError) in try CertificateAuthority() }
         // `link` fails if the file exists: another start was faster.

@@ -13,23 +13,22 @@ struct ContractRunCommand: ParsableCommand {
             Example: understudy contract run FILES --against https://vendor.example \\
               --variables-file credentials.env
 
-            Without --against an emulator inside this process answers. Where --against names a running emulator, each \
-            file gets a sandbox of its own, unless the URL names one (/~NAME). Where it names another server, such as \
-            the vendor's, the calls that steer an emulator are left out, and what they would have captured comes from \
-            the variables.
+            Without --against, an emulator inside this process answers. If --against names a running emulator, each \
+            file gets its own sandbox, unless the URL names one (/~NAME). If it names another server, such as the \
+            vendor's, control calls are skipped, and variables supply what they would have captured.
 
             {{base}} in a file is the server's URL. Hurl runs the same files:
             hurl --test --jobs 1 --variable base=http://127.0.0.1:8080 FILES
 
-            Exit codes: 0 every answer is the expected one, 1 one is not, or no case was run, 2 misuse.
+            Exit codes: 0 all answers are as expected, 1 one is not, or no case was run, 2 misuse.
             """)
 
     @Argument(
-        help: "Hurl files, or folders of them (the contract cases of the fixtures).",
+        help: "Hurl files, or folders of them (default: the contract cases of the fixtures).",
         completion: .file(extensions: ["hurl"]))
     var files: [String] = []
 
-    @Option(help: "The server to ask, such as http://127.0.0.1:8080 (an emulator inside this process).")
+    @Option(help: "The server to call, such as http://127.0.0.1:8080 (default: an emulator inside this process).")
     var against: String?
 
     @Option(name: .customLong("variable"), help: "A variable: NAME=VALUE.")
@@ -38,13 +37,13 @@ struct ContractRunCommand: ParsableCommand {
     @Option(help: "A file of variables, NAME=VALUE on each line.", completion: .file())
     var variablesFile: String?
 
-    @Option(help: "A file that receives the results as JUnit XML.", completion: .file(extensions: ["xml"]))
+    @Option(help: "A file for the results as JUnit XML.", completion: .file(extensions: ["xml"]))
     var junit: String?
 
     @Option(help: "The token of the server's control API.")
     var controlToken: String?
 
-    @Option(help: "How long to wait for each answer of the server (30s).")
+    @Option(help: "How long to wait for each answer of the server (default: 30s).")
     var within: String?
 
     @Flag(help: "Write JSON.")

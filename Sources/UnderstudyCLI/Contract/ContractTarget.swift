@@ -43,7 +43,7 @@ struct ContractTarget: Sendable {
         let isEmulator = answer.status == .ok && isHealth(answer.body)
         if isEmulator { try checkToken(base, access, controlToken) }
         let note =
-            "\(base) is no emulator: calls that steer one are left out, and what they give is taken from the variables."
+            "\(base) is not an emulator: control calls are skipped, and variables supply what they would have returned."
         return ContractTarget(note: isEmulator ? nil : note, base: base, isEmulator: isEmulator) {
             (request) async throws(ContractSendingProblem) in
             let isControl = isEmulator && request.url.hasPrefix(base + "/") && steersEmulator(request.url)

@@ -12,8 +12,9 @@ extension CompletionKind {
     static var scenarios: CompletionKind { .names("scenario", in: "scenarios") }
     static var tokenKinds: CompletionKind { .names("kind", in: "tokens") }
     static var defects: CompletionKind { .list(Defect.names) }
+    static var profileNames: CompletionKind { .custom { _, _, _ in BehaviourProfile.names } }
     static var profiles: CompletionKind {
-        .told("health") { ["documented", "observed"] + $0.texts("id").map { "\($0)=" } }
+        .told("health") { BehaviourProfile.names + $0.texts("id").map { "\($0)=" } }
     }
 
     /// `VENDOR.NAME=VALUE`; without a value if any is accepted.

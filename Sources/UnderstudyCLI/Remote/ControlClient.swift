@@ -7,11 +7,11 @@ import JSON
 /// How a command makes control calls: in which sandbox, and with which token.
 struct ControlClient: ParsableArguments {
     @Option(
-        help: "The sandbox of the running server (the one that the address names, else default).",
+        help: "The sandbox of the running server (default: the one in the address, or “default”).",
         completion: .sandboxes)
     var sandbox: String?
 
-    @Option(help: "The token of the server's control API (else $UNDERSTUDY_CONTROL_TOKEN).")
+    @Option(help: "The token of the server's control API (default: $UNDERSTUDY_CONTROL_TOKEN).")
     var controlToken: String?
 
     /// Makes a control call; returns its JSON, `null` when there is no content.
@@ -44,7 +44,7 @@ struct ControlClient: ParsableArguments {
         } catch let error as ClientError {
             throw error.ending(of: url)
         } catch is JSONError {
-            throw AnswerIsNo(message: "\(url) answered something else than JSON.")
+            throw AnswerIsNo(message: "\(url) did not answer with JSON.")
         }
     }
 }
@@ -59,7 +59,7 @@ struct ServerOptions: ParsableArguments {
 
 /// The running server that a command applies to.
 struct RunningServer: ParsableArguments {
-    @Option(help: "The server (this machine's, at the port that it has written down or was given).")
+    @Option(help: "The server (default: the one on this machine, at its written or configured port).")
     var server: String?
 
     @OptionGroup var client: ControlClient
@@ -77,6 +77,7 @@ extension ClientError {
     /// The command's error: misuse for an invalid URL, otherwise an answer of no.
     func ending(of url: String) -> any Error {
         if case .invalidURL = self { return Misuse(description) }
-        return AnswerIsNo(message: "\(url): \(self)")
+        let hint = if case .notReachable = self { " Is it running? Name another one with --server." } else { "" }
+        return AnswerIsNo(message: "\(url): \(self)\(hint)")
     }
 }

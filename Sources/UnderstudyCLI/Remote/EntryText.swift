@@ -1,3 +1,4 @@
+import Emulation
 import JSON
 
 /// A journal entry as readable text for a terminal.
@@ -25,7 +26,7 @@ struct EntryText {
 
     /// The interventions, else the reason for a refusal, with the likely intended route.
     private var why: String {
-        if let intervention = entry["intervention"]?.string { return intervention }
+        if let intervention = InterventionText.line(entry["intervention"]) { return intervention }
         let reason = entry["reason"]?.string ?? ""
         guard let near = entry["nearest_routes"]?[0]?.string, reason.firstRange(of: near) == nil else { return reason }
         return "\(reason)\(reason.isEmpty ? "" : "; ")did you mean \(near)?"

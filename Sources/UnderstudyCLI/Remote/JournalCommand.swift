@@ -12,20 +12,20 @@ import Wire
 /// `understudy journal`
 struct JournalCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "journal", abstract: "Shows what a running server was asked, and why it refused.",
+        commandName: "journal", abstract: "Shows the calls to a running server, and why it refused some.",
         discussion: """
             Example: understudy journal --refused --follow
             Example: understudy journal 12
 
-            A line an entry: number, time by the sandbox's clock, status, vendor, route, and the reason.
-            On a terminal refusals are red and interventions amber, unless NO_COLOR is set.
-            Exit codes: 0 done, 1 the server does not answer or refuses, such as an unknown route, 2 misuse.
+            It prints one line per entry: number, time by the sandbox's clock, status, vendor, route, and the reason.
+            On a terminal, refusals are red and interventions amber, unless NO_COLOR is set.
+            Exit codes: 0 done, 1 no answer, or the server refuses (such as for an unknown route), 2 misuse.
             """)
 
-    @Argument(help: "The number of an entry, which is then shown with all its checks.")
+    @Argument(help: "The number of one entry to show, with all its checks.")
     var id: Int?
 
-    @Flag(help: "Go on with what comes, until Control-C.")
+    @Flag(help: "Keep printing new entries, until Control-C.")
     var follow = false
 
     @Flag(help: "Only refused calls.")
@@ -35,20 +35,22 @@ struct JournalCommand: ParsableCommand {
     var vendor: String?
 
     @Option(
-        help: "Only calls at this route, or at those that fit a pattern with *.",
+        help: "Only calls to this route, or to routes that match a pattern with *.",
         completion: .routes)
     var route: String?
 
-    @Option(help: "Only this status, or a class such as 4xx.", completion: .list(["2xx", "3xx", "4xx", "5xx"]))
+    @Option(
+        help: "Only calls with this status, or with a class such as 4xx.",
+        completion: .list(["2xx", "3xx", "4xx", "5xx"]))
     var status: String?
 
-    @Option(help: "Only what came since a time, or so long ago, such as 5m.")
+    @Option(help: "Only calls since a time, or within a duration such as 5m.")
     var since: String?
 
-    @Option(help: "Only so many of the newest entries (20, with --follow 10).")
+    @Option(help: "Only this many of the newest entries (default: 20; with --follow, 10).")
     var last: Int?
 
-    @Flag(help: "Write JSON: an entry a line.")
+    @Flag(help: "Write JSON, one entry per line.")
     var json = false
 
     @OptionGroup var server: RunningServer

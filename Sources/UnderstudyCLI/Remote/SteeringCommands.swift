@@ -11,19 +11,19 @@ struct ClockCommand: ParsableCommand {
             Example: understudy clock --now 2027-01-15T08:00:00Z --freeze
             """)
 
-    @Option(help: "The moment to show: Unix seconds or RFC 3339.")
+    @Option(help: "The time to set: Unix seconds or RFC 3339.")
     var now: String?
 
-    @Option(help: "How far to move it, such as 31m or -1h.")
+    @Option(help: "How far to move the clock, such as 31m or -1h.")
     var advance: String?
 
-    @Flag(help: "Stop it.")
+    @Flag(help: "Freeze the clock.")
     var freeze = false
 
-    @Flag(help: "Let it go on.")
+    @Flag(help: "Let a frozen clock run again.")
     var resume = false
 
-    @Flag(help: "Back to the machine's time.")
+    @Flag(help: "Return to the machine's time.")
     var machine = false
 
     @OptionGroup var server: RunningServer
@@ -31,7 +31,7 @@ struct ClockCommand: ParsableCommand {
     func validate() throws {
         if freeze, resume { throw ValidationError("--freeze and --resume exclude each other.") }
         if machine, now != nil || advance != nil || freeze || resume {
-            throw ValidationError("--machine takes every change back and goes with no other.")
+            throw ValidationError("--machine undoes every change and cannot be combined with another option.")
         }
     }
 
@@ -52,23 +52,23 @@ struct ClockCommand: ParsableCommand {
 /// `understudy sandbox`
 struct SandboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sandbox", abstract: "Lists, makes, resets and deletes sandboxes of a running server.",
+        commandName: "sandbox", abstract: "Lists, creates, resets and deletes sandboxes of a running server.",
         discussion: """
             Example: understudy sandbox
             Example: understudy sandbox shop-42 --ttl 10m
             Example: understudy sandbox shop-42 --reset
             """)
 
-    @Argument(help: "A sandbox; left out, all are listed.", completion: .sandboxes)
+    @Argument(help: "A sandbox; without one, all are listed.", completion: .sandboxes)
     var name: String?
 
-    @Option(help: "How long it may lie unused before it goes, such as 10m.")
+    @Option(help: "How long it may be unused before it is removed, such as 10m.")
     var ttl: String?
 
-    @Flag(help: "Make it as it was at first: users, clock, settings, scenarios, faults, journal.")
+    @Flag(help: "Restore its initial state: users, clock, settings, scenarios, faults, journal.")
     var reset = false
 
-    @Flag(help: "Forget it with all it holds.")
+    @Flag(help: "Delete it with everything in it.")
     var delete = false
 
     @OptionGroup var server: RunningServer
@@ -113,17 +113,17 @@ struct ScenarioCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: "The scenarios to start, the first goes first; they replace those that are active.",
+        help: "The scenarios to start, in order of priority; they replace the active ones.",
         completion: .scenarios)
     var names: [String] = []
 
-    @Flag(help: "End all.")
+    @Flag(help: "End all active scenarios.")
     var end = false
 
     @OptionGroup var server: RunningServer
 
     func validate() throws {
-        if end, !names.isEmpty { throw ValidationError("--end ends all and takes no name.") }
+        if end, !names.isEmpty { throw ValidationError("--end ends all scenarios and takes no name.") }
     }
 
     func run() throws {

@@ -42,10 +42,10 @@ struct Banner {
         if let base {
             let token = asksForToken ? " -H 'authorization: Bearer CONTROL_TOKEN'" : ""
             Output.line("Why was a request refused? curl -s\(token) \(controlBase ?? base)/_understudy/journal")
-            Output.line("Or look in a browser: \(controlBase ?? base)/_understudy/")
+            Output.line("Or open in a browser: \(controlBase ?? base)/_understudy/")
         }
         if addresses.contains(where: { $0.host == "0.0.0.0" || $0.host == "::" }) {
-            Output.line("It listens at every address of this machine; its keys and passwords are public.")
+            Output.line("It listens on every address of this machine; its keys and passwords are public.")
         }
         Output.line("Stop with Control-C.")
     }
@@ -66,7 +66,11 @@ struct Banner {
         guard let base else { return }
         // Custom fixtures may leave a vendor without a signing key; then no command is shown. Minted with the sandbox's
         // clock, which differs from the machine's if there is a seed.
-        guard let request = try? vendor.tokenMinter?.sampleRequest(at: emulator.sandboxes.standard.now) else { return }
+        let sandbox = emulator.sandboxes.standard
+        guard
+            let request = try? vendor.tokenMinter?.sampleRequest(
+                at: sandbox.now, base: sandbox.identity.publicBase.text)
+        else { return }
         var command = "curl -i -X \(request.endpoint.method.rawValue) \(base)\(request.endpoint.pattern)"
         for (name, value) in request.fields { command += " -H '\(name): \(value)'" }
         if !request.body.isEmpty { command += " -d '\(request.body)'" }

@@ -3,16 +3,18 @@ import HTTPEngine
 
 /// Who may make control calls: the token that `serve` requires, and the host names it accepts.
 struct ControlOptions: ParsableArguments {
-    @Option(help: "The bearer token that the control API asks for (none).")
+    @Option(help: "The bearer token that the control API requires (default: none).")
     var controlToken: String?
 
-    @Option(help: "A port of its own for the control API and the page (the port of the vendors); 0 picks a free one.")
+    @Option(
+        help: "A separate port for the control API and the dashboard (default: the vendors' port); 0 picks a free one.")
     var controlPort: String?
 
     @Option(
         help: ArgumentHelp(
-            "A host name under which control calls are answered, such as one that a proxy keeps; may be repeated.",
-            discussion: "Addresses, localhost, names without a dot and --host need not be named.", valueName: "name"))
+            "Another host name for control calls, such as one that a proxy passes on; may be repeated.",
+            discussion: "IP addresses, localhost, names without a dot and --host are always allowed.", valueName: "name"
+        ))
     var allowHost: [String] = []
 
     /// The required token; `nil` for none.
@@ -56,8 +58,8 @@ struct ControlOptions: ParsableArguments {
     static func warning(listeningAt addresses: [BoundAddress], token: String?) -> String? {
         guard token == nil, let address = addresses.first(where: { !$0.isLoopback }) else { return nil }
         return """
-            Whoever reaches \(address) can steer this server and read its journal: it listens beyond loopback and asks for no \
-            --control-token.
+            Anyone who reaches \(address) can control this server and read its journal: it listens beyond loopback \
+            without a --control-token.
             """
     }
 }

@@ -3,13 +3,15 @@ import Emulation
 
 /// How many sandboxes `serve` keeps, for how long, and whether they are repeatable.
 struct SandboxOptions: ParsableArguments {
-    @Option(help: "How many sandboxes there may be (20000); at the cap the longest unused make room.")
+    @Option(help: "The largest number of sandboxes (default: 20000); beyond it, the longest unused are removed.")
     var sandboxes: String?
 
-    @Option(help: "How long a sandbox may lie unused before it goes, such as 2h (for as long as there is room).")
+    @Option(help: "How long a sandbox may be unused before it is removed, such as 2h (default: no limit).")
     var sandboxTtl: String?
 
-    @Option(help: "A number that makes ids and times repeatable in every sandbox (none); the clock then stands still.")
+    @Option(
+        help:
+            "A number that makes ids and times repeatable in every sandbox (default: none); it also freezes the clock.")
     var seed: String?
 
     func limits(_ sources: OptionSources) throws -> SandboxLimits {

@@ -5,7 +5,7 @@ import Understudy
 struct ScenarioOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
-            "A scenario that is active in the sandbox “default” from the start; may be repeated, the first goes first.",
+            "A scenario to activate in the sandbox “default” at the start; may be repeated, in order of priority.",
             discussion: "understudy routes --scenarios lists them.", valueName: "scenario"),
         completion: .scenarios)
     var scenario: [String] = []

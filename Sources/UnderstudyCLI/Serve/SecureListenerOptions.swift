@@ -9,15 +9,15 @@ import HTTPEngine
 
 /// Whether `serve` also listens on HTTPS, and with which certificate.
 struct SecureListenerOptions: ParsableArguments {
-    @Option(help: "A port for HTTPS besides the other (none); 0 picks a free one.")
+    @Option(help: "A port for HTTPS, in addition to --port (default: none); 0 picks a free one.")
     var httpsPort: String?
 
     @Option(
-        help: "A certificate for HTTPS with its issuers, PEM (else one of the local CA; see understudy ca).",
+        help: "A certificate for HTTPS with its issuers, PEM (default: one from the local CA; see understudy ca).",
         completion: .file())
     var tlsCert: String?
 
-    @Option(help: "The private key of that certificate, PEM without passphrase.", completion: .file())
+    @Option(help: "The private key of that certificate, PEM without a passphrase.", completion: .file())
     var tlsKey: String?
 
     /// A listener and what its clients must trust.
@@ -55,7 +55,7 @@ struct SecureListenerOptions: ParsableArguments {
         }
         if let certificate, port == nil {
             throw Misuse(
-                "the certificate \(certificate) has no port to serve at; give one with --https-port, such as 8443.")
+                "the certificate \(certificate) needs a port; give one with --https-port, such as 8443.")
         }
     }
 

@@ -17,27 +17,34 @@ struct ServeCommand: ParsableCommand {
         discussion: """
             Example: understudy serve --port 8080 --profile observed --switch rezolve.device-check=enforce
 
-            Each option but --switch can also come from the environment (UNDERSTUDY_PORT=8080), and each from the
-            configuration file (port: 8080); the flag goes first, then the environment, then the file.
+            Every option can also be set in the configuration file (port: 8080), and every one but --switch in the
+            environment (UNDERSTUDY_PORT=8080). A flag overrides the environment, which overrides the file.
             """)
 
-    @Option(help: "The address to listen at (127.0.0.1).")
+    @Option(help: "The address to listen on (default: 127.0.0.1).")
     var host: String?
 
-    @Option(help: "The port to listen at (8080); 0 picks a free one.")
+    @Option(help: "The port to listen on (default: 8080); 0 picks a free one.")
     var port: String?
 
     @Option(
+        help: ArgumentHelp(
+            "The URL at which clients reach the server, such as https://mocks.example.test (default: http://localhost:PORT).",
+            discussion: "Tokens and documents name it, whatever the Host of a request says.", valueName: "url"))
+    var publicBase: String?
+
+    @Option(
         help:
-            "A file that receives one line a listener, such as “http 49213” or “https 49214”, once the server accepts.",
+            "A file for the ports, written once the server accepts connections: one line per listener, such as “http 49213”.",
         completion: .file())
     var portFile: String?
 
     @Option(
-        help: "The form of the line per request: text, json or off (text).", completion: .list(["text", "json", "off"]))
+        help: "The format of the request log: text, json or off (default: text).",
+        completion: .list(["text", "json", "off"]))
     var log: String?
 
-    @Flag(help: "Takes over fixture files that change while it runs; broken ones leave the old ones in force.")
+    @Flag(help: "Reload fixture files when they change; if one is wrong, the old fixtures stay active.")
     var watch = false
 
     @OptionGroup var control: ControlOptions
@@ -81,6 +88,7 @@ struct ServeCommand: ParsableCommand {
                 handler: Pipeline(emulator, as: controlListener == nil ? .everything : .vendors))
         }
         let controlServer = try controlServer(controlListener, beside: server, emulator)
+        emulator.listens(at: server.addresses)
         Descriptors.raiseLimit()
         server.start()
         controlServer?.start()
@@ -105,7 +113,7 @@ struct ServeCommand: ParsableCommand {
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }
         } catch {
-            throw AnswerIsNo(message: "\(error). What the file held before is still there.")
+            throw AnswerIsNo(message: "\(error). The previous content of the file is unchanged.")
         }
     }
 
@@ -124,7 +132,7 @@ struct ServeCommand: ParsableCommand {
         _ servers: [Server], _ emulator: Emulator, _ files: StateFiles, after signal: Signals.Termination
     ) {
         if signal == .interrupt {
-            Output.complaint("Stopping; what is in flight has 10 s. Control-C again ends at once.")
+            Output.complaint("Stopping; requests in flight have 10 s. Press Control-C again to stop at once.")
         }
         // Saved now and again at the end: a supervisor may lose patience while requests are open. If this fails, the
         // second attempt reports it.
@@ -163,6 +171,7 @@ struct ServeCommand: ParsableCommand {
         _ lines: LineWriter
     ) throws -> Emulator {
         let limits = try sandboxes.limits(sources)
+        let publicBase = PublicBase(try base(sources))
         var settings = try world.settings(sources)
         settings.seed = try sandboxes.seed(sources)
         let token = try control.token(sources)
@@ -172,10 +181,17 @@ struct ServeCommand: ParsableCommand {
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
-                sandboxes: limits, logger: logger, droppedLogLines: { lines.droppedLines },
+                sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
                 // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
                 keyTrust: { trust.current })
         }
+    }
+
+    private func base(_ sources: OptionSources) throws -> String? {
+        try sources.value(
+            "public-base", flag: publicBase, default: String?.none,
+            expected: "scheme, host and port such as https://mocks.example.test:8443, without a slash at the end"
+        ) { text in PublicBase.isValid(text) ? .some(text) : nil }
     }
 
     private func listener(_ sources: OptionSources) throws -> ServerConfiguration.Listener {

@@ -77,7 +77,7 @@ struct StateFile {
         do {
             bytes = try Files.content(of: path)
         } catch {
-            throw Misuse("\(name) cannot be read; is it a file, and may it be read?")
+            throw Misuse("\(name) cannot be read; check that it is a file, and its permissions")
         }
         do {
             return try JSON.parse(bytes, maximumDepth: Emulator.documentDepth)

@@ -43,7 +43,7 @@ final class StateLock {
                 if code == EINTR { continue }
                 guard code != EWOULDBLOCK else { throw Misuse(taken(name, by: owner(descriptor))) }
                 Output.complaint(
-                    "\(name) lies on a file system without locks (\(String(cString: strerror(code)))): take care that no other server exports to it."
+                    "\(name) is on a file system without locks (\(String(cString: strerror(code)))): make sure that no other server exports to it."
                 )
                 return -1
             }
@@ -56,7 +56,7 @@ final class StateLock {
     private static func taken(_ name: String, by owner: Int?) -> String {
         let process = owner.map { "the process \($0)" } ?? "another process"
         return
-            "--export-on-exit \(name): \(process) exports to this file already, and the one that ends last would wipe out the other one's state. Name another file, or end that server."
+            "--export-on-exit \(name): \(process) exports to this file already, and the one that ends last would overwrite the other's state. Name another file, or end that server."
     }
 
     /// Whether the open file is the one at that path.

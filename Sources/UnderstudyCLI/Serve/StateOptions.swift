@@ -6,17 +6,19 @@ import Understudy
 /// What `serve` keeps across restarts.
 struct StateOptions: ParsableArguments {
     @Option(
-        name: .customLong("import"), help: "A file of --export-on-exit to start with (none).",
+        name: .customLong("import"), help: "A file of --export-on-exit to start with (default: none).",
         completion: .file(extensions: ["json"]))
     var importFile: String?
 
     @Option(
-        help: "A file that receives, at the end, what requests made or changed in all sandboxes (none).",
+        help: "A file for what requests created or changed in all sandboxes, written at the end (default: none).",
         completion: .file(extensions: ["json"]))
     var exportOnExit: String?
 
     @Option(
-        help: "The longest state that the control API takes, in MB (64); reading it takes some ten times as much.")
+        help:
+            "The longest state that the control API takes, in MB (default: 64); reading it needs about ten times as much memory."
+    )
     var stateLimit: String?
 
     /// The largest state that the control API accepts, in bytes.
@@ -56,7 +58,9 @@ struct StateFiles {
     /// - Returns: lines that report it; none when there was nothing to import.
     func restore(_ emulator: Emulator) throws -> [String] {
         guard let source else { return [] }
-        guard source.exists else { return ["There is no \(source.name) yet; it starts with the fixtures alone."] }
+        guard source.exists else {
+            return ["There is no \(source.name) yet; the server starts with the fixtures only."]
+        }
         let document = try source.read()
         let (count, setAside) = try Misuse.rephrase { () throws(FixtureProblem) in
             try emulator.restoreState(document, from: source.name)

@@ -12,22 +12,22 @@ struct TokenExplainCommand: ParsableCommand {
             Example: understudy token mint rezolve login --defect expired | understudy token explain
             Example: understudy token explain --request device_id=my-device eyJ…
 
-            It shows every check of the vendor whose key fits, and a line for each other; --vendor shows every check of one.
+            It shows every check of the vendor whose key fits, and one line for each other vendor; --vendor selects a vendor.
 
-            What only a request could tell (path, device header) is “not judged” unless --request supplies it.
-            Exit codes: 0 nothing speaks against the token, 1 it would be refused.
+            Checks that need the request (path, device header) are “not judged” unless --request supplies the value.
+            Exit codes: 0 no check failed, 1 the token would be refused, 2 misuse.
             """)
 
-    @Argument(help: "The token; left out or “-”, it is read from standard input.")
+    @Argument(help: "The token; without one, or with “-”, it is read from standard input.")
     var token: String?
 
-    @Option(help: "Ask this vendor only.", completion: .vendors)
+    @Option(help: "Judge only as this vendor.", completion: .vendors)
     var vendor: String?
 
-    @Option(name: .customLong("request"), help: "What is known of the request, NAME=VALUE, such as device_id=d1.")
+    @Option(name: .customLong("request"), help: "A fact about the request, NAME=VALUE, such as device_id=d1.")
     var request: [String] = []
 
-    @Option(help: "The moment of judging: Unix seconds or RFC 3339 (now).")
+    @Option(help: "The time at which to judge: Unix seconds or RFC 3339 (default: now).")
     var at: String?
 
     @Flag(help: "Write JSON.")

@@ -19,22 +19,23 @@ struct TokenMintCommand: ParsableCommand {
     @Argument(help: "The vendor.", completion: .vendors)
     var vendor: String
 
-    @Argument(help: "The kind of token; left out, the kinds are listed.", completion: .tokenKinds)
+    @Argument(help: "The kind of token; without one, the kinds are listed.", completion: .tokenKinds)
     var kind: String?
 
-    @Option(help: "What shall be wrong with the token.", completion: .defects)
+    @Option(help: "What to make wrong with the token.", completion: .defects)
     var defect: String?
 
-    @Option(name: .customLong("with"), help: "A member of the order, NAME=VALUE, such as expires_in=60.")
+    @Option(name: .customLong("with"), help: "A member of the kind, NAME=VALUE, such as expires_in=60.")
     var members: [String] = []
 
-    @Option(name: .customLong("claim"), help: "A claim, NAME=VALUE; the value is JSON, or else a string.")
+    @Option(name: .customLong("claim"), help: "A claim, NAME=VALUE; the value is JSON, otherwise a string.")
     var claims: [String] = []
 
-    @Option(name: .customLong("header"), help: "A member of the header, NAME=VALUE, likewise.")
+    @Option(
+        name: .customLong("header"), help: "A member of the header, NAME=VALUE; the value is JSON, otherwise a string.")
     var header: [String] = []
 
-    @Option(help: "The moment of minting: Unix seconds or RFC 3339 (now).")
+    @Option(help: "The time at which to mint: Unix seconds or RFC 3339 (default: now).")
     var at: String?
 
     @Flag(help: "Write JSON with token, header and claims.")
@@ -59,8 +60,10 @@ struct TokenMintCommand: ParsableCommand {
             throw Misuse("\(vendor) has no token of kind \(kind)\(Nearest.hint(to: kind, among: kinds))")
         }
         do {
-            let minted = try emulator.sandboxes.standard.vendor(index).mint(
-                MintRequest(kind: kind, members: order), at: try MomentOption.parse(at))
+            let sandbox = emulator.sandboxes.standard
+            let minted = try sandbox.vendor(index).mint(
+                MintRequest(kind: kind, members: order), at: try MomentOption.parse(at), by: .none,
+                sandbox.identifiers)
             show(minted.json)
         } catch let refusal as MintRefusal {
             throw Misuse(refusal.description)

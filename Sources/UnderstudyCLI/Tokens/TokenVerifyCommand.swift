@@ -2,17 +2,23 @@ import ArgumentParser
 import Emulation
 import JSON
 import Tokens
+import Understudy
 
 /// `understudy token verify`
 struct TokenVerifyCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "verify", abstract: "Verifies a token by a key and rules of your own; no vendor is asked.",
+        commandName: "verify",
+        abstract: "Verifies a token by your own key and rules, or as a vendor's client does.",
         discussion: """
             Example: understudy token verify --secret secret --alg HS512 --require exp eyJ…
             Example: understudy token verify --key jwks.json --issuer https://issuer.example --audience app - < token.txt
             Example: understudy token verify --as ims-sdk --near-expiry 120 eyJ…
+            Example: understudy token verify --as okta --issuer http://localhost:8080/oauth2/default --audience app eyJ…
 
-            With “-” the bytes of standard input are the token; only one line break at their end is left out.
+            With --as, the token is judged like a vendor's client would, by the client's own rules; options that the client
+            does not take are refused. A client that verifies signatures fetches the issuer's keys unless a key is given.
+
+            With “-”, the token is read from standard input; one line break at its end is ignored.
             Exit codes: 0 valid, 1 not valid, 2 misuse.
             """)
 
@@ -22,53 +28,55 @@ struct TokenVerifyCommand: ParsableCommand {
     @Option(help: "A file with the key: JWK, JWKS, PEM or DER.", completion: .file())
     var key: String?
 
-    @Option(help: "An HMAC secret, its UTF-8 bytes.")
+    @Option(help: "An HMAC secret; its UTF-8 bytes are used.")
     var secret: String?
 
     @Option(
-        name: .customLong("alg"), help: "An allowed algorithm; several may be given (all that the key can do).",
+        name: .customLong("alg"), help: "An allowed algorithm; may be repeated (default: all that suit the key).",
         completion: .list(Algorithm.allCases.map(\.rawValue)))
     var algorithms: [String] = []
 
-    @Option(help: "The iss claim, byte for byte.")
+    @Option(help: "The expected iss claim, byte for byte.")
     var issuer: String?
 
-    @Option(help: "The aud claim, or a member of it.")
+    @Option(help: "The expected aud claim, or one of its members.")
     var audience: String?
 
-    @Option(help: "The nonce claim.")
+    @Option(help: "The expected nonce claim.")
     var nonce: String?
 
-    @Option(name: .customLong("claim"), help: "A claim that must have this value, NAME=VALUE; JSON, or else a string.")
+    @Option(
+        name: .customLong("claim"),
+        help: "A claim with its expected value, NAME=VALUE; the value is JSON, otherwise a string.")
     var claims: [String] = []
 
-    @Option(help: "Seconds of grace for exp, nbf and iat.")
-    var leeway = 0.0
+    @Option(help: "Seconds of leeway for exp, nbf and iat (default: 0; with --as, the client's own).")
+    var leeway: Double?
 
-    @Option(help: "The moment of judging: Unix seconds or RFC 3339 (now).")
+    @Option(help: "The time at which to judge: Unix seconds or RFC 3339 (default: now).")
     var at: String?
 
-    @Option(help: "Claims that must be there, by commas.")
+    @Option(help: "Claims that must be present, separated by commas.")
     var require: String?
 
-    @Flag(help: "Judge the JWS alone; the payload may be any bytes.")
+    @Flag(help: "Judge only the JWS; the payload may be any bytes.")
     var signatureOnly = false
 
     @Option(
         name: .customLong("as"),
-        help: "Judge as a vendor's client does before it sends the token: by its own rules, without a key.")
+        help: "Judge like a vendor's client before it sends or trusts the token, by its own rules.",
+        completion: .list(Catalog.checkers.map(\.name)))
     var client: String?
-
-    @Option(help: "With --as: seconds before exp from which the client wants a new token (the client's own).")
-    var nearExpiry: Int?
 
     @Flag(help: "Write JSON.")
     var json = false
 
+    @OptionGroup(title: "Options with --as") var options: ClientOptions
+
     func run() throws {
         let token = token == "-" ? CompactToken(bytes: try TokenInput.standardInputLine()) : CompactToken(token)
         if let client { return try judge(token, as: client) }
-        if nearExpiry != nil { throw Misuse("--near-expiry goes with --as, which is missing.") }
+        guard options.given.isEmpty else { throw Misuse("\(options.given.typed): only with --as, which is missing.") }
         let keys = try KeyInput(file: key, secret: secret).keys
         let findings = try judgement(of: token, by: keys).findings
         let isValid = !findings.contains { $0.outcome == .failed }
@@ -88,11 +96,11 @@ struct TokenVerifyCommand: ParsableCommand {
         let allowed = try algorithms.map { name in
             guard let algorithm = Algorithm(rawValue: name) else {
                 let known = Algorithm.allCases.map(\.rawValue)
-                throw Misuse("--alg \(name) is no algorithm\(Nearest.hint(to: name, among: known))")
+                throw Misuse("--alg \(name) is not an algorithm\(Nearest.hint(to: name, among: known))")
             }
             return algorithm
         }
-        var judgement = TokenJudgement(token: token, moment: try MomentOption.parse(at), leeway: leeway)
+        var judgement = TokenJudgement(token: token, moment: try MomentOption.parse(at), leeway: leeway ?? 0)
         judgement.judgeSignature(by: keys, allowed: allowed, isSignatureOnly: signatureOnly)
         guard !signatureOnly else { return judgement }
         let required = Set((require ?? "").split(separator: ",").map(String.init))

@@ -48,7 +48,8 @@ extension NamedSchema {
                 "body": Schema.any("A text, or JSON."),
             ]))
 
-    private static let effect: JSONObject = [
+    /// What a fault does, or a rule of a scenario.
+    static let effect: JSONObject = [
         "fail": Schema.string("The name of the failure of the vendor that is answered."),
         "parameters": Schema.object("What the failure's body is filled with."),
         "respond": ownResponse.reference,

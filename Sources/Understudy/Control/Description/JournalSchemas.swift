@@ -83,7 +83,7 @@ extension NamedSchema {
         "JournalEntry",
         Schema.answer(
             "One exchange, and why it came out as it did.",
-            optional: ["intervention", "nearest_routes", "parts", "socket"],
+            optional: ["intervention", "kind", "nearest_routes", "parts", "socket", "url"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "sandbox": Schema.string("The sandbox."),
@@ -93,7 +93,8 @@ extension NamedSchema {
                 "status": status,
                 "failure": Schema.nullable(Schema.string("The failure's name; null when the call succeeded.")),
                 "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
-                "intervention": Schema.string("The fault or scenario that replaced the answer."),
+                "intervention": interventions,
+                "kind": kind, "url": Schema.string("The address that the server asked, tokens masked."),
                 "nearest_routes": nearestRoutes,
                 "findings": Schema.list("Every check, in the vendor's order.", of: finding.reference),
                 "request": recordedRequest.reference,
@@ -108,6 +109,8 @@ extension NamedSchema {
                 "socket": recordedSocket.reference,
             ]))
 
+    private static let kind = Schema.word("Says of an entry that the server itself sent the request.", ["outgoing"])
+
     private static let refusedPart = Schema.answer(
         "An order that was refused while the request was answered.",
         [
@@ -117,6 +120,13 @@ extension NamedSchema {
             "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
             "findings": Schema.list("Every check that was made for it.", of: finding.reference),
         ])
+
+    private static let interventions = Schema.either(
+        "What influenced the answer.", Schema.string("The fault or scenario that did."),
+        Schema.list(
+            "The fault or scenario, if there was one, and what the vendor did to its own answer because of a rule.",
+            of: Schema.either(
+                "One of them.", ["type": "string"], Schema.object("The vendor's rule, and what it changed."))))
 
     static let nearestRoutes = Schema.list(
         "The routes that come closest to a request that found none, such as “VENDOR ROUTE: GET /path”.",
@@ -135,7 +145,7 @@ extension NamedSchema {
         "BriefEntry",
         Schema.answer(
             "What a list shows of an exchange; the members mean what they mean in the whole entry.",
-            optional: ["intervention", "nearest_routes"],
+            optional: ["intervention", "kind", "nearest_routes"],
             [
                 "id": Schema.integer("The entry's number in its sandbox.", from: 1),
                 "at": Schema.string("The moment by the sandbox's clock, by RFC 3339."),
@@ -146,8 +156,8 @@ extension NamedSchema {
                 "reason": Schema.nullable(Schema.string("What led to the failure, in one line.")),
                 "method": Schema.string("The method."),
                 "target": Schema.string("Path and query, tokens masked, without the sandbox's prefix."),
-                "intervention": Schema.string("The fault or scenario that replaced the answer."),
-                "nearest_routes": nearestRoutes,
+                "intervention": interventions,
+                "kind": kind, "nearest_routes": nearestRoutes,
             ]))
 
     static let briefJournal = NamedSchema(

@@ -15,8 +15,11 @@ struct NamedSchema: Sendable {
     /// The schema itself.
     var schema: JSON { make() }
 
+    /// Where references find the schemas.
+    static let place = "#/components/schemas/"
+
     /// A reference to the schema.
-    var reference: JSON { ["$ref": .string("#/components/schemas/\(name)")] }
+    var reference: JSON { ["$ref": .string(Self.place + name)] }
 
     /// All schemas; a test verifies that each one a call refers to is included.
     static let all =

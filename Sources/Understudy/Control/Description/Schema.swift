@@ -56,10 +56,12 @@ enum Schema {
     /// Any value.
     static func any(_ about: String) -> JSON { ["description": .string(about)] }
 
-    /// The input of a call: it refuses members that are not named here.
-    static func content(_ about: String, required: [String] = [], _ members: JSONObject) -> JSON {
+    /// The input of a call: it refuses members that are not named here, unless others are of a kind.
+    static func content(
+        _ about: String, required: [String] = [], others: JSON = false, _ members: JSONObject
+    ) -> JSON {
         var schema = Self.members(about, members, required)
-        schema["additionalProperties"] = false
+        schema["additionalProperties"] = others
         return .object(schema)
     }
 

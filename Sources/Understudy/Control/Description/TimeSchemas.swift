@@ -45,8 +45,8 @@ extension NamedSchema {
             "What becomes of the clock: it is frozen first, then set, then moved, then released.",
             [
                 "now": Schema.either(
-                    "The moment to show.", moment.reference,
-                    Schema.number("Unix seconds.", from: 0, to: 253_402_300_799)),
+                    "The moment to show; null for the machine's time.", moment.reference,
+                    Schema.number("Unix seconds.", from: 0, to: 253_402_300_799), ["type": "null"]),
                 "advance": duration.reference,
                 "freeze": Schema.boolean("Whether the clock shall stand still."),
             ]))

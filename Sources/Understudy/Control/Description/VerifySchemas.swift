@@ -6,14 +6,21 @@ extension NamedSchema {
 
     private static let criteria: JSONObject = Schema.joined(
         [
-            "vendor": Schema.string("The vendor's id."), "route": Schema.string("The route's id."),
-            "status": Schema.integer("The status code.", from: 0, to: .max),
+            "vendor": Schema.string("The vendor's id."),
+            "route": Schema.string("The route's id, or a pattern of ids with *."),
+            "status": Schema.either(
+                "The status.", Schema.integer("The status code.", from: 0, to: .max),
+                ["type": "string", "pattern": "^([0-9]+|[1-5][xX]{2})$"]),
+            "refused": Schema.boolean("Whether it has a failure."),
             "failure": Schema.string("The failure's name."),
             "since": Schema.either(
                 "That moment or a later one, by the sandbox's clock.", moment.reference,
                 Schema.number("Unix seconds.", from: 0, to: 253_402_300_799)),
             "after": Schema.integer("Behind the entry of that number.", from: 0, to: .max),
             "unmatched": Schema.boolean("Whether it found no route."),
+            "kind": Schema.word(
+                "Whether the server received it, which counts if nothing is said, or sent it for an action.",
+                ["incoming", "outgoing"]),
         ], conditionMembers)
 
     private static let bounds: JSONObject = [
@@ -27,7 +34,12 @@ extension NamedSchema {
         Schema.content(
             "How many exchanges of some kind the journal shall hold.",
             Schema.joined(
-                bounds, ["where": Schema.content("What they must be like; all parts must hold.", criteria)])))
+                bounds,
+                [
+                    "where": Schema.content(
+                        "What they must be like; all parts must hold. Further members are the names of notes that a vendor makes.",
+                        others: valueMatcher.reference, criteria)
+                ])))
 
     static let fulfilled = NamedSchema(
         "Fulfilled",

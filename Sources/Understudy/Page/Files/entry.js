@@ -6,7 +6,7 @@ import { checkTable } from './checks.js';
 import { tokenView } from './token.js';
 import { socketView } from './socket.js';
 import { asCurl, asHurl, asSwift } from './copies.js';
-import { kind, sentence, relative, absolute, unix, tokens, shown, plain } from './words.js';
+import { kind, sentence, relative, absolute, unix, tokens, shown, plain, intervened } from './words.js';
 
 let latest = 0;
 
@@ -39,9 +39,19 @@ function draw(entry, app, all, abouts, close, again) {
     contrast(entry, vendor, about),
     entry.nearest_routes ? h('div', h('h3', 'Nearest routes'), h('ul', entry.nearest_routes.map(route => h('li', h('code', route))))) : null,
     entry.findings.length ? [h('h3', 'Checks'), checkTable(entry.findings)] : null,
-    entry.intervention ? h('div.intervened', h('h3', '! Intervention'), h('p', entry.intervention),
-      h('a', { href: app.link({}, entry.intervention.startsWith('scenario') ? 'scenarios' : 'faults') }, entry.intervention.startsWith('scenario') ? 'See the scenario' : 'See the faults')) : null,
+    entry.intervention ? interventions(entry, app) : null,
     folds(entry, app, again));
+}
+
+/** The fault or scenario in words with a link, and what the vendor itself did as it was told. */
+function interventions(entry, app) {
+  const parts = [entry.intervention].flat();
+  const text = parts.find(part => typeof part === 'string');
+  const own = parts.filter(part => typeof part !== 'string');
+  const place = text?.startsWith('scenario') ? 'scenarios' : 'faults';
+  return h('div.intervened', h('h3', '! Intervention'),
+    text ? [h('p', text), h('a', { href: app.link({}, place) }, text.startsWith('scenario') ? 'See the scenario' : 'See the faults')] : null,
+    own.length ? code(own) : null);
 }
 
 function tools(entry, app, close) {
@@ -64,7 +74,7 @@ function contrast(entry, vendor, about) {
     ? h('div', h('p', h('strong', entry.failure), about ? `: ${about}` : ''),
       failed.slice(0, 3).map(each => h('p', h('span.sign', { 'aria-hidden': 'true' }, '✕ '), `${plain(each.check)}: found ${shown(each.found)}, expected ${shown(each.expected)}`)),
       failure ? h('p.note', `${failure.evidence}: ${failure.source}`) : null)
-    : h('p', entry.intervention ?? (entry.reason || 'Nothing was kept back.'));
+    : h('p', intervened(entry) ?? (entry.reason || 'Nothing was kept back.'));
   return h('div.contrast',
     h('section', { 'aria-label': 'The app sees' }, h('h3', 'The app sees'), h('p.wire', `${entry.status}`), entry.response.body === null ? h('p', 'No content.') : code(entry.response.body),
       failure?.lookalikes.length ? fold(`One of ${failure.lookalikes.length + 1} reasons for the same answer`, () => alike(vendor, failure)) : null),

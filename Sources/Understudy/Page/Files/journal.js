@@ -6,6 +6,7 @@ import { Feed, FILTERS } from './feed.js';
 import { Rows } from './rows.js';
 import { openEntry } from './entry.js';
 import { compareEntries } from './compare.js';
+import { intervened } from './words.js';
 
 export const title = 'Journal';
 
@@ -73,7 +74,7 @@ export function view(app) {
   function onChange() {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const found = words.length ? feed.rows.filter(entry => {
-      const all = `${entry.id} ${entry.status} ${entry.vendor} ${entry.route} ${entry.method} ${entry.target} ${entry.failure} ${entry.reason} ${entry.intervention ?? ''}`.toLowerCase();
+      const all = `${entry.id} ${entry.status} ${entry.vendor} ${entry.route} ${entry.method} ${entry.target} ${entry.failure} ${entry.reason} ${intervened(entry) ?? ''}`.toLowerCase();
       return words.every(word => all.includes(word));
     }) : feed.rows;
     rows.set(found);

@@ -53,10 +53,17 @@ function parts(reason) {
 
 const seconds = text => Number(/^-?\d+(\.\d+)?/.exec(text ?? '')?.[0] ?? NaN);
 
+/** What influenced an answer, in words; undefined for nothing. */
+export function intervened(entry) {
+  if (!entry.intervention) return undefined;
+  return [entry.intervention].flat().map(part => typeof part === 'string' ? part : Object.entries(part)
+    .filter(([, value]) => value === null || typeof value !== 'object')
+    .map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`).join(', ')).join('; ');
+}
+
 /** Why an entry came out as it did, in a sentence; `about` says what its failure means. */
 export function sentence(entry, about) {
-  if (entry.intervention && entry.failure === null) return entry.intervention;
-  if (entry.intervention) return `${entry.intervention}`;
+  if (entry.intervention) return intervened(entry);
   const near = entry.nearest_routes?.[0];
   if (entry.route === null && entry.status >= 400) {
     const what = entry.reason ?? 'no route is at this path';
