@@ -1,4 +1,6 @@
 import Foundation
+import HTTPTypes
+import Logging
 
 #if canImport(FoundationNetworking)
     import FoundationNetworking
@@ -32,6 +34,7 @@ public actor AddressApp {
     }
 
     private let account: Account
+    private let log = Logger(label: "address-app")
     private var token: String
     /// The number of token renewals.
     public private(set) var renewals = 0
@@ -59,6 +62,7 @@ public actor AddressApp {
         struct Renewal: Decodable { let accessToken: String }
         let (status, content) = try await get("v2/credentials/ping")
         guard status == 200 else { throw Problem.refused(status) }
+        log.info("renewed the token")
         token = String(try JSONDecoder().decode(Renewal.self, from: content).accessToken.dropFirst("Bearer ".count))
         renewals += 1
     }
@@ -67,7 +71,7 @@ public actor AddressApp {
         var request = URLRequest(url: account.backend.appending(path: path))
         request.setValue(account.apiKey, forHTTPHeaderField: "x-rezolve-partner-apikey")
         request.setValue(account.device, forHTTPHeaderField: "x-rezolve-device-id")
-        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        request.setValue("Bearer \(token)", forHTTPHeaderField: HTTPField.Name.authorization.rawName)
         let (content, response) = try await URLSession.shared.data(for: request)
         return ((response as? HTTPURLResponse)?.statusCode ?? 0, content)
     }

@@ -1,0 +1,221 @@
+import type {
+  Clock as ClockReading, Control, FaultOrder, Health, HTTPArchive, Issuer, JournalEntry, KeyDrill, MintRequest, Profile,
+  Sandbox as SandboxRecord, Verdict,
+} from "./control.js";
+
+export { Control } from "./control.js";
+export type {
+  ClockReading, FaultOrder, Health, HTTPArchive, Issuer, JournalEntry, KeyDrill, MintRequest, Profile, SandboxRecord, Verdict,
+};
+
+/** Any error of this module. */
+export class UnderstudyError extends Error {}
+
+/** No server was started: there is no program, or it ended with a complaint. */
+export class StartFailed extends UnderstudyError {}
+
+/** No server answered, or what answered is none of ours. */
+export class Unreachable extends UnderstudyError {}
+
+/** The server refused a control call; `message` is its own and says what would be right. */
+export class Refusal extends UnderstudyError {
+  readonly call: string;
+  readonly status: number;
+  readonly code: string;
+}
+
+/** The journal does not hold the calls that a test expects; the message lists the nearest and what each missed. */
+export class UnmetExpectation extends UnderstudyError {}
+
+/** A text such as "31m" or "250ms", or the sum of the named parts. */
+export type Duration =
+  | string
+  | { days?: number; hours?: number; minutes?: number; seconds?: number; milliseconds?: number };
+
+/** A Date, Unix seconds, or an RFC 3339 text. */
+export type Moment = Date | number | string;
+
+export interface StartOptions {
+  /** Options of `understudy serve`, such as `["--fixtures", "Fixtures"]`. */
+  options?: string[];
+  /** The program; else what the environment names as UNDERSTUDY_BINARY, else `understudy` in PATH. */
+  binary?: string;
+  /** Variables to set for the program besides those of this process. */
+  environment?: Record<string, string>;
+  /** Milliseconds that the start may take. */
+  timeout?: number;
+}
+
+export interface AttachOptions {
+  /** For servers with a `--control-port`. */
+  controlURL?: string;
+  /** The token of `--control-token`; in Node else what the environment names as UNDERSTUDY_CONTROL_TOKEN. */
+  token?: string;
+}
+
+/** A server that this process started, or one that it is attached to. */
+export class Understudy {
+  private constructor();
+  /** Where the vendors are. */
+  readonly url: string;
+  /** Every operation of the control API, for the sandbox that requests without a name share. */
+  readonly control: Control;
+  /** A page for people: the journal as it grows, sandboxes, clocks, tokens and all else. */
+  get pageURL(): string;
+  /** The ports of a server that was started here, by `http`, `https` and `control`. */
+  get ports(): Record<string, number>;
+  /** Whether this process started it. */
+  get isOwn(): boolean;
+
+  /** Starts a server of this process's own at a free port of the loopback; only in Node. */
+  static start(options?: StartOptions): Promise<Understudy>;
+  /** Attaches to a running server, and asks it whether it is well. */
+  static attach(url: string, options?: AttachOptions): Promise<Understudy>;
+
+  /** The sandbox of that name, or one that nobody has; it comes into being when it is first used. */
+  sandbox(name?: string): Sandbox;
+  /** A new sandbox whose name begins like these words, such as a test's name. */
+  sandboxFor(words: string): Sandbox;
+  /**
+   * Runs a test in a sandbox of its own, which is removed at its end.
+   *
+   * When the test fails, its journal is told in words; `report` takes the text, which otherwise goes to the console.
+   */
+  withSandbox<Result>(
+    body: (sandbox: Sandbox) => Result | Promise<Result>,
+    options?: { name?: string; report?: (text: string) => void },
+  ): Promise<Result>;
+  sandboxes(): Promise<SandboxRecord[]>;
+  health(): Promise<Health>;
+  /** Ends a server that was started here, and returns its exit code; one that was attached to goes on. */
+  stop(): Promise<number | null | undefined>;
+}
+
+/** How many calls are expected; at least one if nothing is said. */
+export interface CallCount {
+  atLeast?: number;
+  atMost?: number;
+  exactly?: number;
+  /** How long to wait for the calls, for a minute at most. */
+  within?: Duration;
+}
+
+/** What calls must be like; further members are the names of notes that a vendor makes. */
+export interface CallCondition {
+  vendor?: string;
+  route?: string;
+  status?: number;
+  failure?: string;
+  method?: unknown;
+  path?: unknown;
+  query?: Record<string, unknown>;
+  header?: Record<string, unknown>;
+  form?: Record<string, unknown>;
+  body?: Record<string, unknown>;
+  claims?: Record<string, unknown>;
+  reason?: unknown;
+  [note: string]: unknown;
+}
+
+/**
+ * A test's own world in a server: users, clock, settings, scenarios, faults, journal.
+ *
+ * Give the app `baseURL`; where it takes only a host, have it send `headers`.
+ */
+export class Sandbox {
+  private constructor();
+  readonly name: string;
+  /** The base URL for the app under test, such as `http://127.0.0.1:49213/~signup`; append the path. */
+  readonly baseURL: string;
+  /** The header that selects the sandbox where the path cannot. */
+  readonly headers: Record<string, string>;
+  /** Every operation of the control API, for what has no name here. */
+  readonly control: Control;
+  readonly clock: Clock;
+  readonly journal: Journal;
+
+  /** Mints a token: `mint("rezolve/login", { expires_in: 900 })`, `mint("ims/user", { defect: "expired" })`. */
+  mint(kind: string, order?: MintRequest): Promise<string>;
+  /** What each vendor, or that one, would answer to a request with the token, and why. */
+  explain(token: string, about?: { vendor?: string; request?: Record<string, unknown> }): Promise<Verdict[]>;
+  /** Rotates or breaks the keys that an issuer publishes: `drill("ims/rotating", "replace")`. */
+  drill(issuer: string, drill: KeyDrill): Promise<Issuer>;
+  /** Has all vendors, or one, behave as documented or as observed. */
+  setProfile(profile: Profile, vendor?: string): Promise<void>;
+  /** Sets one difference in behaviour, such as `rezolve.device-check` to `off`; `null` leaves it to the profile. */
+  setSwitch(name: string, value: string | number | null): Promise<void>;
+  /** Makes ids and times repeatable; `null` ends that. */
+  setSeed(seed: number | null): Promise<void>;
+  /** Replaces the active scenarios; the first has precedence, and none ends them all. */
+  activate(...scenarios: string[]): Promise<void>;
+  /** Replaces the armed faults; none disarms them all. */
+  arm(...faults: FaultOrder[]): Promise<void>;
+  /** Has something happen behind the app's back: `act("rezolve/remove-customer", { entity: "entity123" })`. */
+  act(action: string, members?: Record<string, unknown>): Promise<unknown>;
+  /** What the vendor remembers here: users and what belongs to them, without secrets. */
+  state(vendor: string): Promise<Record<string, unknown>>;
+  /** Replaces what the vendor remembers here. */
+  setState(vendor: string, state: Record<string, unknown>): Promise<Record<string, unknown>>;
+  /** Makes the sandbox as it was at first. */
+  reset(): Promise<void>;
+  /** Removes the sandbox with all it holds. */
+  delete(): Promise<void>;
+  /** Expects calls, or throws an `UnmetExpectation`; returns their numbers in the journal. */
+  expectCalls(where?: CallCondition, count?: CallCount): Promise<number[]>;
+}
+
+/** The time that a sandbox believes in; every change returns what the clock shows then. */
+export class Clock {
+  private constructor();
+  read(): Promise<ClockReading>;
+  /** The moment that it shows. */
+  now(): Promise<Date>;
+  /** Moves the clock: `advance({ minutes: 31 })`, `advance("31m")`; tokens issued earlier age by as much. */
+  advance(by: Duration): Promise<ClockReading>;
+  /** Sets the clock, which goes on from there. */
+  set(now: Moment): Promise<ClockReading>;
+  /** Stops the clock, there or where it stands. */
+  freeze(at?: Moment): Promise<ClockReading>;
+  /** Lets a frozen clock go on from where it stands. */
+  resume(): Promise<ClockReading>;
+  /** Returns to the machine's time. */
+  useMachineTime(): Promise<ClockReading>;
+}
+
+/** Which entries of a journal; all parts must hold. */
+export interface JournalFilter {
+  vendor?: string;
+  /** A route's id, or a pattern such as `addressbook.*`. */
+  route?: string;
+  /** A status code, or a class such as `4xx`. */
+  status?: number | string;
+  failure?: string;
+  since?: Moment;
+  after?: number;
+  unmatched?: boolean;
+  refused?: boolean;
+  kind?: "incoming" | "outgoing";
+  last?: number;
+}
+
+/** The calls of a sandbox, oldest first; control calls are not among them. */
+export class Journal {
+  private constructor();
+  entries(filter?: JournalFilter): Promise<JournalEntry[]>;
+  /** Waits until there are so many such entries, for a minute at most; returns those that are there then. */
+  waitFor(order: { count?: number; within: Duration } & JournalFilter): Promise<JournalEntry[]>;
+  /** The newest such entry; an error when there is none. */
+  last(filter?: JournalFilter): Promise<JournalEntry>;
+  entry(id: number): Promise<JournalEntry>;
+  refusals(): Promise<JournalEntry[]>;
+  clear(): Promise<void>;
+  /** An HTTP Archive for browsers' tools, Charles and Proxyman. */
+  har(): Promise<HTTPArchive>;
+  /** Contract cases that `understudy contract run` can run. */
+  hurl(): Promise<string>;
+  /** The newest calls in words, each refusal with the rules that it broke and the reason. */
+  describe(last?: number): Promise<string>;
+}
+
+/** An entry of a journal in words: the call, its status, the rules that it broke, and the reason. */
+export function describe(entry: JournalEntry): string;

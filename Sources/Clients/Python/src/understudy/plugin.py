@@ -1,0 +1,85 @@
+"""The pytest plugin: a server for the session, a sandbox for each test, and its journal when a test fails."""
+
+from __future__ import annotations
+
+import os
+from typing import Generator, Iterator, List, Optional
+
+import pytest
+
+from .errors import UnderstudyError
+from .sandbox import Sandbox
+from .server import Understudy
+
+_sandbox = pytest.StashKey[Sandbox]()
+_journal = pytest.StashKey[str]()
+
+# Runs that are killed must not fill a server that others use, too; a debugger may hold a test for long.
+TTL = "2h"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("understudy", "understudy, a server that stands in for the app's backends")
+    group.addoption("--understudy-url", metavar="URL", help="attach to this server (else $UNDERSTUDY_URL)")
+    group.addoption(
+        "--understudy-binary", metavar="FILE",
+        help="start this program (else $UNDERSTUDY_BINARY, else understudy in PATH)")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if config.getoption("--understudy-url") and config.getoption("--understudy-binary"):
+        raise pytest.UsageError("--understudy-url attaches to a server, --understudy-binary starts one: name one of them")
+
+
+@pytest.fixture(scope="session")
+def understudy_options() -> List[str]:
+    """Options of `understudy serve` for the server that is started; override it in a conftest.py."""
+    return []
+
+
+@pytest.fixture(scope="session")
+def understudy(request: pytest.FixtureRequest, understudy_options: List[str]) -> Iterator[Understudy]:
+    """The server of this session: the one that --understudy-url names, or one that is started and ended here."""
+    binary: Optional[str] = request.config.getoption("--understudy-binary")
+    url: Optional[str] = request.config.getoption("--understudy-url")
+    # A flag goes before the environment.
+    url = url or (os.environ.get("UNDERSTUDY_URL") if not binary else None)
+    if url:
+        yield Understudy.attach(url)
+        return
+    server = Understudy.start(*understudy_options, binary=binary)
+    yield server
+    code = server.stop()
+    if code != 0:
+        raise UnderstudyError(f"the server ended with code {code}")
+
+
+@pytest.fixture
+def sandbox(understudy: Understudy, request: pytest.FixtureRequest) -> Iterator[Sandbox]:
+    """A sandbox of the test's own, removed at its end."""
+    made = understudy.sandbox_for(request.node.name, ttl=None if understudy.is_own else TTL)
+    request.node.stash[_sandbox] = made
+    yield made
+    # Another fixture's end may have failed before, and is reported when this sandbox is gone.
+    request.node.stash[_journal] = _described(made)
+    try:
+        made.delete()
+    except UnderstudyError:
+        pass  # Nothing that the test could be blamed for: the server is gone, and with it the sandbox.
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    made = item.stash.get(_sandbox, None)
+    if report.failed and made is not None:
+        text = item.stash.get(_journal, "") if report.when == "teardown" else _described(made)
+        report.sections.append((f"Understudy's journal ({report.when})", text))
+    return report
+
+
+def _described(sandbox: Sandbox) -> str:
+    try:
+        return sandbox.journal.describe()
+    except UnderstudyError as error:
+        return f"The journal could not be read: {error}"

@@ -1,0 +1,75 @@
+import Foundation
+import Testing
+import UnderstudyClient
+
+@Suite("The journal")
+struct JournalTests {
+    @Test("It is filtered, told in words and cleared")
+    func entries() async throws {
+        try await Suite.inSandbox { sandbox in
+            let journal = sandbox.journal
+            #expect(try await journal.describe() == "Sandbox \(sandbox.name) was not called.")
+            _ = try await sandbox.call(token: sandbox.mint("rezolve/login"))
+            _ = try await sandbox.call(token: "a.b.c")
+            _ = try await sandbox.call("GET", "/nowhere")
+            #expect(try await journal.entries().map(\.status) == [200, 403, 404])
+            #expect(try await journal.entries(status: "4xx").map(\.status) == [403, 404])
+            #expect(
+                try await journal.entries(vendor: "rezolve", route: "addressbook.*", status: "200").map(\.id) == [1])
+            #expect(try await journal.refusals().map(\.request.target) == [Suite.book])
+            #expect(try await journal.entries(after: 1, last: 1).map(\.id) == [3])
+            #expect(try await journal.entries(unmatched: true, kind: .incoming).map(\.id) == [3])
+            #expect(try await journal.entries(since: Date(timeIntervalSinceNow: 3600)).isEmpty)
+            #expect(try await journal.entries(since: Date(timeIntervalSinceNow: -3600)).count == 3)
+            #expect(try await journal.last(route: "addressbook.list")?.status == 403)
+            #expect(try await journal.entry(2).failure == "masked-signature")
+            let words = try await journal.describe(last: 2)
+            #expect(!words.contains("#1 ") && words.contains("#2 GET") && words.contains("   nearest routes: "))
+            #expect(words.contains("#3 GET /nowhere (no vendor)\n   answered 404"))
+            #expect(try await journal.har()["log"]?["entries"]?.array?.count == 3)
+            #expect(try await journal.hurl().contains("GET "))
+            try await journal.clear()
+            #expect(try await journal.last() == nil)
+        }
+    }
+
+    @Test("It is waited for")
+    func waiting() async throws {
+        try await Suite.inSandbox { sandbox in
+            async let entries = sandbox.journal.wait(for: 2, within: .seconds(30), route: "addressbook.list")
+            _ = try await sandbox.call()
+            _ = try await sandbox.call()
+            #expect(try await entries.count == 2)
+            #expect(try await sandbox.journal.wait(for: 3, within: .milliseconds(1)).count == 2)
+        }
+    }
+
+    @Test("Expected calls have numbers; others are an error with the nearest calls")
+    func expectations() async throws {
+        try await Suite.inSandbox { sandbox in
+            _ = try await sandbox.call()
+            #expect(try await sandbox.expectCalls(where: ["route": "addressbook.list"]) == [1])
+            try await sandbox.expectCalls(.exactly(1), where: ["status": 403])
+            try await sandbox.expectCalls(.atMost(1), where: ["header": ["X-Rezolve-Device-Id": ["present": true]]])
+            try await sandbox.expectCalls(.never, where: ["route": "rua.ping"])
+            let failure = try await error(UnmetExpectation.self) {
+                try await sandbox.expectCalls(.exactly(2), where: ["route": "addressbook.list", "status": 200])
+            }
+            let lines = failure.description.split(separator: "\n")
+            #expect(lines.count == 3 && lines[0].hasPrefix("expected exactly 2 exchanges, found 0"))
+            #expect(lines[1].hasPrefix("  #1 rezolve addressbook.list: GET \(Suite.book) → 403"))
+            #expect(lines[2] == "      status: expected 200, found 403")
+            #expect(failure.verdict.count == 0 && failure.verdict.nearest.map(\.id) == [1])
+        }
+    }
+
+    @Test("An expectation waits for its calls")
+    func patience() async throws {
+        try await Suite.inSandbox { sandbox in
+            async let met = sandbox.expectCalls(.atLeast(2), where: ["status": 403], within: .seconds(30))
+            _ = try await sandbox.call()
+            _ = try await sandbox.call()
+            #expect(try await met == [1, 2])
+        }
+    }
+}
