@@ -1,7 +1,9 @@
 """The measurements, each with its budget."""
 
+import base64
 import json
 import os
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable
@@ -16,7 +18,7 @@ from servers import Certificate, Nginx, Process, Understudy, first_answer, free_
 REGISTER = "/api/v1/authentication/register"
 # The same length as Understudy's answer.
 HEALTH_CONTENT = (
-    '{"status":"ok","version":"0.1.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30,"failures":33}],'
+    '{"status":"ok","version":"0.2.0","vendors":[{"id":"rezolve","title":"Rezolve","routes":30,"failures":33}],'
     '"fixtures":"0123456789abcdef","reload":{"watching":false,"count":0,"at":null,"problem":null}}'
 )
 ME = "/ims/v1/me"
@@ -135,6 +137,57 @@ def rs256_different(binary: Path, scale: Scale) -> list[Result]:
     return beside_nginx(
         binary, scale, f"RS256 with a cached key, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.3", ME_CONTENT, ME,
         lambda server: reads(server, scale.tokens))
+
+
+USERINFO = "/oauth2/default/v1/userinfo"
+USERINFO_CONTENT = (
+    '{"sub":"00uunderstudyada0001","name":"Ada L","given_name":"Ada","family_name":"L",'
+    '"preferred_username":"ada@example.test","zoneinfo":"Europe/Prague","locale":"en-US","updated_at":1798761600}'
+)
+
+
+def userinfo(server: Understudy, count: int) -> Calls:
+    """Reads with that many different access tokens of the emulated issuer."""
+    orders = [{"claims": {"scp": ["openid", "profile"], "jti": f"AT.bench-{index}"}} for index in range(count)]
+    return Calls("GET", USERINFO, mint(server, "okta/access", orders))
+
+
+def okta(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, "userinfo of the issuer, one token reused, of nginx", "≥ 0.3", USERINFO_CONTENT, USERINFO,
+        lambda server: userinfo(server, 1))
+
+
+def okta_different(binary: Path, scale: Scale) -> list[Result]:
+    return beside_nginx(
+        binary, scale, f"userinfo of the issuer, {scale.tokens:,} tokens in turn, of nginx", "≥ 0.3",
+        USERINFO_CONTENT, USERINFO, lambda server: userinfo(server, scale.tokens))
+
+
+def signatures_per_second() -> float:
+    """What the machine's OpenSSL signs with RSA keys of 2048 bits, on both cores."""
+    answer = subprocess.run(
+        ["openssl", "speed", "-multi", "2", "-seconds", "2", "rsa2048"], check=True, capture_output=True, text=True)
+    line = next(line for line in answer.stdout.splitlines() if line.startswith("rsa 2048 bits"))
+    return float(line.split()[5])
+
+
+def issuing(binary: Path, scale: Scale) -> list[Result]:
+    client = base64.b64encode(b"0oaunderstudysvc0001:svc-secret-not-real-0123456789abcdef").decode()
+    calls = Calls(
+        "POST", "/oauth2/default/v1/token", [],
+        {"authorization": f"Basic {client}", "content-type": "application/x-www-form-urlencoded"},
+        "grant_type=client_credentials&scope=trips.read")
+    ratios, rates, refused = [], [], 0
+    with Understudy(binary) as server:
+        for index in range(scale.rounds + 1):
+            result = drive(server.url(calls.target), 1 if index == 0 else scale.seconds, calls)
+            refused += result.refused
+            if index > 0:
+                rates.append(result.per_second)
+                ratios.append(result.per_second / signatures_per_second())
+    detail = f"{median(rates):,.0f} tokens/s" + (f", {refused} REFUSED" if refused else "")
+    return [Result("RS256 tokens issued, of what OpenSSL signs", "–", median(ratios), detail=detail)]
 
 
 # A rule that counts every call of the route, but whose condition never holds.
@@ -304,7 +357,8 @@ def sockets(binary: Path, scale: Scale) -> list[Result]:
 
 ALL = {
     "health": health, "reused": reused, "different": different, "rs256": rs256,
-    "rs256-different": rs256_different, "scenario": scenario, "health-tls": health_secure,
+    "rs256-different": rs256_different, "okta": okta, "okta-different": okta_different, "issuing": issuing,
+    "scenario": scenario, "health-tls": health_secure,
     "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
     "sockets": sockets,
 }

@@ -1,4 +1,4 @@
--- Cycles through the tokens in the file TOKENS and the sandboxes 0 … SANDBOXES - 1 (SANDBOXES=0: the default sandbox).
+-- Cycles through the tokens in the file TOKENS (which may have none) and the sandboxes 0 … SANDBOXES - 1 (SANDBOXES=0: the default sandbox).
 -- Prepares at least TEXTS requests, so that loads that differ only in sandboxes read the same amount of memory. METHOD,
 -- TARGET, FIELDS (a line each) and BODY are the same for all. Each of wrk's threads starts at a different request.
 local requests, position = {}, 0
@@ -28,7 +28,7 @@ function init()
     for index = 1, math.max(#tokens, sandboxes, tonumber(os.getenv("TEXTS"))) do
         local prefix = sandboxes > 0 and "/~s" .. (index - 1) % sandboxes or ""
         local head = fields(os.getenv("FIELDS"))
-        head["authorization"] = "Bearer " .. tokens[(index - 1) % #tokens + 1]
+        if #tokens > 0 then head["authorization"] = "Bearer " .. tokens[(index - 1) % #tokens + 1] end
         requests[index] = wrk.format(method, prefix .. target, head, body ~= "" and body or nil)
     end
     position = math.floor(offset * #requests / 2)

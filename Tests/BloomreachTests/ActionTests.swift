@@ -42,7 +42,7 @@ struct ActionTests {
         "an order that cannot be done says why",
         arguments: [
             ("identify-customer", #"{"customer":{}}"#, "names nobody"),
-            ("identify-customer", #"{"customer":{"registered":7}}"#, "no map of ids"),
+            ("identify-customer", #"{"customer":{"registered":7}}"#, "not a map of ids"),
             (
                 "identify-customer", #"{"customer":{"registered":"ana@example.test","cookie":"x"},"project":"demo"}"#,
                 "demo-project-1"
@@ -52,7 +52,7 @@ struct ActionTests {
             ("track-event", #"{"customer":"a","event_type":"x","timestamp":"soon"}"#, "invalid-field"),
             ("track-event", #"{"customer":"a","event_type":"x","properties":7}"#, "expected an object"),
             ("read-customer", "{}", "needs the member customer"),
-            ("expect-event", #"{"exactly":1,"at_least":1}"#, "says both already"),
+            ("expect-event", #"{"exactly":1,"at_least":1}"#, "cannot be combined"),
             ("expect-event", #"{"at_least":3,"at_most":2}"#, "nothing can be both"),
             ("expect-event", #"{"properties":{"x":{}}}"#, "demands nothing"),
         ])

@@ -220,7 +220,7 @@ enum BloomreachLife {
         WrongState(#"{"projects":[{"token":"none","customers":[]}]}"#, complaint: "no project has the token none"),
         WrongState(
             #"{"projects":[{"token":"demo-project-1","customers":[]},{"token":"demo-project-1","customers":[]}]}"#,
-            complaint: "stands there twice"),
+            complaint: "occurs twice"),
         WrongState(#"{"projects":[{"token":"demo-project-1"}]}"#, complaint: "member “customers” is missing"),
         WrongState(customers("{}"), complaint: "needs a hard id or a cookie"),
         WrongState(customers(#"{"cookies":["a"]},{"cookies":["a"]}"#), complaint: "another customer has the cookie a"),
@@ -256,7 +256,7 @@ enum BloomreachLife {
             complaint: "did you mean “demo-project-2”?"),
         WrongAccounts(
             "[\"customers\", \"events\"", to: "[\"customer\", \"events\"",
-            complaint: "“customer” is none of customers, events"),
+            complaint: "“customer” is not one of customers, events"),
         WrongAccounts("secret: \"demo-secret-not-real-1\"", to: "secret: \"\"", complaint: "the secret cannot be used"),
         WrongAccounts(
             "registered: \"ben@example.test\"", to: "registered: \"ana@example.test\"",

@@ -89,7 +89,7 @@ struct ContentActionTests {
         "a wrong order is refused with what is wrong, and changes nothing",
         arguments: [
             ("add-inbox-message", #"{"customer":"nobody",\#(message)}"#, "has one of the ids"),
-            ("add-inbox-message", #"{"customer":{"a":1},\#(message)}"#, "no map of ids"),
+            ("add-inbox-message", #"{"customer":{"a":1},\#(message)}"#, "not a map of ids"),
             ("add-inbox-message", #"{\#(message)}"#, "customer"),
             (
                 "add-inbox-message", #"{"project":"demo-project-3",\#(ana),\#(message)}"#,
@@ -100,7 +100,10 @@ struct ContentActionTests {
                 "no hard id, and so no app inbox"
             ),
             ("add-inbox-message", #"{\#(ana),"message":"m"}"#, "member “type” is missing"),
-            ("add-inbox-message", #"{\#(ana),"message":{"type":"sms","content":{}}}"#, "“sms” is none of push, html"),
+            (
+                "add-inbox-message", #"{\#(ana),"message":{"type":"sms","content":{}}}"#,
+                "“sms” is not one of push, html"
+            ),
             (
                 "add-inbox-message", #"{\#(ana),"message":{"type":"html","content":{}}}"#,
                 "content: member “message” is missing"

@@ -39,7 +39,7 @@ struct ContentExportTests {
                 #""customer":{"registered":"ben@example.test"},"epoch""#, #""customer":{"registered":"bea"},"epoch""#,
                 "has no customer whose registered is “bea”"
             ),
-            ("\"newsletter\":true", "\"newsletter\":1", "true or false is expected"),
+            ("\"newsletter\":true", "\"newsletter\":1", "expected true or false"),
             ("\"discovery\"", "\"discoverer\"", "unknown member “discoverer”"),
         ])
     func wrongImports(_ old: String, _ new: String, _ complaint: String) async throws {

@@ -32,16 +32,16 @@ struct ContentFixtureTests {
         fault(
             "app-inbox", "ana@example.test", "ann@example.test", at: "{ registered: \"ann",
             "has no customer of project demo-project-1 whose registered"),
-        fault("app-inbox", "type: html", "type: htm", at: "htm\n", "“htm” is none of push, html"),
+        fault("app-inbox", "type: html", "type: htm", at: "htm\n", "“htm” is not one of push, html"),
         fault(
             "app-inbox", "create_time: -99.5s", "create_time: \"soon\"", at: "\"soon\"",
             "“soon” is neither Unix seconds nor a duration such as 30d"),
-        fault("app-inbox", "create_time: -99.5s", "create_time: true", at: "true\n", "a number is expected"),
+        fault("app-inbox", "create_time: -99.5s", "create_time: true", at: "true\n", "expected a number"),
         fault(
             "app-inbox", "          create_time: -99.5s\n", "", at: "id: \"msg-push-1\"",
             "member “create_time” is missing"),
         fault(
-            "app-inbox", "create_time: -99.5s", "create_time: -1", at: "-1\n", "no Unix time from 1970 to 9999"),
+            "app-inbox", "create_time: -99.5s", "create_time: -1", at: "-1\n", "not a Unix time from 1970 to 9999"),
         fault(
             "app-inbox", "id: \"msg-html-1\"", "id: \"msg-push-1\"", at: "id: \"msg-push-1\"\n          type: html",
             "another message of this inbox has the id msg-push-1"),
@@ -52,10 +52,10 @@ struct ContentFixtureTests {
             "unknown member “expires”"),
         fault(
             "app-inbox", "action: deeplink", "action: deep-link", at: "deep-link\n",
-            "“deep-link” is none of app, browser, deeplink"),
-        fault("app-inbox", "silent: false", "silent: \"no\"", at: "\"no\"", "true or false is expected"),
+            "“deep-link” is not one of app, browser, deeplink"),
+        fault("app-inbox", "silent: false", "silent: \"no\"", at: "\"no\"", "expected true or false"),
         fault(
-            "app-inbox", "pre_header: \"Three things to know\"", "pre_header: [1]", at: "[1]", "a string is expected"),
+            "app-inbox", "pre_header: \"Three things to know\"", "pre_header: [1]", at: "[1]", "expected a string"),
         fault(
             "app-inbox", "customer: { registered: \"ben@example.test\" }",
             "customer: { registered: \"ana@example.test\" }",
@@ -69,22 +69,23 @@ struct ContentFixtureTests {
 
     private static let messages: [Fault] = [
         fault("in-app-messages", "      name: \"Welcome\"\n", "", at: "id: \"inapp-1\"", "member “name” is missing"),
-        fault("in-app-messages", "variant_id: 1", "variant_id: 1.5", at: "1.5", "a whole number is expected"),
+        fault("in-app-messages", "variant_id: 1", "variant_id: 1.5", at: "1.5", "expected a whole number"),
         fault(
             "in-app-messages", "frequency: always", "frequency: sometimes", at: "sometimes",
-            "“sometimes” is none of always"),
+            "“sometimes” is not one of always"),
         fault("in-app-messages", "message_type: modal", "message_type: model", at: "model", "; did you mean “modal”?"),
-        fault("in-app-messages", "load_delay: 500", "load_delay: 0.5", at: "0.5", "a whole number is expected"),
+        fault("in-app-messages", "load_delay: 500", "load_delay: 0.5", at: "0.5", "expected a whole number"),
         fault(
             "in-app-messages", "from_date: -1000000s", "from_date: soon", at: "soon",
             "“soon” is neither Unix seconds nor a duration"),
-        fault("in-app-messages", "from_date: -1000000s", "from_date: 1.5", at: "1.5", "a whole number is expected"),
+        fault("in-app-messages", "from_date: -1000000s", "from_date: 1.5", at: "1.5", "expected a whole number"),
         fault(
             "in-app-messages", "operator: less than", "operator: smaller", at: "smaller",
-            "“smaller” is none of equal to"),
-        fault("in-app-messages", "operator: equals", "operator: is", at: "is\n", "“is” is none of equals"),
+            "“smaller” is not one of equal to"),
+        fault("in-app-messages", "operator: equals", "operator: is", at: "is\n", "“is” is not one of equals"),
         fault(
-            "in-app-messages", "type: number", "type: float", at: "float", "“float” is none of string, number, boolean"),
+            "in-app-messages", "type: number", "type: float", at: "float",
+            "“float” is not one of string, number, boolean"),
         fault(
             "in-app-messages", "type: number\n              operator: less than",
             "type: number\n              value: \"true\"\n              operator: less than", at: "value: \"true\"\n",
@@ -113,13 +114,13 @@ struct ContentFixtureTests {
             "unknown member “title_enable”; did you mean “title_enabled”?"),
         fault(
             "in-app-messages", "button_corner_radius: \"8px\"", "button_corner_radius: \"8dp\"", at: "\"8dp\"",
-            "“8dp” is no size in pixels, such as 22px; iOS reads 0 from any other unit"),
+            "“8dp” is not a size in pixels, such as 22px; iOS reads 0 from any other unit"),
         fault(
             "in-app-messages", "is_html: true", "is_html: true\n      payload_html_: x", at: "payload_html_",
             "unknown member “payload_html_”"),
         fault(
             "in-app-messages", "{{customer.first_name}}", "{{reader.first_name}}", at: "id: \"inapp-html-1\"",
-            "“{{reader.first_name}}” names nothing that is there"),
+            "“{{reader.first_name}}” names nothing that exists"),
         fault(
             "in-app-messages", "id: \"inapp-html-1\"", "id: \"inapp-1\"", at: "id: \"inapp-1\"\n      name: \"Birthday",
             "another entry has the id inapp-1"),
@@ -127,12 +128,13 @@ struct ContentFixtureTests {
             "in-app-messages", "audience: [\"ana@example.test\"]", "audience: []", at: "[]\n$", "expected at least 1"),
         fault(
             "in-app-messages", "is_html: true", "is_html: \"true\"", at: "\"true\"\n      is_rich",
-            "true or false is expected"),
+            "expected true or false"),
     ]
 
     private static let others: [Fault] = [
         fault(
-            "content-blocks", "content_type: html", "content_type: text", at: "text\n", "“text” is none of html, native"
+            "content-blocks", "content_type: html", "content_type: text", at: "text\n",
+            "“text” is not one of html, native"
         ),
         fault(
             "content-blocks", "delivery: static", "delivery: static\n      audience: [\"a\"]", at: "audience: [\"a\"]",
@@ -142,7 +144,7 @@ struct ContentFixtureTests {
             at: "text: \"Hello\"", "unknown member “text”"),
         fault(
             "content-blocks", "placeholders: [home_top]", "placeholders: home_top", at: "home_top\n    - id",
-            "a list is expected"),
+            "expected a list"),
         fault(
             "content-blocks", "ttl_seconds: 60", "ttl_seconds: -60", at: "id: \"block-2\"",
             "ttl_seconds is -60; expected 0 or more"),
@@ -152,16 +154,16 @@ struct ContentFixtureTests {
         fault(
             "consents", "          scenario: true\n", "", at: "crm: true\n          import",
             "member “scenario” is missing"),
-        fault("consents", "en: { name: \"Newsletter\"", "en: { name: 1", at: "1,", "a string is expected"),
+        fault("consents", "en: { name: \"Newsletter\"", "en: { name: 1", at: "1,", "expected a string"),
         fault(
             "consents", "legitimate_interest: false\n        sources:\n", "legitimate_interest: no\n        sources:\n",
-            at: "no\n", "true or false is expected"),
+            at: "no\n", "expected true or false"),
         fault(
             "consents", "consents: { newsletter: true }", "consents: { newsletters: true }", at: "newsletters: true",
             "no consent category newsletters; did you mean “newsletter”?"),
         fault("segments", "discovery:", "discoveries:", at: "discoveries:", "unknown member “discoveries”"),
         fault(
-            "segments", "segmentation_id: \"segmentation-1\"", "segmentation_id: 1", at: "1 }]", "a string is expected"),
+            "segments", "segmentation_id: \"segmentation-1\"", "segmentation_id: 1", at: "1 }]", "expected a string"),
         fault(
             "recommendations", "items: [\"item-1\"]", "items: [\"item-4\"]", at: "\"item-4\"",
             "the catalog has no item item-4"),
@@ -176,7 +178,8 @@ struct ContentFixtureTests {
             at: "id: \"bestsellers\"\n        name: \"also",
             "another engine has the id bestsellers"),
         fault(
-            "computed-attributes", "type: prediction", "type: oracle", at: "oracle", "“oracle” is none of segmentation"),
+            "computed-attributes", "type: prediction", "type: oracle", at: "oracle",
+            "“oracle” is not one of segmentation"),
         fault(
             "computed-attributes", "type: prediction\n      id: \"prediction-1\"",
             "type: aggregate\n      id: \"aggregate-1\"",

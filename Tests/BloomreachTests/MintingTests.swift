@@ -95,7 +95,7 @@ struct MintingTests {
     }
 
     @Test(
-        "a sub that is no map of ids",
+        "a sub that is not a map of ids",
         arguments: [
             #""ana""#, "{}", #"{"registered":""}"#, #"{"registered":7}"#, "[]",
             // Subs that no token reader accepts.

@@ -42,7 +42,10 @@ struct ReasonTests {
     private static let signatures: [Mistake] = [
         Mistake(
             description: "white space added",
-            phrases: ["private key of project demo-project-1 privkey-demo-1", "white space at the edge of the secret"],
+            phrases: [
+                "private key of project demo-project-1 privkey-demo-1",
+                "white space is added at the ends of the secret",
+            ],
             send: inbox { "Bearer " + (try signed(privateSecret + "\n")) }),
         Mistake(
             description: "secret base64-encoded", phrases: ["the key is the base64 text of the secret"],
@@ -50,13 +53,13 @@ struct ReasonTests {
         Mistake(
             description: "a stream's key for the project's",
             phrases: [
-                "fits the secret of signing key of stream demo-stream-1 signkey-demo-1"
+                "matches the secret of signing key of stream demo-stream-1 signkey-demo-1"
             ],
             send: inbox { "Bearer " + (try signed(streamSecret)) }),
         Mistake(
             description: "the project's key for a stream's",
             phrases: [
-                "fits the secret of private key of project demo-project-1 privkey-demo-1"
+                "matches the secret of private key of project demo-project-1 privkey-demo-1"
             ],
             send: streamInbox {
                 "Bearer " + (try signed(privateSecret, kid: "signkey-demo-1", .hs512, claims: streamClaims))
@@ -73,11 +76,12 @@ struct ReasonTests {
         Mistake(
             description: "a kid of nobody",
             phrases: [
-                "key-x", "Nobody has a key of that id", "fits the private key of project demo-project-1 privkey-demo-1",
+                "key-x", "Nobody has a key of that id",
+                "matches the private key of project demo-project-1 privkey-demo-1",
             ],
             send: inbox { "Bearer " + (try signed(privateSecret, kid: "key-x")) }),
         Mistake(
-            description: "typ in small letters", phrases: ["jwt", "JWT", "Capitals count"],
+            description: "typ in small letters", phrases: ["jwt", "JWT", "Case matters"],
             send: inbox { "Bearer " + (try signed(privateSecret, typ: "jwt")) }),
     ]
 
@@ -170,7 +174,7 @@ struct ReasonTests {
             description: "ids that are no object", phrases: ["customer_ids: a JSON array, not an object"],
             send: track(Example.body("[]", #""event_type":"x""#))),
         Mistake(
-            description: "ids twice", phrases: ["customer_ids: the name registered stands there twice"],
+            description: "ids twice", phrases: ["customer_ids: the name registered occurs twice"],
             send: track(Example.body(#"{"registered":"a","registered":"b"}"#, #""event_type":"x""#))),
         Mistake(
             description: "a timestamp in milliseconds", phrases: ["looks like milliseconds", "2027-01-15T08:00:00Z"],

@@ -179,7 +179,7 @@ struct StateTests {
     }
 
     @Test(
-        "what is no moment is refused",
+        "what is not a moment is refused",
         arguments: [
             #""1800000000""#, "true", #""yesterday""#, "-1", "1e400", #"["x"]"#, "300000000000",
             #""20270115T080000Z""#, #""2027-01-15T0800""#, #""2027-01-15T08:00:00+0100""#, #""2027-01-15T""#,

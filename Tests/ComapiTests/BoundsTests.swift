@@ -1,9 +1,9 @@
-import Emulation
 import JSON
 import Support
 import Testing
 
 @testable import Comapi
+@testable import Emulation
 
 /// Limits that keep a looping client from filling memory.
 @Suite("Comapi's bounds")
@@ -146,6 +146,24 @@ struct BoundsTests {
         #expect(throws: ComapiRefusal.self) { try state.checkRoom(bytes: 0, records: 1) }
     }
 
+    @Test("those who leave a conversation give back the room that they took, as often as they come")
+    func room() async throws {
+        let world = try await World.comapi()
+        let (mira, _) = try await world.trip()
+        let state = try #require(
+            world.emulator.vendors.indices.lazy.compactMap { world.sandbox.vendor($0) as? VendorStateStore<Comapi> }
+                .first)
+        func bytes() -> Int { state.content.withLock { $0.state.recordBytes } }
+        let before = bytes()
+        let path = Example.path("/conversations/trip-42/participants")
+        for _ in 0..<3 {
+            try await world.call(.post, path, mira.fields, #"[{"id":"zoe"},{"id":"ann"}]"#).expect(201)
+            #expect(bytes() == before + 2 * (3 + 64))
+            try await world.call(.delete, path + "?id=zoe&id=ann", mira.fields).expect(204)
+            #expect(bytes() == before)
+        }
+    }
+
     @Test("pushes of registered sessions are noted for others, the newest thousand")
     func pushes() async throws {
         let world = try await World.comapi()
@@ -280,7 +298,7 @@ struct BoundsTests {
     }
 
     @Test(
-        "a lifetime beyond all clocks is no token",
+        "a lifetime beyond all clocks is not a token",
         arguments: ["app", "session"], [Int.max, Int.max - 1_798_761_599])
     func mintedLifetime(_ kind: String, _ seconds: Int) async throws {
         let world = try await World.comapi()

@@ -183,7 +183,7 @@ enum ComapiLife {
             complaint: "has parts"),
         WrongState(
             #"{"spaces":[{"id":"x","conversations":[{"id":"c","creator":"a","created":1,"events":[{"id":1,"event":"e","actor":"a","at":1,"message":"m","kind":"seen"}]}]}]}"#,
-            complaint: "none of sent, delivered, read"),
+            complaint: "not one of sent, delivered, read"),
         WrongState(
             #"{"spaces":[{"id":"x","conversations":[{"id":"c","creator":"a","created":1,"last_event":-1}]}]}"#,
             complaint: "last_event"),
@@ -194,7 +194,7 @@ enum ComapiLife {
             complaint: "push has 0 of fcm and apns; expected exactly one, an object"),
         WrongState(
             #"{"sessions":[{"id":"s","space":"x","profile":"p","started":1,"expires":2},{"id":"s","space":"x","profile":"q","started":1,"expires":2}]}"#,
-            complaint: "sessions[1]: session s stands there twice"),
+            complaint: "sessions[1]: session s occurs twice"),
         WrongState(
             #"{"spaces":[{"id":"s","profiles":[{"id":"p","created":1,"revision":9223372036854775807}]}]}"#,
             complaint: "spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"),

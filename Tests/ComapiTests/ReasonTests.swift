@@ -29,7 +29,7 @@ extension Mistake {
         Mistake("a secret that was base64-decoded", "secret-base64-decoded", says: "base64-decoded first") {
             try await signed($0, try Base64URL.decode(secretB.utf8))
         },
-        Mistake("a secret with a line break", "secret-trimmed", says: "white space at the edge") {
+        Mistake("a secret with a line break", "secret-trimmed", says: "white space is added at the ends") {
             try await signed($0, Array((secretB + "\n").utf8))
         },
         Mistake("another space's secret", "secret-of-another-space", says: "of API space \(Example.a)") {

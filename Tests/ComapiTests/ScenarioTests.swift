@@ -4,7 +4,7 @@ import Support
 import Testing
 
 /// The shipped scenarios, each played as an app would experience it, and the manual actions.
-@Suite("Comapi's scenarios and actions", .timeLimit(.minutes(5)))
+@Suite("Comapi's scenarios and actions", .timeLimit(.minutes(15)))
 struct ScenarioTests {
     private func activate(_ scenario: String, _ world: World) async throws {
         let answer = try await world.control(.put, "scenarios", #"{"scenario":"comapi-\#(scenario)"}"#)

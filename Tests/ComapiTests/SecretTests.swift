@@ -39,7 +39,7 @@ struct SecretTests {
         let world = try await World.comapi(on: Stage(Emulator(fixtures: fixtures.store)))
         let answer = try await world.answer { Forged.claims(nonce: $0.json) }
         answer.expect(403, Example.invalidJWT, "secret-trimmed")
-        #expect(answer.entry?.explanation?.contains("is dropped") == true)
+        #expect(answer.entry?.explanation?.contains("is removed") == true)
     }
 
     @Test("the secret of another space shows whose it is")

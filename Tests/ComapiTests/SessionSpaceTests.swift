@@ -3,7 +3,7 @@ import Support
 import Testing
 
 /// Sessions with the same id in two API spaces, and users whose ids contain a slash: they stay separate.
-@Suite("Comapi's sessions and sockets by space", .timeLimit(.minutes(5)))
+@Suite("Comapi's sessions and sockets by space", .timeLimit(.minutes(15)))
 struct SessionSpaceTests {
     /// A minted session with this id in a space.
     private func minted(_ space: String, _ profile: String, _ world: World) async throws -> World.Fields {

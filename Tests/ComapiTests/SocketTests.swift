@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// The socket and its frames (section 5 of the vendor's spec).
-@Suite("Comapi's socket", .timeLimit(.minutes(5)))
+@Suite("Comapi's socket", .timeLimit(.minutes(15)))
 struct SocketTests {
     private static let conversation = "/conversations/trip-42"
 

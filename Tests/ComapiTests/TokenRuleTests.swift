@@ -47,16 +47,16 @@ struct TokenRuleTests {
         Rule(description: "an array of others", failure: "wrong-audience") {
             Forged.claims(nonce: $0, audience: #"["other"]"#)
         },
-        Rule(description: "an audience that is no text", failure: "missing-audience") {
+        Rule(description: "an audience that is not text", failure: "missing-audience") {
             Forged.claims(nonce: $0, audience: "7")
         },
         Rule(description: "an issuer in capitals", failure: "wrong-issuer") {
             Forged.claims(nonce: $0, issuer: #""https://api.comapi.com/defaultAuth""#)
         },
-        Rule(description: "an issuer that is no text", failure: "missing-issuer") {
+        Rule(description: "an issuer that is not text", failure: "missing-issuer") {
             Forged.claims(nonce: $0, issuer: "null")
         },
-        Rule(description: "a nonce that is no text", failure: "missing-nonce") { _ in Forged.claims(nonce: "7") },
+        Rule(description: "a nonce that is not text", failure: "missing-nonce") { _ in Forged.claims(nonce: "7") },
         Rule(description: "another nonce", failure: "nonce-mismatch") { _ in Forged.claims(nonce: #""x""#) },
         Rule(description: "the nonce goes before the issuer", failure: "nonce-mismatch") { _ in
             Forged.claims(nonce: #""x""#, issuer: nil)
@@ -134,7 +134,7 @@ struct TokenRuleTests {
     func years() async throws {
         for (issued, phrase) in [
             ("1798761600000", "as seconds this is the year 58970; as milliseconds it is 2027-01-01T00:00:00.000Z."),
-            ("1e300", "as seconds this is no year that has a name; as milliseconds it is after the year 9999."),
+            ("1e300", "as seconds this is not a year that has a name; as milliseconds it is after the year 9999."),
         ] {
             let answer = try await World.comapi().answer { Forged.claims(nonce: $0.json, issued: issued) }
             answer.expect(200)

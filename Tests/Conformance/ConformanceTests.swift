@@ -76,6 +76,9 @@ struct ConformanceTests {
     @Test("is the same after restarts", arguments: living)
     func restart(_ vendor: VendorConformance) async throws { try await vendor.checkRestart() }
 
+    @Test("goes on after a restart as it would have without", arguments: living)
+    func continuation(_ vendor: VendorConformance) async throws { try await vendor.checkContinuation() }
+
     @Test("is as new after a reset", arguments: living)
     func reset(_ vendor: VendorConformance) async throws { try await vendor.checkReset() }
 

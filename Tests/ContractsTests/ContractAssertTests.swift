@@ -82,10 +82,10 @@ struct ContractAssertTests {
         ("jsonpath \"$.s\" jsonpath \"$\" exists", "the content is not JSON: line 1, column 1: unexpected “H”"),
         (
             "jsonpath \"$.{{name}}.\" exists",
-            "“$.World.”, character 9: found the end; here stands “*” or a name of letters, digits and “_”; others are written ['name']"
+            "“$.World.”, character 9: found the end; expected “*” or a name of letters, digits and “_”; write other names as ['name']"
         ),
         ("body regex /Hello/ exists", "the regular expression has no group whose text could be taken"),
-        ("body matches \"{{name}}(\"", "“World(” is no regular expression that is understood"),
+        ("body matches \"{{name}}(\"", "“World(” is not a supported regular expression"),
         ("bytes == hex,00;", "bytes == hex,00;: found \(answer.body.count) bytes"),
     ]
 

@@ -14,7 +14,7 @@ struct ContractReportTests {
     func json() async throws {
         let (message, lines) = try await difference(
             #"{"a":1,"b":2,"c":3,"d":4,"e":[1,2],"f":6}"#, #"{"a":1,"b":2,"c":3,"d":4,"e":[1,5],"f":6}"#)
-        #expect(message == "the content is another one")
+        #expect(message == "the content differs")
         #expect(
             lines == [" …", "   \"d\": 4,", "   \"e\": [", "     1,", "-    2", "+    5", "   ],", "   \"f\": 6", " }"])
     }
@@ -26,13 +26,13 @@ struct ContractReportTests {
             (#"["é"]"#, #"["\u00e9"]"#, "the content is the same JSON in another spelling (blanks or escapes)"),
             (
                 #"{"a":1,"b":2}"#, #"{"b":2,"a":1}"#,
-                "the content is the same JSON, but the order of members or the form of a number is another one"
+                "the content is the same JSON, but the order of members or the form of a number differs"
             ),
             (
                 #"{"a":1}"#, #"{"a":1.0}"#,
-                "the content is the same JSON, but the order of members or the form of a number is another one"
+                "the content is the same JSON, but the order of members or the form of a number differs"
             ),
-            (#"{"a":1}"#, #"{"a":"1"}"#, "the content is another one"), ("a", "b", "the content is another one"),
+            (#"{"a":1}"#, #"{"a":"1"}"#, "the content differs"), ("a", "b", "the content differs"),
         ])
     func spellings(_ expected: String, _ found: String, _ message: String) async throws {
         let difference = try await difference(expected, found)
@@ -101,7 +101,7 @@ struct ContractReportTests {
             result.lines == [
                 "ok  a.hurl:2  GET /1  # says <hello> & \"goodbye\"", "skipped  a.hurl:5  GET /2",
                 "FAILED  a.hurl:8  GET /3",
-                "    a.hurl:10:1: the content is another one", "      -a]]>", "      +b\u{1}",
+                "    a.hurl:10:1: the content differs", "      -a]]>", "      +b\u{1}",
                 "not reached  a.hurl:11  GET /4",
             ])
         #expect(
@@ -120,7 +120,7 @@ struct ContractReportTests {
                   <skipped message="skipped"/>
                 </testcase>
                 <testcase classname="a.hurl" name="line 8: GET /3" time="T">
-                  <failure message="the content is another one">    a.hurl:10:1: the content is another one&#10;      -a]]&gt;&#10;      +b\u{FFFD}</failure>
+                  <failure message="the content differs">    a.hurl:10:1: the content differs&#10;      -a]]&gt;&#10;      +b\u{FFFD}</failure>
                 </testcase>
                 <testcase classname="a.hurl" name="line 11: GET /4" time="T">
                   <skipped message="not reached"/>
@@ -140,7 +140,7 @@ struct ContractReportTests {
         #expect(json["cases"]?.array?.map { $0["outcome"]?.string } == ["ok", "skipped", "failed", "not reached"])
         #expect(
             json["cases"]?[2]?["failures"]?[0] == [
-                "line": 10, "column": 1, "message": "the content is another one", "difference": ["-a]]>", "+b"],
+                "line": 10, "column": 1, "message": "the content differs", "difference": ["-a]]>", "+b"],
             ])
     }
 }

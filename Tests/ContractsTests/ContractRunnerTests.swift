@@ -73,9 +73,9 @@ struct ContractRunnerTests {
     }
 
     static let unfit: [(String, JSON, String)] = [
-        ("GET http://a/{{v}}\nHTTP 200", [1], "the variable v is a collection, which is no text"),
-        ("POST http://a\n{\"a\":{{v}}}\nHTTP 200", "s", "the variable v is a string; in JSON it stands in quotes"),
-        ("GET http://a\n{{v}}: x\nHTTP 200", "a b", "{{v}} is no name of a field"),
+        ("GET http://a/{{v}}\nHTTP 200", [1], "the variable v is a collection, which is not text"),
+        ("POST http://a\n{\"a\":{{v}}}\nHTTP 200", "s", "the variable v is a string; in JSON, put it in quotes"),
+        ("GET http://a\n{{v}}: x\nHTTP 200", "a b", "{{v}} is not a field name"),
     ]
 
     @Test("a variable that does not fit its place is refused", arguments: Self.unfit)
@@ -199,7 +199,7 @@ struct ContractRunnerTests {
         #expect(
             result.cases[0].failures.map(\.message) == [
                 "nothing was found that could become the variable c", "field A: expected “3”, found “1”, “2”",
-                "field b: expected “1”, found none", "the content is another one", "body == \"y\": found “x”",
+                "field b: expected “1”, found none", "the content differs", "body == \"y\": found “x”",
             ])
     }
 }

@@ -43,6 +43,21 @@ struct BearerTokenTests {
         #expect(read.presence()?.outcome == (token == nil ? .failed : .passed), "\(value)")
     }
 
+    /// A header value, the token read from it where DPoP is a scheme too, and whether it was used.
+    private static let others: [(value: String, token: String?, usesOther: Bool)] = [
+        ("DPoP a.b.c", "a.b.c", true), ("dpop  a.b.c", "a.b.c", true), ("DPoP", nil, true), ("DPoPa.b.c", nil, false),
+        ("Bearer a.b.c", "a.b.c", false), ("Bearer", nil, false), ("Basic a", nil, false), ("", nil, false),
+    ]
+
+    @Test("may follow another scheme where one is named", arguments: others)
+    func otherScheme(_ value: String, _ token: String?, _ usesOther: Bool) {
+        let read = BearerToken(["Authorization": value], orOf: "dpop")
+        #expect(read.bytes.map { String(decoding: $0, as: UTF8.self) } == token, "\(value)")
+        #expect(read.usesOtherScheme == usesOther, "\(value)")
+        #expect(BearerToken(["Authorization": value]).usesOtherScheme == false)
+        if usesOther { #expect(BearerToken(["Authorization": value]).bytes == nil, "\(value)") }
+    }
+
     /// A header value and the sentence about it, which never repeats a possible secret.
     private static let sentences: [(value: String?, sentence: String)] = [
         (nil, "p: found no Authorization header; expected Authorization: Bearer TOKEN [s]"),
@@ -51,11 +66,11 @@ struct BearerTokenTests {
         ("Basic YTpi", "p: found Authorization with the scheme Basic; expected Authorization: Bearer TOKEN [s]"),
         (
             "eyJh.eyJi.c2ln",
-            "p: found Authorization with a token that the scheme Bearer does not precede; expected Authorization: Bearer TOKEN [s]"
+            "p: found Authorization with a token without the scheme Bearer before it; expected Authorization: Bearer TOKEN [s]"
         ),
         (
             "hunter2 hunter3",
-            "p: found Authorization with a value that the scheme Bearer does not precede; expected Authorization: Bearer TOKEN [s]"
+            "p: found Authorization with a value without the scheme Bearer before it; expected Authorization: Bearer TOKEN [s]"
         ),
     ]
 

@@ -114,26 +114,26 @@ struct FaultTests {
     @Test(
         "what makes no sense is refused with what would be right",
         arguments: [
-            ("{ route: r }", "nothing would go wrong"), ("{ route: r, fail: nope }", "v has no failure nope"),
+            ("{ route: r }", "this fault has no effect"), ("{ route: r, fail: nope }", "v has no failure nope"),
             ("{ route: s, fail: f }", "v has no route s"),
             ("{ route: bok.list, fail: f }", "did you mean “book.list”?"),
             ("{ route: \"x.*\", fail: f }", "no route of v fits “x.*”"), ("{ route: [], fail: f }", "names no route"),
-            ("{ fail: f, respond: { status: 200 } }", "respond stands beside fail"),
+            ("{ fail: f, respond: { status: 200 } }", "respond cannot be combined with fail"),
             ("{ parameters: {}, fault: reset }", "there is no fail"), ("{ fail: f, call: 0 }", "whole number from 1"),
-            ("{ fail: f, call: 1, every: 2 }", "every stands beside call"),
+            ("{ fail: f, call: 1, every: 2 }", "every cannot be combined with call"),
             ("{ fail: f, seed: 2 }", "a seed is for a probability"),
             ("{ fail: f, probability: 2 }", "a number from 0 to 1"), ("{ fail: f, times: 0 }", "or “always”"),
-            ("{ fault: explode }", "“explode” is no fault"), ("{ fault: { delay: 3 } }", "3 is no duration"),
+            ("{ fault: explode }", "“explode” is not a fault"), ("{ fault: { delay: 3 } }", "3 is not a duration"),
             ("{ fault: { delay: 20m } }", "from 0s to 600s"),
             ("{ fault: { delay: { from: 2s, to: 1s } } }", "ends before it begins"),
             ("{ fault: { reset: true, empty: true } }", "in one way only"),
-            ("{ fault: {} }", "nothing goes wrong by this"),
-            ("{ fault: { reset: false, delay: 0s } }", "nothing goes wrong by this"),
+            ("{ fault: {} }", "this fault has no effect"),
+            ("{ fault: { reset: false, delay: 0s } }", "this fault has no effect"),
             (
                 "{ respond: { body: \"\(String(repeating: "{{#request}}", count: 700))\" } }",
-                "sections lie at most 4 deep"
+                "sections nest at most 4 deep"
             ),
-            ("{ respond: { body: \"{{#request}}{{=<% %>=}}\" } }", "none of the tags that are understood"),
+            ("{ respond: { body: \"{{#request}}{{=<% %>=}}\" } }", "not a supported tag"),
             (
                 "{ fail: f, when: { path: { like: \"\(String(repeating: "a", count: 257))\" } } }",
                 "at most 256 are searched for"
@@ -148,7 +148,7 @@ struct FaultTests {
             ("{ respond: { body: \"{{nope}}\" } }", "“{{nope}}” names nothing"),
             ("{ fail: f, cal: 1 }", "did you mean “call”?"),
             ("{ fail: f, when: { header: { a: { likes: b } } } }", "did you mean “like”?"),
-            ("{ fail: f, when: { body: { \"$.a[\": 1 } } }", "is no JSONPath"),
+            ("{ fail: f, when: { body: { \"$.a[\": 1 } } }", "is not a JSONPath"),
         ])
     func refused(_ yaml: String, _ message: String) throws {
         let problem = try #require(throws: FixtureProblem.self) { try Rules.fault(yaml) }

@@ -100,12 +100,12 @@ struct FieldReaderTests {
             #expect(body.choice("size", of: Size.self) == nil)
             #expect(body.optionalText("long", atMost: 3) == nil)
             body.refuseUnknown(["at", "size", "long"])
-            body.refuse("size", "is no size")
+            body.refuse("size", "is not a size")
         }
         #expect(
             told == [
                 "at noTime", #"size noChoice(["small", "large"])"#, "long tooLong(maximum: 3)",
-                #"odd unknown("odd", known: ["at", "size", "long"])"#, #"size other("is no size")"#,
+                #"odd unknown("odd", known: ["at", "size", "long"])"#, #"size other("is not a size")"#,
             ])
     }
 

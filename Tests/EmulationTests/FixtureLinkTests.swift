@@ -83,7 +83,7 @@ struct FixtureLinkTests {
     @Test("in which links lead round and round ends with a sentence", .timeLimit(.minutes(1)))
     func loops() throws {
         for name in ["one", "two", "three"] { try link("v/sub/" + name, to: "..") }
-        let sentence = "HERE/layer/v/sub/one: is a link to HERE/layer/v, in which it lies itself: a loop"
+        let sentence = "HERE/layer/v/sub/one: is a link to HERE/layer/v, which contains the link itself: a loop"
         #expect(problem { () throws(FixtureProblem) in try store.fingerprint(of: ["v"]) } == sentence)
         #expect(problem { () throws(FixtureProblem) in try store.usage(of: layer) } == sentence)
         let stamps = store.stamps(of: ["v"])
@@ -104,7 +104,7 @@ struct FixtureLinkTests {
         let deep = layer + "/v" + String(repeating: "/d", count: FixtureWalk.mostFolders)
         try FileManager.default.createDirectory(atPath: deep, withIntermediateDirectories: true)
         let sentence = try #require(problem { () throws(FixtureProblem) in try store.fingerprint(of: ["v"]) })
-        #expect(sentence.hasSuffix("/d/d: lies more than 32 folders deep"), "\(sentence)")
+        #expect(sentence.hasSuffix("/d/d: is more than 32 folders deep"), "\(sentence)")
 
         try folder.write("", to: "layer/v/long.yaml")
         #expect(truncate(layer + "/v/long.yaml", 1 << 40) == 0)

@@ -21,14 +21,14 @@ struct FixtureNodeTests {
                 let users = try $0.mapping("users").required("users").elements()
                 let card = try users[1].mapping("id", "cards").required("cards").elements()[0].elements()[1]
                 _ = try card.int()
-            } == "export: users[1].cards[0][1]: the string “x” stands where a whole number is expected")
+            } == "export: users[1].cards[0][1]: found the string “x”; expected a whole number")
         #expect(
             try problem(text) { _ = try $0.mapping("user") }
                 == "export: users: unknown member “users”; did you mean “user”?")
         #expect(
             try problem(text) { _ = try $0.mapping("users", "cards").required("cards") }
                 == "export: member “cards” is missing")
-        #expect(try problem("7") { _ = try $0.members() } == "export: the number 7 stands where a mapping is expected")
+        #expect(try problem("7") { _ = try $0.members() } == "export: found the number 7; expected a mapping")
     }
 
     /// A value and what the complaint calls it when something else is expected.
@@ -39,7 +39,7 @@ struct FixtureNodeTests {
 
     @Test("what was found is named beside what is expected", arguments: found)
     func kinds(_ text: String, _ name: String) throws {
-        func complaint(_ what: String) -> String { "export: a: \(name) stands where \(what) is expected" }
+        func complaint(_ what: String) -> String { "export: a: found \(name); expected \(what)" }
         func read(_ read: (FixtureNode) throws -> Void) throws -> String? {
             try problem(#"{"a":\#(text)}"#) { try read(try $0.mapping("a").required("a")) }
         }
@@ -56,10 +56,10 @@ struct FixtureNodeTests {
 
     @Test("a member that stands there twice is refused where it is, however deep")
     func repeated() throws {
-        #expect(try problem(#"{"a":1,"a":2}"#) { _ = try $0.members() } == "export: the member a stands there twice")
+        #expect(try problem(#"{"a":1,"a":2}"#) { _ = try $0.members() } == "export: the member a occurs twice")
         #expect(
             try problem(#"{"x":[0,{"y":{"a":1,"a":1}}]}"#) { _ = try $0.json() }
-                == "export: x[1].y: the member a stands there twice")
+                == "export: x[1].y: the member a occurs twice")
     }
 
     @Test("values are what they were, numbers in the form in which they were written")

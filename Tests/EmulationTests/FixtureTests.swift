@@ -1,3 +1,4 @@
+import HTTPTypes
 import JSON
 import Support
 import Testing
@@ -66,14 +67,14 @@ struct FixtureTests {
     private static let wrong: [(String, String)] = [
         ("", "v/failures.yaml:1:1: the file is empty"),
         ("# nothing\n", "v/failures.yaml:1:1: the file is empty"),
-        ("failures: {}\n---\nfailures: {}", "v/failures.yaml:2:1: a second document begins here, and a file holds one"),
+        ("failures: {}\n---\nfailures: {}", "v/failures.yaml:2:1: a second document begins here; a file has only one"),
         ("failures: *a", "v/failures.yaml:1:11: not YAML: found undefined alias"),
         ("failures: &a [*a]", "v/failures.yaml:1:15: not YAML: found undefined alias"),
         ("failures: {}\nü: \u{1}", "v/failures.yaml:2:4: not YAML: control characters are not allowed"),
         ("{ b: 1, a: 1, b: 2, a: 2 }", "v/failures.yaml:1:9: this mapping has the same member twice: a, b"),
         ("failures: [", "v/failures.yaml:2:1: not YAML: "),
-        ("failures:\n\t- x", "v/failures.yaml:2:1: a tab indents this line; YAML wants spaces"),
-        ("text", "v/failures.yaml:1:1: the string “text” stands where a mapping is expected"),
+        ("failures:\n\t- x", "v/failures.yaml:2:1: a tab indents this line; YAML requires spaces"),
+        ("text", "v/failures.yaml:1:1: found the string “text”; expected a mapping"),
         ("failures: {}", "v/failures.yaml:1:11: failure “denied” is missing"),
         ("sources: {}", "v/failures.yaml:1:1: member “failures” is missing"),
         ("failure: {}\nfailures: {}", "v/failures.yaml:1:1: unknown member “failure”; did you mean “failures”?"),
@@ -84,7 +85,7 @@ struct FixtureTests {
         (whole(denied + "\n" + denied), "v/failures.yaml:2:3: this mapping has the same member twice: denied"),
         (
             whole(denied.replacing("403", with: "4O3")),
-            "v/failures.yaml:4:13: the string “4O3” stands where a whole number is expected"
+            "v/failures.yaml:4:13: found the string “4O3”; expected a whole number"
         ),
         (
             whole(denied.replacing("403", with: "199")),
@@ -96,19 +97,19 @@ struct FixtureTests {
         ),
         (
             whole(denied.replacing(#""no""#, with: "404")),
-            "v/failures.yaml:3:12: the number 404 stands where a string is expected; write it in quotes"
+            "v/failures.yaml:3:12: found the number 404; expected a string; write it in quotes"
         ),
         (
             whole(denied.replacing(#""no""#, with: "true")),
-            "v/failures.yaml:3:12: the boolean true stands where a string is expected; write it in quotes"
+            "v/failures.yaml:3:12: found the boolean true; expected a string; write it in quotes"
         ),
         (
             whole(denied.replacing(#""no""#, with: "[no]")),
-            "v/failures.yaml:3:12: a list stands where a string is expected"
+            "v/failures.yaml:3:12: found a list; expected a string"
         ),
         (
             whole(denied.replacing("documented", with: "rumoured")),
-            "v/failures.yaml:6:15: “rumoured” is none of documented, observed, inferred, ours"
+            "v/failures.yaml:6:15: “rumoured” is not one of documented, observed, inferred, ours"
         ),
         (
             whole(denied.replacing("status", with: "statsu")),
@@ -117,11 +118,11 @@ struct FixtureTests {
         (whole(denied.replacing("    about: \"no\"\n", with: "")), "v/failures.yaml:3:5: member “about” is missing"),
         (
             whole(denied + "\n    headers: { \"bad name\": x }"),
-            "v/failures.yaml:8:16: “bad name” is no field name"
+            "v/failures.yaml:8:16: “bad name” is not a field name"
         ),
         (
             whole(denied.replacing("{ code: 1 }", with: "{ text: \"{{nam}}\" }") + "\n    parameters: { name: x }"),
-            "v/failures.yaml:5:11: “{{nam}}” names nothing that is there; did you mean “name”?"
+            "v/failures.yaml:5:11: “{{nam}}” names nothing that exists; did you mean “name”?"
         ),
         (variant("{ stile: loud }"), "v/failures.yaml:9:17: unknown switch “stile”; did you mean “style”?"),
         (variant("{ style: lout }"), "v/failures.yaml:9:24: switch style is never “lout”; it can be plain, loud"),
@@ -135,14 +136,22 @@ struct FixtureTests {
         ),
         (
             variant("{ route: things.list }"),
-            "v/failures.yaml:9:24: the string “things.list” stands where a list is expected"
+            "v/failures.yaml:9:24: found the string “things.list”; expected a list"
+        ),
+        (
+            whole(denied + "\n    variants:\n      - when: { style: loud }"),
+            "v/failures.yaml:9:9: member “body” is missing"
+        ),
+        (
+            whole(denied + "\n    variants:\n      - when: { style: loud }\n        headers: { X: \"{{no}}\" }"),
+            "v/failures.yaml:10:23: “{{no}}” names nothing that exists"
         ),
         (
             "envelopes:\n  - body: {}\n" + whole(denied), "v/failures.yaml:2:5: member “when” is missing"
         ),
         (
             "envelopes:\n  - when: { style: loud }\n    body: \"{{inner}}\"\n" + whole(denied),
-            "v/failures.yaml:3:11: “{{inner}}” names nothing that is there; known are body"
+            "v/failures.yaml:3:11: “{{inner}}” names nothing that exists; known are body"
         ),
     ]
 
@@ -161,6 +170,42 @@ struct FixtureTests {
         } else {
             #expect(problem == complaint)
         }
+    }
+
+    @Test("a file in the folder failures changes the failures that it names, and leaves the others")
+    func changedFailures() throws {
+        let folder = try TemporaryFolder([
+            "v/failures.yaml": Self.whole(Self.denied),
+            "v/failures/mine.yaml": "failures:\n" + Self.denied.replacing("403", with: "418"),
+            "v/failures/notes.txt": "nobody reads this",
+        ])
+        let catalog = try catalog(in: folder)
+        #expect(catalog.response(.denied, [:], route: nil, switches: values("plain")).status.code == 418)
+        #expect(catalog.response(.missing, [:], route: nil, switches: values("plain")).status.code == 404)
+        #expect(catalog.listing.map(\.status) == [418, 404])
+    }
+
+    /// Files in the folder failures, and the complaint about them.
+    private static let wrongChanges: [([String: String], String)] = [
+        (
+            ["a": "failures:\n" + denied.replacing("denied", with: "denid")],
+            "v/failures/a.yaml:2:3: unknown failure “denid”; did you mean “denied”?"
+        ),
+        (
+            ["a": "failures:\n" + denied, "b": "failures:\n" + missing + "\n" + denied],
+            "v/failures/b.yaml:7:3: the file a.yaml changes the failure denied already"
+        ),
+        (["a": "envelopes: []\nfailures: {}"], "v/failures/a.yaml:1:1: unknown member “envelopes”; known are failures"),
+        (["a": "{}"], "v/failures/a.yaml:1:1: member “failures” is missing"),
+    ]
+
+    @Test("a wrong change is refused, and so are two changes of one failure", arguments: wrongChanges)
+    func wrongChange(_ files: [String: String], _ complaint: String) throws {
+        var all = ["v/failures.yaml": Self.whole(Self.denied)]
+        for (name, text) in files { all["v/failures/\(name).yaml"] = text }
+        let folder = try TemporaryFolder(all)
+        let problem = #expect(throws: FixtureProblem.self) { _ = try catalog(in: folder) }
+        #expect(problem?.description.replacing(folder.path + "/", with: "") == complaint)
     }
 
     @Test("a file that is not UTF-8, or not there, is named")
@@ -228,6 +273,38 @@ struct FixtureTests {
             "what has no body has none to wrap")
     }
 
+    @Test("a variant has the failure's header fields unless it names its own, and may then be empty")
+    func fieldsOfVariants() throws {
+        let catalog = try catalog(
+            """
+            failures:
+            \(Self.denied)
+                parameters: { nonce: "n0" }
+                headers: { Why: "no", Nonce: "{{nonce}}" }
+                variants:
+                  - when: { style: loud, route: [things.list] }
+                    status: 418
+                    headers: { Nonce: "loud {{nonce}}" }
+                  - when: { style: loud, route: [things.get] }
+                    headers: {}
+                    body: { code: 2 }
+                  - when: { style: loud }
+                    body: { code: 3 }
+            \(Self.missing)
+            """)
+        func answer(_ style: String, _ route: String?) -> String {
+            let response = catalog.response(.denied, ["nonce": "n1"], route: route, switches: values(style))
+            let fields = ["why", "nonce"].compactMap { name in
+                HTTPField.Name(name).flatMap { response.fields[$0] }.map { "\(name)=\($0)" }
+            }
+            return "\(response.status.code) \(fields) \(String(decoding: response.body, as: UTF8.self))"
+        }
+        #expect(answer("plain", "things.list") == #"403 ["why=no", "nonce=n1"] {"code":1}"#)
+        #expect(answer("loud", "things.list") == #"418 ["nonce=loud n1"] "#)
+        #expect(answer("loud", "things.get") == #"403 [] {"code":2}"#)
+        #expect(answer("loud", nil) == #"403 ["why=no", "nonce=n1"] {"code":3}"#)
+    }
+
     @Test("parameters take the place of their names, whole or within a text, and stay JSON")
     func parameters() throws {
         let catalog = try catalog(
@@ -260,7 +337,7 @@ struct FixtureTests {
         #expect(body(["field": "a\"b"]) == #"{"errors":{"a\"b":["a\"b is wrong"],"x":1}}"#)
         #expect(body(["field": 7]) == #"{"errors":{"7":["7 is wrong"],"x":1}}"#)
         let problem = try problem(Self.whole(Self.denied.replacing("code: 1", with: #""{{feld}}": 1"#)))
-        #expect(problem == "v/failures.yaml:5:11: “{{feld}}” names nothing that is there")
+        #expect(problem == "v/failures.yaml:5:11: “{{feld}}” names nothing that exists")
     }
 
     @Test("a failure may be plain text, which no envelope wraps")

@@ -22,7 +22,7 @@ struct MomentTests {
     }
 
     @Test(
-        "everything else is no moment",
+        "everything else is not a moment",
         arguments: [
             "", " ", "now", "nan", "-nan", "inf", "-inf", "infinity", "-1", "253402300800", "1e400", "0x10", "1_000",
             " 1800000000", "1800000000 ", "2027-01-15", "08:00:00", "2027-01-15T08:00:00", "2027-01-15 08:00:00Z",
@@ -74,7 +74,7 @@ struct MomentTests {
     }
 
     @Test(
-        "everything else is no duration",
+        "everything else is not a duration",
         arguments: [
             "", "s", "ms", "5", "5x", "m5", "5 s", " 5s", "nans", "infs", "--5s", "1h30m", "5S", "0x5s", "1e400s",
             "400000d", "１s", "1.s", ".5s", "1.2.3s", "-s", "-.s", "+5s", "1e3s",

@@ -66,7 +66,7 @@ struct RemoteKeysTests {
         func problem(_ text: String, _ status: HTTPResponse.Status = .ok) -> String? {
             report(Array(text.utf8), status: status).problem?.description
         }
-        #expect(problem("<html>")?.hasPrefix("the content is no JSON: ") == true)
+        #expect(problem("<html>")?.hasPrefix("the content is not JSON: ") == true)
         #expect(
             problem("[]") == "the content is JSON of another form; expected an object with an array “keys” (RFC 7517)")
         #expect(problem(#"{"keys":[]}"#) == "no key in the answer can be used")
@@ -76,7 +76,7 @@ struct RemoteKeysTests {
         var keys = remote()
         keys.take(report(set([try publicKey()])), policy)
         keys.take(report([]), policy)
-        keys.take(keys.report(of: .failed(.slow), at: start), policy)
+        keys.take(keys.report(of: .failed(.slow(within: KeyRequest.timeLimit)), at: start), policy)
         #expect(keys.keys.map(\.id) == ["first"])
         #expect(keys.fetchCount == 3)
         #expect(keys.lastReport?.problem?.description == "the answer was not complete within 5 s")
@@ -136,7 +136,7 @@ struct RemoteKeysTests {
         #expect(isFetch(keys, "other", 30))
         // The clock was set back by more than the cool-down.
         #expect(isFetch(keys, "other", -31))
-        keys.take(keys.report(of: .failed(.slow), at: start + .seconds(600)), policy)
+        keys.take(keys.report(of: .failed(.slow(within: KeyRequest.timeLimit)), at: start + .seconds(600)), policy)
         #expect(!isFetch(keys, "first", 629))
         #expect(isFetch(keys, "first", 630))
     }
@@ -171,7 +171,7 @@ struct RemoteKeysTests {
         #expect(isFetch(keys, -31))
         #expect(isFetch(keys, -40_000))
         // No server answers at the earlier time: the keys stay in use, and the next attempt waits for the cool-down.
-        keys.take(keys.report(of: .failed(.slow), at: start + .seconds(-40_000)), policy)
+        keys.take(keys.report(of: .failed(.slow(within: KeyRequest.timeLimit)), at: start + .seconds(-40_000)), policy)
         guard case .use = keys.need(naming: "first", at: start + .seconds(-39_999), policy) else {
             Issue.record("old keys do not serve")
             return

@@ -120,7 +120,7 @@ struct ScenarioTests {
             ("  a: [{ fail: f }]", 5, "member “on” is missing"),
             ("  a: [{ on: r, fails: f }]", 5, "did you mean “fail”?"),
             ("  a: [{ on: r, call: 2 }]", 5, "has nothing to count"),
-            ("  a: [{ on: r, when: { token: new }, fail: f }]", 5, "none of present, absent, newer"),
+            ("  a: [{ on: r, when: { token: new }, fail: f }]", 5, "not one of present, absent, newer"),
             ("  {}", 5, "a scenario needs a state"),
         ])
     func refused(_ states: String, _ line: Int, _ message: String) throws {
@@ -134,7 +134,7 @@ struct ScenarioTests {
         let problem = try #require(throws: FixtureProblem.self) {
             try Rules.scenario("scenario: s\nabout: a\nvendor: w\nstates: { a: [] }")
         }
-        #expect(problem.message == "the vendor is “w”, but the file lies in the folder of v")
+        #expect(problem.message == "the vendor is “w”, but the file is in the folder of v")
         #expect(problem.line == 3)
     }
 }

@@ -4,7 +4,7 @@ import Wire
 
 @testable import HTTPEngine
 
-@Suite(.timeLimit(.minutes(1))) struct HTTPClientTests {
+@Suite(.timeLimit(.minutes(15))) struct HTTPClientTests {
     @Test func `A request arrives with its fields and content, and the whole answer comes back`() async throws {
         let handler = StubHandler(respond: { request in
             let seen = "\(StubHandler.describe(request)) \(request.authority ?? "") \(request.fields[.accept] ?? "")"
@@ -165,5 +165,12 @@ import Wire
         ], [false, true])
     func `What is no complete answer is none`(answer: (String, ClientError), bytewise: Bool) {
         #expect(throws: answer.1) { try parse(answer.0, bytewise: bytewise) }
+    }
+
+    @Test(arguments: [(65_536, ClientError.connectionLost), (65_537, .malformedAnswer)])
+    func `A line without an end is waited for up to 64 KiB`(length: Int, error: ClientError) {
+        let start = "HTTP/1.1 200 "
+        let line = start + String(repeating: "a", count: length - start.utf8.count)
+        #expect(throws: error) { try parse(line, bytewise: false) }
     }
 }

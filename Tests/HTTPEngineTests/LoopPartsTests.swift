@@ -9,7 +9,7 @@ import Testing
     import Glibc
 #endif
 
-@Suite(.timeLimit(.minutes(1))) struct LoopPartsTests {
+@Suite(.timeLimit(.minutes(15))) struct LoopPartsTests {
     @Test func `Timers come up in the order of their moments, and not before`() {
         var random = SeededGenerator(seed: 1)
         var timers = TimerHeap()

@@ -4,7 +4,7 @@ import Wire
 @testable import HTTPEngine
 
 /// How requests affect their connection; each test names its section of RFC 9112, or another source.
-@Suite(.timeLimit(.minutes(1))) struct RequestConnectionTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestConnectionTests {
     private let next = "GET /next HTTP/1.1\r\nHost: a\r\n\r\n"
 
     /// Everything a client receives that sends the text and reads until the server ends the connection.

@@ -7,6 +7,7 @@ import Testing
     @Test(arguments: [
         "a", "a.b-c_d~e", "A.", "xn--bcher-kva.example", "127.0.0.1:8080", "a:", "a:0", "a:65535", "[::1]", "[::]",
         "[1:2:3:4:5:6:7:8]", "[1::8]:80", "[fe80::A]", "[::ffff:1.2.3.4]:65535", "[1:2:3:4:5:6:1.2.3.4]", "[1::]",
+        "[::ffff:192.0.2.10]",
     ])
     func `Section 3-2: a host is a name or an address, with or without port`(host: String) {
         #expect(ParserOutcome.requests("GET / HTTP/1.1\r\nHost: \(host)\r\n\r\n").map(\.authority) == [host])

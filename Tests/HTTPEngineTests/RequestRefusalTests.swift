@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPEngine
 
 /// What a refused client receives: each complete refusal over a socket, then the end of the connection.
-@Suite(.timeLimit(.minutes(1))) struct RequestRefusalTests {
+@Suite(.timeLimit(.minutes(15))) struct RequestRefusalTests {
     /// The shortest request that triggers each refusal; the limits of these tests are small enough for all of them.
     private static func text(for refusal: RequestRejection) -> String {
         switch refusal {

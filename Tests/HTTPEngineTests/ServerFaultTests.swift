@@ -5,7 +5,7 @@ import Wire
 @testable import HTTPEngine
 
 /// What a client receives when a response asks for a fault.
-@Suite(.timeLimit(.minutes(1))) struct ServerFaultTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerFaultTests {
     /// A handler that answers every path except `/plain` with this transmission.
     private func handler(_ transmission: Transmission, body: String = "0123456789") -> StubHandler {
         StubHandler(respond: { request in

@@ -4,7 +4,7 @@ import Wire
 @testable import HTTPEngine
 
 /// Starting and stopping a server.
-@Suite(.timeLimit(.minutes(1))) struct ServerLifeTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerLifeTests {
     private func server(_ listeners: [ServerConfiguration.Listener], _ handler: StubHandler = StubHandler())
         throws(ServerError) -> Server
     {
@@ -30,7 +30,7 @@ import Wire
         #expect(error == .portTaken(host: "127.0.0.1", port: port))
         #expect(
             error?.description
-                == "port \(port) at 127.0.0.1 is taken by another listener; choose another port, or 0 for any free one."
+                == "port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one."
         )
         await first.stop(within: .zero)
     }

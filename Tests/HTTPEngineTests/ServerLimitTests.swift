@@ -4,7 +4,7 @@ import Wire
 @testable import HTTPEngine
 
 /// How a server treats clients that are slow, too many, or gone.
-@Suite(.timeLimit(.minutes(1))) struct ServerLimitTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerLimitTests {
     private func limits(_ change: (inout Limits) -> Void) -> Limits {
         var limits = Limits()
         change(&limits)

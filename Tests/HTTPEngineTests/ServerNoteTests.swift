@@ -5,7 +5,7 @@ import Wire
 @testable import HTTPEngine
 
 /// What the engine tells an operator about clients that never get as far as a request.
-@Suite(.timeLimit(.minutes(1))) struct ServerNoteTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerNoteTests {
     /// A handler that records the notes.
     private final class Notebook: RequestHandler {
         private let state = Mutex<[EngineNote]>([])

@@ -5,7 +5,7 @@ import Wire
 @testable import HTTPEngine
 
 /// The load that a server reports.
-@Suite(.timeLimit(.minutes(1))) struct ServerOccupancyTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerOccupancyTests {
     /// A WebSocket handler that sends a greeting, so that a client knows when it is connected.
     private struct Greeter: WebSocketHandler {
         func opened(_ socket: WebSocket) { socket.send(.text("hello")) }

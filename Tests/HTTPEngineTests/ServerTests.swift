@@ -4,7 +4,7 @@ import Wire
 
 @testable import HTTPEngine
 
-@Suite(.timeLimit(.minutes(1))) struct ServerTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerTests {
     private func get(_ path: String, _ fields: String = "") -> String {
         "GET \(path) HTTP/1.1\r\nHost: a\r\n\(fields)\r\n"
     }

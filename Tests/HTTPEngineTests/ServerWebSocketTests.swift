@@ -42,7 +42,7 @@ private final class Echo: WebSocketHandler {
 }
 
 /// A WebSocket after the upgrade of its connection.
-@Suite(.timeLimit(.minutes(1))) struct ServerWebSocketTests {
+@Suite(.timeLimit(.minutes(15))) struct ServerWebSocketTests {
     private func handler(
         _ echo: any WebSocketHandler, silence: Duration = .seconds(600), transmission: Transmission = .plain
     ) -> StubHandler {
@@ -354,6 +354,31 @@ private final class Echo: WebSocketHandler {
             #expect(try client.raw.readBytesToEnd().isEmpty)
         }
         #expect(events == [.opened, .closed(WebSocketClosure(.goingAway, reason: "silence"))])
+    }
+
+    @Test func `A client that sends anything is not silent, however long it stays`() async throws {
+        for _ in 0..<10 {
+            let longestPause = Mutex(Duration.zero)
+            let events = try await events(silence: .seconds(2), over: .clear) { client in
+                var (last, isOpen) = (ContinuousClock.now, true)
+                let end = last + .milliseconds(2500)
+                while isOpen, last < end {
+                    try client.send(ClientFrame.bytes(0x89))
+                    isOpen = try client.read().opcode == 10
+                    let now = ContinuousClock.now
+                    longestPause.withLock { $0 = max($0, now - last) }
+                    last = now
+                }
+                guard isOpen else { return }
+                try client.send(ClientFrame.close(1000))
+                #expect(try client.read() == .close(1000))
+            }
+            // A machine so busy that the client was silent for half of that time shows nothing.
+            guard longestPause.withLock({ $0 }) < .seconds(1) else { continue }
+            #expect(events == [.opened, .closed(WebSocketClosure(.normal))])
+            return
+        }
+        Issue.record("each of ten times the machine let the client send nothing for a second")
     }
 
     @Test func `A request that is no handshake is told how to become one`() async throws {

@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPEngine
 
 /// The client over TLS, against a test server that sends exactly what it is told to.
-@Suite(.timeLimit(.minutes(1))) struct TLSClientTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSClientTests {
     @Test(arguments: ["localhost", "127.0.0.1"])
     func `A request goes over TLS and its answer comes back`(host: String) async throws {
         let answer = try await exchange(host: host, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nab", .bare)

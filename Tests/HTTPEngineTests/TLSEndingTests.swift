@@ -2,7 +2,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite(.timeLimit(.minutes(1))) struct TLSEndingTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSEndingTests {
     @Test func `A client that has ended its side still gets its answer`() throws {
         let pair = try pair()
         #expect(pair.client.send("last") == "moved 4")

@@ -3,7 +3,7 @@ import Testing
 @testable import HTTPEngine
 
 /// Clients that do not speak TLS, or not with our server.
-@Suite(.timeLimit(.minutes(1))) struct TLSIntruderTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSIntruderTests {
     @Test(arguments: ["GET / HTTP/1.1\r\n\r\n", "p", "Z"])
     func `A client that speaks HTTP by mistake can be told so in the clear`(text: String) throws {
         let (transport, server, client) = try ends()

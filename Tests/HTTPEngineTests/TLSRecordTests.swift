@@ -4,7 +4,7 @@ import Testing
 @testable import HTTPEngine
 
 /// How content is read from records: whole, in parts and many at once.
-@Suite(.timeLimit(.minutes(1))) struct TLSRecordTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSRecordTests {
     /// The overhead of a TLS 1.3 record: header, type and tag, RFC 8446 section 5.2.
     private let overhead = 22
 

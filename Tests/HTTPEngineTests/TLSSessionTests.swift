@@ -3,7 +3,7 @@ import Testing
 
 @testable import HTTPEngine
 
-@Suite(.timeLimit(.minutes(1))) struct TLSSessionTests {
+@Suite(.timeLimit(.minutes(15))) struct TLSSessionTests {
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func `Both versions carry a request and its answer`(version: Int32) throws {
         let pair = try TLSPair(TestAuthority.identity(), TestAuthority.trust().only(version))

@@ -39,7 +39,7 @@ struct EdgeTests {
         let judge = IMSTokenJudge(
             vendor, IMSAuthenticationContext(issuers: issuers, devKeys: [:]), .documented,
             at: Moment(unixSeconds: 1_800_000_000),
-            asking: .done)
+            asking: .done, in: SandboxIdentity(name: SandboxName.standard, start: "00000000"))
         var findings = Findings<IMSFailure>()
         let text = try Forged(.uat, [("iss", "https://bare.test")]).text()
         let outcome = judge.judge(IMSToken(text), &findings)
@@ -59,7 +59,7 @@ struct EdgeTests {
         let answer = try await world.me(Forged(.uat, [("iss", "https://far.example.test")]))
         answer.expectRefusal(503, "keys-unavailable")
         let note = answer.entry?.record.findings.first { $0.check == "keys" }?.note
-        #expect(note == "Nobody asks this URL, however long one waits.")
+        #expect(note == "This URL is never fetched, however long you wait.")
     }
 
     // MARK: Secrets

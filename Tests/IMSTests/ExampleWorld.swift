@@ -20,7 +20,7 @@ enum Example {
     static let invitation =
         #"{"kind":"account","name":"Ben","email":"ben@example.test","phone":"","account_ids":["acc-1"]}"#
 
-    /// The seed's sample certificate.
+    /// The security page's sample certificate.
     static func seedCertificate() throws -> String {
         let text = try Repository.fixtures.document("ims/accounts.yaml").json()
         return text["issuers"]?[1]?["keys"]?["pem"]?.string ?? ""

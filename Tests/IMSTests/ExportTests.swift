@@ -60,7 +60,7 @@ struct ExportTests {
         let world = try await World(on: Stage(Emulator(fixtures: fixtures.store)))
         let minted = try await world.control(.post, "tokens/ims/user", #"{"issuer":"rotating"}"#)
         #expect(minted.status == 400)
-        #expect(minted.text.contains("k2.pem is no private key in PEM"))
+        #expect(minted.text.contains("k2.pem is not a private key in PEM"))
         try await world.call(.get, "/ims/dev-issuers/rotating/jwks.json").expectRefusal(503, "service-unavailable")
         try await world.me(Forged()).expect(200)
     }

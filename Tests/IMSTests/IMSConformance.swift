@@ -9,14 +9,14 @@ extension VendorConformance {
     package static let ims = {
         var vendor = VendorConformance(
             id: "ims",
-            // An export has no private parts of the keys that a drill created.
             life: SandboxLife(
-                secrets: ["PRIVATE", "private_key", "11223344", "activation_code", "operator-test-key"],
-                portability: .nothing
+                secrets: ["PRIVATE", "private_key", "11223344", "activation_code", "operator-test-key"]
             ) { world in
                 try await IMSLife.live(world)
                 return SandboxLife.Past(seen: IMSLife.seen, kept: IMSLife.kept) {
                     try await $0.call(.post, "/ims/v1/users/usr-1/deactivate", .operatorKey).expect(200)
+                    try await $0.drill("rotating", "overlap")
+                    try await $0.drill("cognito", "same-kid")
                 }
             })
         vendor.routes = RouteCase.all
@@ -153,10 +153,10 @@ enum IMSLife {
             #"{"issuers":[],"users":[],"user":1}"#, complaint: "user: unknown member “user”; did you mean “users”?"),
         WrongState(
             #"{"issuers":[],"users":[{"id":"x",\#(user),"state":"enrolled"}]}"#,
-            complaint: "users[0].id: is no id of the form usr-1"),
+            complaint: "users[0].id: is not an id of the form usr-1"),
         WrongState(
             #"{"issuers":[],"users":[{"id":"usr-1",\#(user),"state":"lost"}]}"#,
-            complaint: "users[0].state: “lost” is none of"),
+            complaint: "users[0].state: “lost” is not one of"),
         WrongState(
             #"{"issuers":[],"users":[{"id":"usr-1",\#(user),"state":"active"}]}"#,
             complaint: "users[0]: user usr-1 is active without"),
@@ -175,6 +175,9 @@ enum IMSLife {
         WrongState(
             #"{"issuers":[],"users":[],"dev_keys":[{"issuer":"rotatin","keys":[]}]}"#,
             complaint: "dev_keys[0].issuer: no dev issuer is called rotatin"),
+        WrongState(
+            #"{"issuers":[],"users":[],"dev_keys":[{"issuer":"rotating","keys":[{"kid":"k2","role":"signing"}]},{"issuer":"rotating","keys":[{"kid":"k2","role":"signing"}]}]}"#,
+            complaint: "dev_keys[1].issuer: dev issuer rotating occurs twice"),
         WrongState(#"{"issuers":[],"users":[],"last_user":-1}"#, complaint: "last_user: -1 is not between"),
         WrongState(#"{"issuers":[],"users":[],"removed_users":[]}"#, complaint: "unknown member “removed_users”"),
         WrongState(
@@ -189,15 +192,15 @@ enum IMSLife {
         WrongAccounts(
             "\"https://auth.other.test\"", to: "\"https://auth.example.test/uat\"",
             complaint: "another issuer has the name stranger or its iss"),
-        WrongAccounts("preset: cognito", to: "preset: congito", complaint: "preset is none of"),
+        WrongAccounts("preset: cognito", to: "preset: congito", complaint: "preset is not one of"),
         WrongAccounts(
             "type: jwks-url, url: \"{self}/ims/dev-issuers/rotating/jwks.json\"",
-            to: "type: jwks-url, url: \"nowhere\"", complaint: "is no URL"),
+            to: "type: jwks-url, url: \"nowhere\"", complaint: "is not a URL"),
         WrongAccounts("keys/k8.pem", to: "keys/k88.pem", complaint: "no such file"),
-        WrongAccounts("keys/k8.pem", to: "failures.yaml", complaint: "is no private key in PEM"),
+        WrongAccounts("keys/k8.pem", to: "failures.yaml", complaint: "is not a private key in PEM"),
         WrongAccounts("id: \"usr-4\"", to: "id: \"usr-1\"", complaint: "another user has the id usr-1"),
         WrongAccounts(
-            "state: deactivated", to: "state: gone", complaint: "“gone” is none of enrolled, active, deactivated"),
+            "state: deactivated", to: "state: gone", complaint: "“gone” is not one of enrolled, active, deactivated"),
         WrongAccounts(
             "name: \"rotating\"\n    key:", to: "name: \"uat\"\n    key:", complaint: "another dev issuer is called uat"
         ),

@@ -171,7 +171,7 @@ struct KeySourceTests {
     func refused(_ keys: JSON, _ failure: String, _ field: String?) async throws {
         let world = try await World()
         try await create(keys, in: world).expectRefusal(400, failure, field: field)
-        #expect(try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count == 6)
+        #expect(try await world.call(.get, "/ims/v1/issuers", .operatorKey).json["issuers"]?.array?.count == 7)
     }
 
     @Test("two keys of one kid, a certificate as public key, and a public key as certificate are refused")

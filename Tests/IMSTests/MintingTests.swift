@@ -57,7 +57,7 @@ struct MintingTests {
         "an order that makes no sense is refused, and the answer says why",
         arguments: [
             (#"{"issuer":"uatt"}"#, "did you mean “uat”?"), (#"{"issuer":"legacy-cert"}"#, "signed_by"),
-            (#"{"signed_by":"nobody"}"#, "is not at hand"), (#"{"expires_in":"soon"}"#, "whole number"),
+            (#"{"signed_by":"nobody"}"#, "is not known here"), (#"{"expires_in":"soon"}"#, "whole number"),
             (#"{"sbu":"x"}"#, "did you mean “sub”?"), (#"{"defect":"unknown-kidd"}"#, "did you mean “unknown-kid”?"),
             (#"{"expires_in":9223372036854775807}"#, "too large"), (#"{"header":[]}"#, "expected an object"),
         ])

@@ -41,7 +41,7 @@ extension Mistake {
             try await create(world, ["type": "jwks", "jwks": set])
             return try await world.me(token(3, kid: "a"))
         },
-        Mistake("a kid that nobody has", "kid-unknown", says: "one of k2", "nope", "fits the issuer's key “k2”") {
+        Mistake("a kid that nobody has", "kid-unknown", says: "one of k2", "nope", "matches the issuer's key “k2”") {
             try await $0.me(Forged(.rotating)).expect(200)
             return try await $0.me(Forged(.rotating).header("kid", "nope"))
         },
@@ -85,7 +85,7 @@ extension Mistake {
         Mistake("a slash too many in iss", "issuer-unknown", says: "Issuer uat is https://auth.example.test/uat") {
             try await $0.me(Forged(.uat, [("iss", "https://auth.example.test/uat/")]))
         },
-        Mistake("another environment's iss", "issuer-unknown", says: "fits a key of issuer uat", "environment uat") {
+        Mistake("another environment's iss", "issuer-unknown", says: "matches a key of issuer uat", "environment uat") {
             try await $0.me(Forged(.uat, [("iss", "https://production.test")]))
         },
     ]
@@ -203,7 +203,7 @@ struct ReasonTests {
         let token = try Forged().signed(by: 9).text()
         let answer = try await world.control(
             .post, "tokens/explain", JSON.object(["token": .string(token), "vendor": "ims"]).text)
-        #expect(answer.text.contains("The signature fits a key of issuer stranger"), "\(answer.text)")
+        #expect(answer.text.contains("The signature matches a key of issuer stranger"), "\(answer.text)")
     }
 
     @Test("times that look like milliseconds are remarked when the call passes")

@@ -30,8 +30,7 @@ struct RuleExampleTests {
         let switches = IMSSwitches(SwitchValues(switches))
         let judge = IMSTokenJudge(
             vendor, IMSAuthenticationContext(issuers: vendor.initialState.issuers, devKeys: [:]), switches, at: moment,
-            asking: .done
-        )
+            asking: .done, in: SandboxIdentity(name: SandboxName.standard, start: "00000000"))
         var facts = IMSFacts(vendor, switches, at: moment, judge: judge)
         let text = try text ?? token.text()
         facts.token = IMSToken(text)

@@ -136,7 +136,7 @@ struct ScenarioTests {
     /// The key URL's answer and the reason in the journal.
     private static let answers: [(JSON, String)] = [
         (["respond": ["status": 302, "headers": ["Location": "https://example.com/"]]], "redirects are not followed"),
-        (["respond": ["status": 404]], "status 404; expected 200"), (["respond": ["body": "<html>"]], "is no JSON"),
+        (["respond": ["status": 404]], "status 404; expected 200"), (["respond": ["body": "<html>"]], "is not JSON"),
         (["respond": ["body": []]], "array “keys”"), (["respond": ["body": ["keys": []]]], "no key"),
         (["respond": ["body": .string(String(repeating: " ", count: 300_000))]], "has more than 262144 bytes"),
         (["fault": "reset"], "connection"), (["fault": "garbage"], "not HTTP"),
@@ -164,7 +164,7 @@ struct ScenarioTests {
         try await world.me(changed).expectRefusal(401, "signature-invalid")
         try await world.advance("599s")
         try await world.me(Forged(.rotating, at: 1_800_000_599).signed(by: 5)).expectRefusal(401, "signature-invalid")
-        #expect(try await world.fetches() == 1, "a known kid is no reason to ask")
+        #expect(try await world.fetches() == 1, "a known kid is not a reason to ask")
         try await world.advance("1s")
         try await world.me(Forged(.rotating, at: 1_800_000_600).signed(by: 5)).expect(200)
         #expect(try await world.fetches() == 2)

@@ -120,7 +120,8 @@ extension SwitchCase {
 
     private static let clientCases: [SwitchCase] =
         [
-            SwitchCase("sdk-near-expiry-seconds", "0", shows: #""renew":false"#, renewal(secondsLeft: 1))
+            SwitchCase("sdk-near-expiry-seconds", "0", shows: #""renew":false"#, renewal(secondsLeft: 1)),
+            SwitchCase("sdk-near-expiry-seconds", "60", shows: #""renew":true"#, renewal(secondsLeft: 1)),
         ]
         + ["60", "3600"].flatMap { value in
             [(0, true), (1, false)].map { more, renews in

@@ -27,6 +27,19 @@ struct SwitchTests {
         try await world.call(.get, "/ims/v1/users/EMP-7", .operatorKey).expectRefusal(404, "user-not-found")
     }
 
+    @Test("nobody is adopted whose email another has, or whose name is longer than any text")
+    func noAdoption() async throws {
+        let world = try await World()
+        try await world.set("ims.unknown-user", "adopt")
+        try await world.call(
+            .post, "/ims/v1/users", .operatorKey, #"{"tenant":"demo","email":"EMP-7@adopted.invalid"}"#
+        ).expect(201)
+        try await world.me(Forged(.uat, [("sub", "EMP-7")])).expectRefusal(403, "user-unknown")
+        let longest = String(repeating: "x", count: 255)
+        try await world.me(Forged(.uat, [("sub", .string(longest + "x"))])).expectRefusal(403, "user-unknown")
+        try await world.me(Forged(.uat, [("sub", .string(longest))])).expect(200)
+    }
+
     @Test("an issuer's own rule beats the switch")
     func ownRule() async throws {
         let world = try await World()

@@ -178,7 +178,8 @@ struct TokenRuleTests {
         let checker = IMS.checkers[0]
         return .object(
             checker.verdict(
-                on: CompactToken(text), at: Moment(unixSeconds: Double(World.exampleMoment)), margin: margin
+                on: CompactToken(text), at: Moment(unixSeconds: Double(World.exampleMoment)),
+                CheckerSettings(margin: margin)
             ).result)
     }
 
@@ -223,7 +224,7 @@ struct TokenRuleTests {
     func time(_ text: String, _ seconds: Double) { #expect(RFC3339Time(text)?.unixSeconds == seconds) }
 
     @Test(
-        "what is no time is refused",
+        "what is not a time is refused",
         arguments: [
             "", "2027-01-15", "2027-01-15T08:00:00", "2027-01-15 08:00:00Z", "2027-1-15T08:00:00Z",
             "2027-02-29T08:00:00Z", "2027-13-01T08:00:00Z", "2027-01-00T08:00:00Z", "2027-01-15T24:00:00Z",

@@ -40,8 +40,8 @@ def program() -> str:
 class Pages(ThreadingHTTPServer):
     """The origin of our pages, to which they post their results."""
 
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
+    def __init__(self, handler: type["Handler"] | None = None):
+        super().__init__(("127.0.0.1", 0), handler or Handler)
         self.told: queue.Queue = queue.Queue()
         self.origin = f"http://127.0.0.1:{self.server_port}"
 
@@ -55,8 +55,10 @@ class Pages(ThreadingHTTPServer):
 
 
 class Handler(SimpleHTTPRequestHandler):
+    folder = PAGES
+
     def __init__(self, *arguments):
-        super().__init__(*arguments, directory=PAGES)
+        super().__init__(*arguments, directory=self.folder)
 
     def do_POST(self):
         self.server.told.put(json.loads(self.rfile.read(int(self.headers["content-length"]))))
@@ -67,13 +69,17 @@ class Handler(SimpleHTTPRequestHandler):
         pass
 
 
-def visit(page: str, host: str = "127.0.0.1", address: str | None = None, frames: int = 0, **query: str) -> dict:
+def visit(
+    page: str, host: str = "127.0.0.1", address: str | None = None, frames: int = 0, handler: type[Handler] = Handler,
+    **query: str,
+) -> dict:
     """Opens a page with this query; returns what it finally posts to its own origin.
 
     The browser resolves any host ending in `.example` to this machine. An address replaces the page; {origin} in it
-    stands for our own origin. `frames` is the number of documents that must have been refused in a frame.
+    stands for our own origin. `frames` is the number of documents that must have been refused in a frame. A handler may
+    serve more than our pages.
     """
-    with Pages() as pages, tempfile.TemporaryDirectory(prefix="understudy-browser-") as folder:
+    with Pages(handler) as pages, tempfile.TemporaryDirectory(prefix="understudy-browser-") as folder:
         log = Path(folder) / "log"
         origin = pages.origin.replace("127.0.0.1", host)
         # Our own query is encoded as a whole; an address is used as it is.

@@ -1,15 +1,10 @@
-import os
 import re
 import resource
 
 import pytest
+from okta_world import OktaServer, Org
 from probe import Probe
-from world import BINARY, Sandbox, Server
-
-pytest_plugins = ["understudy_fixture"]
-
-
-os.environ.setdefault("UNDERSTUDY", str(BINARY))
+from world import Sandbox, Server
 
 
 def pytest_configure():
@@ -43,5 +38,25 @@ def door(request, probe):
 @pytest.fixture
 def sandbox(server, request):
     """A sandbox named after the test."""
+    return Sandbox(server, sandbox_name(request))
+
+
+def sandbox_name(request) -> str:
     name = re.sub(r"[^a-z0-9]+", "-", request.node.name.lower()).strip("-")
-    return Sandbox(server, name[-63:].strip("-"))
+    return name[-63:].strip("-")
+
+
+@pytest.fixture(scope="session")
+def okta_server(tmp_path_factory):
+    server = OktaServer(tmp_path_factory.mktemp("okta"))
+    yield server
+    assert server.stop() == 0, f"understudy ended with an error:\n{server.log.read_text()}"
+
+
+@pytest.fixture
+def org(okta_server, request, monkeypatch):
+    """An org named after the test, whose certificate this process trusts."""
+    # requests reads the first variable, and what builds on Python's ssl module the second.
+    for variable in ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE"):
+        monkeypatch.setenv(variable, str(okta_server.authority))
+    return Org(okta_server, sandbox_name(request))

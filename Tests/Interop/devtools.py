@@ -42,15 +42,15 @@ class Stale(Exception):
 
 
 class Browser:
-    """One headless browser for many pages."""
+    """One headless browser for many pages; further options go to its command."""
 
-    def __init__(self):
+    def __init__(self, *options: str):
         self.folder = tempfile.TemporaryDirectory(prefix="understudy-devtools-")
         home = {name: self.folder.name for name in ("HOME", "XDG_CONFIG_HOME", "XDG_CACHE_HOME")}
         self.log = (Path(self.folder.name) / "log").open("w")
         self.process = subprocess.Popen(
             [program(), "--headless", "--disable-gpu", "--disable-dev-shm-usage", "--no-first-run", "--no-proxy-server",
-             "--disable-ipc-flooding-protection", "--no-sandbox", f"--user-data-dir={self.folder.name}/profile", "--remote-debugging-port=0", "about:blank"],
+             "--disable-ipc-flooding-protection", "--no-sandbox", f"--user-data-dir={self.folder.name}/profile", "--remote-debugging-port=0", *options, "about:blank"],
             stdout=self.log, stderr=self.log, start_new_session=True, env={**os.environ, **home})
         self.port = self.await_port()
 
@@ -85,6 +85,8 @@ class Tab:
         self.complaints: list[str] = []
         self.requested: list[str] = []
         self.dialogs: list[str] = []
+        self.posted: dict[str, str] = {}
+        self.stand_ins: dict[str, str] = {}
         for domain in ("Page", "Runtime", "Network", "Log", "Accessibility", "DOM"):
             self.send(f"{domain}.enable")
         self.size(width, height)
@@ -123,10 +125,27 @@ class Tab:
                 self.complaints.append(str(parameters["args"]))
             case "Network.requestWillBeSent":
                 self.requested.append(parameters["request"]["url"])
+                self.posted[self.requested[-1]] = parameters["request"].get("postData", "")
+            case "Page.frameRequestedNavigation":
+                # An address of another scheme is never requested.
+                self.requested.append(parameters["url"])
+            case "Fetch.requestPaused":
+                self.answer(parameters["requestId"], parameters["request"]["url"])
             case "Page.javascriptDialogOpening":
                 self.dialogs.append(parameters["message"])
                 self.socket.send(json.dumps(
                     {"id": next(self.numbers), "method": "Page.handleJavaScriptDialog", "params": {"accept": True}}))
+
+    def stand_in(self, origin: str, page: str = "<!DOCTYPE html><title>App</title><p>This is the app."):
+        """From now on each address of this origin shows this page, as if a server there answered."""
+        self.stand_ins[origin] = page
+        self.send("Fetch.enable", patterns=[{"urlPattern": f"{each}/*"} for each in self.stand_ins])
+
+    def answer(self, request: str, url: str):
+        page = next(page for origin, page in self.stand_ins.items() if url.startswith(origin))
+        self.socket.send(json.dumps({"id": next(self.numbers), "method": "Fetch.fulfillRequest", "params": {
+            "requestId": request, "responseCode": 200, "body": base64.b64encode(page.encode()).decode(),
+            "responseHeaders": [{"name": "Content-Type", "value": "text/html;charset=utf-8"}]}}))
 
     def visit(self, url: str):
         self.send("Page.navigate", url=url)

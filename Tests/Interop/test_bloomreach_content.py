@@ -1,12 +1,12 @@
 """The JSON Schemas of Bloomreach's content files, checked against the files and against our own reader."""
 
-import copy
 import json
 import shutil
 import subprocess
 
 import pytest
 import yaml
+from changes import REMOVED, changed
 from jsonschema import Draft202012Validator
 from world import BINARY, ROOT
 
@@ -40,7 +40,8 @@ def test_a_file_names_its_schema_and_is_valid(name):
 
 
 def test_each_schema_has_its_file():
-    assert sorted(path.name.removesuffix(".schema.json") for path in (FOLDER / "schemas").iterdir()) == NAMES
+    schemas = sorted(path.name.removesuffix(".schema.json") for path in (FOLDER / "schemas").iterdir())
+    assert schemas == sorted([*NAMES, "accounts"])
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -51,8 +52,6 @@ def test_what_was_read_and_written_again_is_read_alike(name, tmp_path):
 
 P1 = ("projects", "demo-project-1")
 MESSAGE, HTML = (*P1, 0, "messages", 0), (*P1, 0, "messages", 1)
-REMOVED = object()
-
 # The place and its replacement value.
 WRONG = {
     "app-inbox": [
@@ -128,18 +127,6 @@ WRONG = {
         ((*P1, 0, "values", 0, "extra"), 1),
     ],
 }
-
-
-def changed(content, path, value):
-    content = copy.deepcopy(content)
-    parent = content
-    for step in path[:-1]:
-        parent = parent[step]
-    if value is REMOVED:
-        del parent[path[-1]]
-    else:
-        parent[path[-1]] = value
-    return content
 
 
 @pytest.mark.parametrize("name", NAMES)

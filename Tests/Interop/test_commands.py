@@ -152,7 +152,7 @@ def test_the_journal_is_followed_also_past_a_reset(full):
     (["clock", "--advance", "soon"], 1, "advance is \"soon\"; expected a duration"),
     (["clock", "--now", "yesterday"], 1, "now is \"yesterday\""),
     (["clock", "--freeze", "--resume"], 2, "exclude each other"),
-    (["clock", "--machine", "--freeze"], 2, "takes every change back"),
+    (["clock", "--machine", "--freeze"], 2, "undoes every change"),
     (["sandbox", "Shop_42"], 1, "1 to 63 of a-z, 0-9 and hyphen"),
     (["sandbox", "shop-42", "--ttl", "long"], 1, "ttl is \"long\""),
     (["sandbox", "--reset"], 2, "name the sandbox"),

@@ -23,7 +23,9 @@ NAMES = [
     ("journal --vendor rez", "rezolve"), ("journal --route addressbook.li", "addressbook.list"), ("routes --vendor com", "comapi"),
     ("scenario rezolve-bu", "rezolve-busy-backend"), ("serve --scenario ims-keys-u", "ims-keys-unreachable"),
     ("serve --switch rezolve.device-ch", "rezolve.device-check="), ("routes --switch rezolve.device-ch", "rezolve.device-check="),
-    ("token mint bloom", "bloomreach"), ("token explain --vendor im", "ims"), ("serve --profile docu", "documented"),
+    ("token mint bloom", "bloomreach"), ("token explain --vendor im", "ims"), ("token verify --as ok", "okta"),
+    ("serve --profile docu", "documented"), ("init --vendor com", "comapi"), ("init --language py", "python"),
+    ("fixtures schemas --vendor ok", "okta"),
 ]
 SANDBOXES = [("sandbox completed-by-t", "completed-by-tab"), ("clock --sandbox completed-by-t", "completed-by-tab"),
              ("journal --sandbox completed-by-t", "completed-by-tab"), ("token explain --sandbox completed-by-t", "completed-by-tab")]

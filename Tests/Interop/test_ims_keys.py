@@ -233,10 +233,10 @@ def test_new_material_under_an_old_name_stays_refused_until_the_lifetime_is_over
 BAD = {
     "stall": "the answer was not complete within 5 s",
     "promise-more": "the connection ended before the answer was complete.",
-    "promise-less": "the content is no JSON: ",
+    "promise-less": "the content is not JSON: ",
     "redirect": "status 302 sends elsewhere; redirects are not followed",
     "fail": "status 500; expected 200",
-    "page": "the content is no JSON: ",
+    "page": "the content is not JSON: ",
     "large": "the answer has more than 262144 bytes",
     "endless": "the answer has more than 262144 bytes",
 }

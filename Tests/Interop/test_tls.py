@@ -267,7 +267,7 @@ def test_wrong_files_end_the_start_with_their_reason(files, case):
 @pytest.mark.parametrize("options, reason", [
     (["--https-port", "0", "--tls-cert", "leaf.pem"], "has no key"),
     (["--https-port", "0", "--tls-key", "leaf.key"], "has no certificate"),
-    (["--tls-cert", "leaf.pem", "--tls-key", "leaf.key"], "has no port to serve at"),
+    (["--tls-cert", "leaf.pem", "--tls-key", "leaf.key"], "needs a port"),
     (["--https-port", "65536"], "a port (0–65535)"),
 ])
 def test_options_that_do_not_go_together_end_the_start(files, options, reason):

@@ -21,10 +21,11 @@ ADA = "entity123"
 class Server(Child):
     """The built program on two free ports; by default it has a separate local CA."""
 
-    def __init__(self, folder: Path, *options):
+    def __init__(self, folder: Path, *options, secure_port: int = 0):
         port_file, authorities = folder / "port", folder / "ca"
         command = [
-            BINARY, "serve", "--port", "0", "--https-port", "0", "--port-file", port_file, "--log", "text", *options]
+            BINARY, "serve", "--port", "0", "--https-port", str(secure_port), "--port-file", port_file,
+            "--log", "text", *options]
         super().__init__(command, folder, port_file, {"UNDERSTUDY_CA_DIRECTORY": str(authorities)})
         self.port, self.secure_port = self.ports["http"], self.ports["https"]
         self.authority = authorities / "understudy-ca.pem"

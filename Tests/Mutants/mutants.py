@@ -3,21 +3,40 @@
 import argparse
 import collections
 import fnmatch
+import json
 import os
 import random
 import re
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 from mutation import apply, candidates, switch_file
 
 ROOT = Path(__file__).resolve().parents[2]
 COPY = ROOT / ".build/mutants"
-# Changes here affect only timing or text for people, so no test can notice them.
-LEFT_OUT = ["Sources/*.docc/*", "Sources/CEpoll/*", "Sources/COpenSSL/*"]
+# What earlier runs found out: changes that do not compile, and tests that fail without any change.
+KNOWN = COPY / ".build/mutants.json"
+# These are C, or have their tests in packages of their own, which a build of this one does not contain.
+LEFT_OUT = [
+    "Sources/*.docc/*", "Sources/CEpoll/*", "Sources/COpenSSL/*", "Sources/Clients/*", "Sources/UnderstudyTesting/*"]
+VENDORS = [folder.name for folder in sorted((ROOT / "Sources/Vendors").iterdir())]
+# The test targets that use more than one module.
+SHARED = ["ConformanceTests", "UnderstudyTests", "UnderstudyCLITests", "PropertyTests"]
+# The modules below the program, each of which may use those before it.
+ALL = ["JSON", "Wire", "Tokens", "HTTPEngine", "Contracts", "Emulation", *VENDORS]
+# With a main file of its own SwiftPM does not look for XCTest cases, for which it needs the index that is not built.
+ENTRY = """\
+import Testing
+
+@main struct Runner {
+    static func main() async { await Testing.__swiftPMEntryPoint() as Never }
+}
+"""
 
 
 def arguments():
@@ -25,7 +44,10 @@ def arguments():
     parser.add_argument("number", type=int, help="how many changes")
     parser.add_argument("--seed", type=int, default=None, help="the same changes each time")
     parser.add_argument("--only", default="Sources/*", help="the files that are changed, as a pattern")
-    parser.add_argument("--patience", type=int, default=900, help="seconds after which a run of tests counts as hung")
+    parser.add_argument(
+        "--patience", type=int, default=900,
+        help="seconds after which a run of tests counts as hung; a third of that for the quick ones")
+    parser.add_argument("--from", type=int, default=1, dest="first", help="the place in the list at which to begin")
     return parser.parse_args()
 
 
@@ -71,7 +93,8 @@ def write(mutants) -> None:
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True, text=True,
         check=True)
     wanted = {}
-    for path in listed.stdout.splitlines():
+    # Not in Git, but the versions that were tested.
+    for path in [*listed.stdout.splitlines(), "Package.resolved"]:
         if (ROOT / path).is_file():
             wanted[path] = (ROOT / path).read_bytes()
     files, modules = collections.defaultdict(dict), collections.defaultdict(dict)
@@ -83,6 +106,8 @@ def write(mutants) -> None:
     for folder, own in modules.items():
         operators = {number: one for number, one in own.items() if one.kind == "operator"}
         wanted[f"{folder}/MutantSwitch.swift"] = switch_file(operators).encode()
+    if sys.platform != "darwin":
+        wanted["Tests/XCTMain.swift"] = ENTRY.encode()
     for old in COPY.rglob("MutantSwitch.swift"):
         if ".build" not in old.relative_to(COPY).parts and str(old.relative_to(COPY)) not in wanted:
             old.unlink()
@@ -95,11 +120,28 @@ def write(mutants) -> None:
             shutil.copymode(ROOT / path if (ROOT / path).exists() else __file__, place)
 
 
+def known() -> dict:
+    return json.loads(KNOWN.read_text()) if KNOWN.is_file() else {"wrong": [], "failing": None}
+
+
+def remember(**facts) -> None:
+    KNOWN.parent.mkdir(parents=True, exist_ok=True)
+    KNOWN.write_text(json.dumps(known() | facts, indent=1))
+
+
+def signature(one) -> str:
+    """What makes a change the same one in another run."""
+    return f"{one}, {one.start}"
+
+
 def build(mutants):
     """Builds the copy and removes changes that do not compile."""
+    wrong_before = set(known()["wrong"])
+    mutants = {number: one for number, one in mutants.items() if signature(one) not in wrong_before}
     while True:
         write(mutants)
-        run = subprocess.run(["swift", "build", "--build-tests"], cwd=COPY, capture_output=True, text=True)
+        run = subprocess.run(
+            ["swift", "build", "--build-tests", "--disable-index-store"], cwd=COPY, capture_output=True, text=True)
         if run.returncode == 0:
             return mutants
         text = run.stdout + run.stderr
@@ -111,59 +153,222 @@ def build(mutants):
         bad = exact or bad
         if not bad:
             sys.exit(f"the copy does not build, and no change is to blame {switches or ''}:\n{text[-4000:]}")
-        print(f"{len(bad)} changes do not compile.", flush=True)
+        for number in bad:
+            print(f"does not compile: {mutants[number]}", flush=True)
+        wrong_before |= {signature(mutants[number]) for number in bad}
+        remember(wrong=sorted(wrong_before))
         mutants = {number: one for number, one in mutants.items() if number not in bad}
 
 
-def stages(one) -> list[tuple[str, list[str]]]:
-    """The tests that may notice a change, quickest first."""
+@dataclass(frozen=True)
+class Stage:
+    """Tests that may notice a change: those of some targets, or the contract cases."""
+
+    name: str
+    targets: tuple[str, ...] = ()
+    # The only vendor that the conformance kit tests; all if empty.
+    vendor: str = ""
+    is_quick: bool = True
+
+
+CONTRACT = Stage("contract cases")
+
+
+def stages(one) -> list[Stage]:
+    """The tests that may notice a change, the nearest first, no target twice.
+
+    A vendor's change cannot reach another vendor's tests, and a test of a foundation module reaches nothing above it.
+    """
     module = target(one.path).split("/")[-1]
-    binary = str(COPY / ".build/debug/understudy")
-    all_tests = ["Tests/run", "--skip-build"]
-    near = {"Emulation": "EmulationTests|UnderstudyTests", "Wire": "WireTests", "Understudy": "UnderstudyTests"}
-    return [
-        ("contract cases", [binary, "contract", "run"]),
-        ("own tests", [*all_tests, "--filter", f"^({near.get(module, module.replace('UnderstudyTesting', 'None') + 'Tests')})\\."]),
-        ("all tests", all_tests),
-    ]
+    own = Stage("own tests", (f"{module}Tests",))
+    match module:
+        case "UnderstudyCLI":
+            return [CONTRACT, own]
+        case "Contracts":
+            return [own, CONTRACT, Stage("tests above", ("UnderstudyTests", "UnderstudyCLITests"), is_quick=False)]
+        case "Understudy":
+            above = [f"{vendor}Tests" for vendor in VENDORS] + [name for name in SHARED if name != "UnderstudyTests"]
+        case _ if module in VENDORS:
+            # The library of a vendor is named after it, and has no part in the conformance kit of its own.
+            vendor = next(name for name in VENDORS if module.startswith(name))
+            return [
+                Stage(CONTRACT.name, vendor=vendor.lower()), own,
+                Stage("conformance", ("ConformanceTests",), vendor.lower(), is_quick=False),
+                Stage("tests above", tuple(
+                    [f"{name}Tests" for name in VENDORS if name.startswith(vendor) and name != module]
+                    + [name for name in SHARED if name != "ConformanceTests"]), is_quick=False)]
+        case _:
+            above = [f"{name}Tests" for name in ALL[ALL.index(module) + 1 :]] + SHARED
+    return [own, CONTRACT, Stage("tests above", tuple(above), is_quick=False)]
 
 
-def notices(number: int, one, patience: int):
-    """The stage that notices a change; `None` if none does."""
-    environment = dict(os.environ, UNDERSTUDY_MUTANT=str(number))
-    for name, command in stages(one):
-        process = subprocess.Popen(
-            command, cwd=COPY, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            start_new_session=True)
+@dataclass
+class Outcome:
+    """What became of a run of tests; `failing` has the tests that are known to have failed."""
+
+    failed: bool
+    hung: bool = False
+    failing: frozenset[str] = frozenset()
+
+
+def command(pattern: str, leaving_out, events: str) -> list[str]:
+    """Runs the tests whose names match."""
+    bundle = COPY / ".build/debug/understudyPackageTests.xctest"
+    skipped = [word for name in leaving_out for word in ("--skip", whole(name))]
+    streamed = ["--event-stream-output-path", events, "--event-stream-version", "0"]
+    # On Linux the tests are a program, which begins sooner than by `swift test`.
+    start = [str(bundle), "--testing-library", "swift-testing", *streamed] if bundle.is_file() else [
+        "Tests/run", "--skip-build", "--disable-xctest", *streamed]
+    return [*start, "--filter", pattern, *skipped]
+
+
+def whole(name: str) -> str:
+    """A pattern for one test."""
+    return "^" + re.escape(name) + "(/|$)"
+
+
+def failures(events: str) -> frozenset[str]:
+    """The tests to which an event stream attributes issues."""
+    found = set()
+    for line in Path(events).read_text(errors="replace").splitlines():
         try:
-            if process.wait(timeout=patience) != 0:
-                return name
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, 9)
+            payload = json.loads(line)["payload"]
+        except ValueError:
+            continue  # The last line of a run that crashed.
+        is_failure = payload.get("kind") == "issueRecorded" and not payload.get("issue", {}).get("isKnown")
+        if is_failure and "testID" in payload:
+            # Without the place in the source.
+            found.add(re.sub(r"/[^/]*\.swift:\d+:\d+$", "", payload["testID"]))
+    return frozenset(found)
+
+
+def attempt(number: int, stage: Stage, patience: int, only=(), leaving_out=(), stops_early=False) -> Outcome:
+    """Runs a stage, or only some of its tests, with a change in force; to the first failure if it stops early."""
+    environment = dict(
+        os.environ, UNDERSTUDY_MUTANT=str(number), SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH="6")
+    if stage.vendor:
+        environment["CONFORMING_VENDOR"] = stage.vendor
+    with tempfile.NamedTemporaryFile(suffix=".jsonl") as events:
+        if stage.name == CONTRACT.name:
+            line = [str(COPY / ".build/debug/understudy"), "contract", "run"]
+            if stage.vendor:
+                line.append(f"Fixtures/{stage.vendor}/contract")
+        else:
+            names = "|".join(map(whole, sorted(only))) or "^(" + "|".join(stage.targets) + r")\."
+            line = command(names, leaving_out, events.name)
+        process = subprocess.Popen(
+            line, cwd=COPY, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True)
+        end = time.monotonic() + (patience // 3 if stage.is_quick else patience)
+        try:
+            unread = b""
+            while (status := process.poll()) is None and time.monotonic() < end:
+                time.sleep(0.2)
+                unread = unread[-20:] + events.read()
+                if stops_early and b"issueRecorded" in unread and (failing := failures(events.name)):
+                    return Outcome(True, failing=failing)
+            return Outcome(status != 0, hung=status is None, failing=failures(events.name))
+        finally:
+            # Programs that the tests started must not stay behind either.
+            try:
+                os.killpg(process.pid, 9)
+            except ProcessLookupError:
+                pass
             process.wait()
-            return name + ", which hung"
+
+
+def notices(number: int, some, patience: int, failing_anyway) -> tuple[str, frozenset[str]] | None:
+    """The first of the stages that notices a change, and its tests that do; `None` if none does.
+
+    A failing test counts only if it fails again, and alone: on a busy machine it may miss its time limit.
+    """
+    for stage in some:
+        accidents = set(failing_anyway)
+        while True:
+            first = attempt(number, stage, patience, leaving_out=accidents, stops_early=True)
+            if not first.failed:
+                break
+            again = first if first.hung else attempt(number, stage, patience, only=first.failing, leaving_out=accidents)
+            if again.failed:
+                return stage.name + (", which hung" if again.hung else ""), again.failing or first.failing
+            print(f"failed once only: {', '.join(sorted(first.failing)) or stage.name}", flush=True)
+            # The rest of the stage has not been seen.
+            accidents |= first.failing
+            if not first.failing:
+                break
     return None
+
+
+def failing_unchanged(patience: int) -> list[str]:
+    """The tests that fail without any change, such as one that looks at the sources; they cannot judge a change."""
+    if attempt(-1, CONTRACT, patience).failed:
+        sys.exit("without any change the contract cases fail")
+    everything = Stage("all tests", tuple(f"{name}Tests" for name in ALL) + tuple(SHARED), is_quick=False)
+    first = attempt(-1, everything, patience)
+    if not first.failed:
+        return []
+    if first.hung or not first.failing:
+        sys.exit(f"without any change the tests {'hang' if first.hung else 'crash'}")
+    again = attempt(-1, everything, patience, only=first.failing)
+    # What failed only once did so by the machine's load.
+    return sorted(again.failing)
 
 
 def main():
     options = arguments()
-    mutants = build(choose(options))
-    if (calm := notices(-1, next(iter(mutants.values())), options.patience)) is not None:
-        sys.exit(f"without any change the {calm} fail")
-    chosen = list(mutants.items())
+    chosen = list(choose(options).items())
     random.Random(options.seed).shuffle(chosen)
-    noticed, survivors = 0, []
-    for number, one in chosen[: options.number]:
+    compiling = build(dict(chosen))
+    began = time.monotonic()
+    if (failing := known()["failing"]) is None or options.first == 1:
+        remember(failing=(failing := failing_unchanged(options.patience)))
+        print(f"Without any change the tests took {time.monotonic() - began:.0f} s.", flush=True)
+    for name in failing:
+        print(f"Fails without any change, and is left out: {name}", flush=True)
+    stages_that_noticed, survivors, waiting = collections.Counter(), [], []
+    tried = [
+        (number, one) for number, one in chosen if number in compiling and not is_for_another_system(one.path)
+    ][: options.number]
+
+    def ask(place: int, number: int, one, some, are_more: bool):
         began = time.monotonic()
-        stage = notices(number, one, options.patience)
-        noticed += stage is not None
-        if stage is None:
-            survivors.append(one)
-        print(f"{'noticed by ' + stage if stage else 'SURVIVED'} ({time.monotonic() - began:.0f} s): {one}", flush=True)
-    print(f"Of {noticed + len(survivors)} changes the tests noticed {noticed}. Survivors:")
-    for one in survivors:
-        line = (ROOT / one.path).read_text().split("\n")[one.line - 1].strip()
-        print(f"  {one}\n    {line}")
+        result = notices(number, some, options.patience, failing)
+        took = f"{time.monotonic() - began:.0f} s"
+        if result:
+            stage, tests = result
+            stages_that_noticed[stage] += 1
+            some = f" - {min(tests)}{f' and {len(tests) - 1} more' if len(tests) > 1 else ''}" if tests else ""
+            print(f"{place}. noticed by {stage} ({took}): {one}{some}", flush=True)
+        elif are_more:
+            waiting.append((place, number, one))
+            print(f"{place}. not yet noticed ({took}): {one} (UNDERSTUDY_MUTANT={number})\n    {text(one)}", flush=True)
+        else:
+            survivors.append((number, one))
+            print(f"{place}. SURVIVED ({took}): {one} (UNDERSTUDY_MUTANT={number})\n    {text(one)}", flush=True)
+
+    # First the quick tests for all changes, so that a run that is broken off has said the most by then.
+    for place, (number, one) in list(enumerate(tried, 1))[options.first - 1 :]:
+        all_stages = stages(one)
+        quick = [stage for stage in all_stages if stage.is_quick]
+        ask(place, number, one, quick, len(quick) < len(all_stages))
+    for place, number, one in waiting:
+        ask(place, number, one, [stage for stage in stages(one) if not stage.is_quick], False)
+    noticed = sum(stages_that_noticed.values())
+    print(f"Of {noticed + len(survivors)} changes the tests noticed {noticed}:")
+    for stage, number in stages_that_noticed.most_common():
+        print(f"  {number} by {stage}")
+    print("Survivors:")
+    for number, one in survivors:
+        print(f"  {one} (UNDERSTUDY_MUTANT={number})\n    {text(one)}")
+
+
+def is_for_another_system(path: str) -> bool:
+    """Whether the file has code for macOS only, none of which is in a build on Linux."""
+    return sys.platform != "darwin" and "+Darwin" in path
+
+
+def text(one) -> str:
+    return (ROOT / one.path).read_text().split("\n")[one.line - 1].strip()
 
 
 main()

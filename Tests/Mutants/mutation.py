@@ -6,9 +6,10 @@ Each changed place decides at run time, by its number, whether to apply the chan
 import re
 from dataclasses import dataclass
 
-# Comments and string literals, which are not code. Interpolations are skipped with their strings.
+# Comments, string literals and regular expressions, which are not code. Interpolations are skipped with their strings.
 OPAQUE = re.compile(
-    r'//[^\n]*|/\*.*?\*/|(#*)"""(?:\\.|[^\\])*?"""\1|#"(?:[^"]|"(?!#))*"#|"(?:\\\([^\n]*?\)|\\.|[^"\\\n])*"', re.S)
+    r'//[^\n]*|/\*.*?\*/|(#*)"""(?:\\.|[^\\])*?"""\1|#"(?:[^"]|"(?!#))*"#|"(?:\\\([^\n]*?\)|\\.|[^"\\\n])*"'
+    r"|(?<=[(,:=\s])/(?![\s/*=])(?:\\.|[^\\/\n])*(?<!\s)/(?=[\s.,)])", re.S)
 COMPARISON = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 LOGIC = {"&&": "||", "||": "&&"}
 ARITHMETIC = {"+": "-", "-": "+"}

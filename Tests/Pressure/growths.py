@@ -80,6 +80,31 @@ def many(make: Callable, count: int) -> list:
     return [make(number) for number in range(count)]
 
 
+def okta(users: list = (), factors: list = (), **members) -> dict:
+    return {"users": list(users), "factors": list(factors), "trusted_origins": [], **members}
+
+
+def account(number: int, **members) -> dict:
+    return {"id": f"00u{number}", "login": f"u{number}@x.test", "created": NOW, **members}
+
+
+def phone(number: int) -> dict:
+    return {"id": f"sms{number}", "user": f"00u{number}", "type": "sms", "phone": "1"}
+
+
+def grant(number: int, **members) -> dict:
+    authorization = {"client": "c", "server": "default", "user": f"00u{number}", "scopes": ["openid"], **members}
+    return {"number": number + 1, "authorization": authorization, "began": NOW}
+
+
+def consent(number: int, **members) -> dict:
+    return {"user": f"00u{number}", "client": "c", "server": "default", "scopes": ["s"], **members}
+
+
+def claim_rule(number: int, **members) -> dict:
+    return {"name": f"r{number}", "of": "id", "times": 1, "left": 1, "set": {"a": 1}, **members}
+
+
 CARD = {"type": "t", "brand": "b", "pan6": "420000", "pan4": "1111", "short_name": "s", "name_on_card": "n",
         "expires_on": "1030"}
 
@@ -159,6 +184,31 @@ IMPORTS: dict[tuple[str, str], tuple[int, Callable[[int], dict]]] = {
     ("rezolve", "customers[].cards"): (10_000, lambda n: rezolve(
         [owner(0, addresses=many(lambda i: {"id": f"a{i}"}, n),
                cards=many(lambda i: {**CARD, "id": f"c{i}", "address_id": f"a{i}"}, n))])),
+    ("okta", "users"): (16_000, lambda n: okta(many(account, n))),
+    ("okta", "users[].groups"): (40_000, lambda n: okta([account(0, groups=many(lambda i: f"g{i}", n))])),
+    ("okta", "factors"): (16_000, lambda n: okta(many(account, n), many(phone, n))),
+    ("okta", "factors of one user"): (16_000, lambda n: okta(
+        [account(0)], many(lambda i: {**phone(i), "user": "00u0"}, n))),
+    ("okta", "trusted_origins"): (1000, lambda n: okta(trusted_origins=many(
+        lambda i: {"origin": f"http://h{i}.test"}, n))),
+    ("okta", "keys"): (16_000, lambda n: okta(keys=[{"issuer": "default", "keys": []}] * n)),
+    ("okta", "grants"): (16_000, lambda n: okta(many(account, n), grants=many(grant, n))),
+    ("okta", "grants of one user"): (16_000, lambda n: okta(
+        [account(0)], grants=many(lambda i: grant(i, user="00u0"), n))),
+    ("okta", "grants[].authorization.scopes"): (40_000, lambda n: okta(
+        [account(0)], grants=[grant(0, scopes=many(lambda i: f"s{i}", n))])),
+    ("okta", "grants[].authorization.methods"): (40_000, lambda n: okta(
+        [account(0)], grants=[grant(0, methods=many(lambda i: f"m{i}", n))])),
+    ("okta", "consents"): (16_000, lambda n: okta(many(account, n), consents=many(consent, n))),
+    ("okta", "consents[].scopes"): (40_000, lambda n: okta(
+        [account(0)], consents=[consent(0, scopes=many(lambda i: f"s{i}", n))])),
+    ("okta", "used_ids"): (16_000, lambda n: okta(used_ids=many(
+        lambda i: {"kind": "assertion", "owner": "c", "id": f"i{i}", "until": LATER}, n))),
+    ("okta", "transactions"): (10_000, lambda n: okta(many(account, n), many(phone, n), transactions=many(
+        lambda i: {"number": i + 1, "factor": f"sms{i}", "user": f"00u{i}", "created": NOW}, n))),
+    ("okta", "claim_rules"): (100, lambda n: okta(claim_rules=many(claim_rule, n))),
+    ("okta", "claim_rules[].remove"): (40_000, lambda n: okta(
+        claim_rules=[claim_rule(0, remove=many(lambda i: f"m{i}", n))])),
 }
 
 # Lists with a limit per sandbox: longer ones are rejected, which must not take long either.
@@ -174,18 +224,24 @@ POPULATED = {
         sessions=many(session, n), contents=[], spaces=[{
             "id": SPACE, "profiles": many(lambda i: {"id": f"p{i}", "created": NOW}, n),
             "conversations": [{"id": "c", "created": NOW, "creator": "p0", "events": many(sent, min(n, 10_000)),
-                               "participants": many(lambda i: {"id": f"p{i}"}, n)}]}]),
+                               "participants": many(lambda i: {"id": f"p{i}"}, min(n, 10_000))}]}]),
     "ims": lambda n: ims(users=many(user, n), trips=many(trip, n), invitations=many(invitation, n)),
     "bloomreach": lambda n: bloomreach(
         many(lambda i: customer(i, events=[{"type": "t", "timestamp": NOW, "properties": {"a": i}}]), n),
         {"inboxes": [of(0, epoch=1, counter=1, messages=many(message, min(n, 190)))], "segments": [], "consents": []}),
     "rezolve": lambda n: rezolve(
         many(owner, n), many(lambda i: {"id": i + 1, "customer": f"e{i}", "username": f"u{i}"}, n)),
+    "okta": lambda n: okta(
+        many(account, n), many(phone, min(n, 10_000)), grants=many(grant, n), consents=many(consent, n),
+        claim_rules=many(claim_rule, min(n, 99)), transactions=many(
+            lambda i: {"number": i + 1, "factor": f"sms{i}", "user": f"00u{i}", "created": NOW}, min(n, 10_000))),
 }
 
 REGISTERED = {"customer": "r0"}
 INBOX = {"customer": "r0", "message": "m0"}
 TALK = {"space": "growth", "conversation": "c", "profile": "p0"}
+SOMEBODY = {"user": "00u1"}
+NATIVE = {**SOMEBODY, "client": "0oaunderstudynative1"}
 # The input by vendor and action; each acts on the populated state, or is refused after searching it.
 ACTIONS: dict[tuple[str, str], dict] = {
     ("rezolve", "register-customer"): {"partner_entity_id": "new"},
@@ -215,6 +271,26 @@ ACTIONS: dict[tuple[str, str], dict] = {
     ("comapi", "answer-challenge"): {"challenge": "none"},
     ("comapi", "send-message"): TALK,
     ("comapi", "mark-message"): TALK,
+    ("okta", "approve-device"): {"user_code": "BCDFGHJK", **SOMEBODY},
+    ("okta", "deny-device"): {"user_code": "BCDFGHJK"},
+    ("okta", "expire-device"): {"user_code": "BCDFGHJK"},
+    ("okta", "trusted-origin"): {"origin": "http://new.test"},
+    ("okta", "add-user"): {"login": "new@x.test"},
+    ("okta", "remove-user"): SOMEBODY,
+    ("okta", "set-status"): {**SOMEBODY, "status": "DEPROVISIONED"},
+    ("okta", "set-password"): {**SOMEBODY, "password": "not-a-secret"},
+    ("okta", "set-groups"): {**SOMEBODY, "groups": []},
+    ("okta", "end-sessions"): {**SOMEBODY, "tokens": True},
+    ("okta", "enroll-factor"): {**SOMEBODY, "type": "sms"},
+    ("okta", "remove-factor"): {"factor": "sms2"},
+    ("okta", "answer-push"): SOMEBODY,
+    ("okta", "factor-code"): SOMEBODY,
+    ("okta", "consent"): {**NATIVE, "scopes": ["trips.share"]},
+    ("okta", "revoke-consent"): NATIVE,
+    ("okta", "universal-logout"): NATIVE,
+    ("okta", "claim-rule"): {"name": "wrong-nonce"},
+    ("okta", "remove-claim-rule"): {"name": "r1"},
+    ("okta", "drill-keys"): {"issuer": "default", "drill": "overlap"},
 }
 
 

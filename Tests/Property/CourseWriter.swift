@@ -1,3 +1,4 @@
+import Emulation
 import HTTPTypes
 import JSON
 import Mutations
@@ -159,9 +160,15 @@ struct CourseWriter {
         return happens(30, &random) ? OddValues.mutate(value, &random) : value
     }
 
+    /// Performs any drill at any issuer.
     private mutating func drill() async throws {
-        let drill = ["overlap", "retire", "break", "repair"].randomElement(using: &random) ?? "break"
-        try await perform(.post, "/_understudy/keys/ims/rotating/\(drill)", "")
+        let issuers = world.emulator.vendors.enumerated().flatMap { index, vendor in
+            world.sandbox.vendor(index).issuers.map { "\(vendor.identity.id)/\($0.name)" }
+        }
+        guard let issuer = issuers.randomElement(using: &random),
+            let drill = KeyDrill.allCases.randomElement(using: &random)
+        else { return }
+        try await perform(.post, "/_understudy/keys/\(issuer)/\(drill.rawValue)", "")
     }
 
     /// Exports a vendor's state and imports it, usually mutated.

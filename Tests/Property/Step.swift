@@ -31,6 +31,21 @@ enum Step: Sendable {
     var isRead: Bool {
         if case .call(.get, let target, _, _) = self { !target.contains("/_understudy/") } else { false }
     }
+
+    /// Whether it changes nothing but a vendor's state: a vendor's call, an action or a drill.
+    var isChange: Bool {
+        guard case .call(let method, let target, _, _) = self, method != .get else { return false }
+        return !target.contains("/_understudy/") || target.contains("/_understudy/state/")
+            || target.contains("/_understudy/keys/")
+    }
+
+    /// The drill that it performs, if any, and at whose issuer.
+    var drill: (vendor: String, issuer: String, drill: KeyDrill)? {
+        guard case .call(.post, let target, _, _) = self else { return nil }
+        let parts = target.split(separator: "/").map(String.init)
+        guard parts.count == 5, parts.starts(with: ["_understudy", "keys"]) else { return nil }
+        return KeyDrill(rawValue: parts[4]).map { (parts[2], parts[3], $0) }
+    }
 }
 
 extension Step: CustomStringConvertible {

@@ -8,7 +8,7 @@ import Tokens
 struct AcceptanceOfTokensTests {
     private let registration = "/api/v1/authentication/register"
 
-    @Test("1: the seed's own token registers its user", arguments: Depth.allCases)
+    @Test("1: the JWT page's own token registers its user", arguments: Depth.allCases)
     func seedToken(_ depth: Depth) async throws {
         let world = try await World(depth, at: 1_520_869_000)
         let answer = try await world.call(

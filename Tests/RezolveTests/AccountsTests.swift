@@ -50,10 +50,10 @@ struct AccountsTests {
     /// Invalid accounts and the message for each.
     private static let wrong: [(String, String)] = [
         ("partners: []", "1:1: member “device_id” is missing"),
-        ("device_id: 7", "1:12: the number 7 stands where a string is expected; write it in quotes"),
+        ("device_id: 7", "1:12: found the number 7; expected a string; write it in quotes"),
         (
             partners.replacing(#""317""#, with: "317"),
-            "3:11: the number 317 stands where a string is expected; write it in quotes"
+            "3:11: found the number 317; expected a string; write it in quotes"
         ),
         (partners.replacing("auth_key", with: "auth_kay"), "3:32: unknown member “auth_kay”; did you mean “auth_key”?"),
         (partners.replacing("secret", with: ""), "3:5: the auth key cannot be used"),
@@ -62,7 +62,7 @@ struct AccountsTests {
         ),
         (
             partners + "\n" + customer.replacing("1800000000", with: "now"),
-            "8:14: the string “now” stands where a number is expected"
+            "8:14: found the string “now”; expected a number"
         ),
         (
             partners + "\n" + customer + "\n    addresses:\n      - { id: a, phone_id: p }",
@@ -97,7 +97,7 @@ struct AccountsTests {
         #expect {
             try Emulator(fixtures: FixtureStore(layers: [folder.path, Repository.root + "/Fixtures"]))
         } throws: {
-            "\($0)".contains("rezolve/keys/ada.pem: is no private key in PEM")
+            "\($0)".contains("rezolve/keys/ada.pem: is not a private key in PEM")
         }
     }
 

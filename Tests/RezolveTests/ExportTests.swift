@@ -133,7 +133,7 @@ struct ExportTests {
             (#"{"understudy_state":3,"sandboxes":[]}"#, "file: understudy_state: the file has another form than 1"),
             (
                 #"{"understudy_state":1,"sandboxes":[{"name":"A","state":{}}]}"#,
-                "file: sandboxes[0]: “A” is no name of a sandbox"
+                "file: sandboxes[0]: “A” is not a sandbox name"
             ),
             (
                 #"{"understudy_state":1,"sandboxes":[{"name":"a","state":{"rezolv":{}}}]}"#,

@@ -44,13 +44,13 @@ struct ReasonTests {
             phrases: ["partner 317", "when the secret is base64-decoded first"], send: ping { try signed(decoded) }),
         Mistake(
             description: "white space added",
-            phrases: ["white space at the edge of the secret is added"],
+            phrases: ["white space is added at the ends of the secret"],
             send: list { try signed(Array((Example.secret + "\n").utf8)) }),
         Mistake(
-            description: "another partner's key", phrases: ["partner 317", "fits the secret of partner 3"],
+            description: "another partner's key", phrases: ["partner 317", "matches the secret of partner 3"],
             send: list { try signed(Array("secret".utf8)) }),
         Mistake(
-            description: "another partner's key, at RUA", phrases: ["partner 317", "fits the secret of partner 3"],
+            description: "another partner's key, at RUA", phrases: ["partner 317", "matches the secret of partner 3"],
             send: ping { try signed(Array("secret".utf8)) }),
         Mistake(
             description: "api key as token", phrases: ["api key of partner 317", "x-rezolve-partner-apikey"],

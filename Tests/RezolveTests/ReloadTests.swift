@@ -64,7 +64,7 @@ struct ReloadTests {
 
     @Test(
         "fifty times under load: no request is lost, none sees a mixture, no change is lost",
-        .timeLimit(.minutes(5)), arguments: Depth.allCases)
+        .timeLimit(.minutes(15)), arguments: Depth.allCases)
     func underLoad(_ depth: Depth) async throws {
         let fixtures = try Self.versions.map(Self.version)
         let emulator = try Emulator(fixtures: fixtures[0].store)

@@ -168,30 +168,30 @@ enum RezolveLife {
 
     static let wrongStates = [
         WrongState("{}", complaint: "member “customers” is missing"),
-        WrongState(#"{"customers":{},"users":[]}"#, complaint: "customers: a mapping stands where a list is expected"),
+        WrongState(#"{"customers":{},"users":[]}"#, complaint: "customers: found a mapping; expected a list"),
         WrongState(
             #"{"customers":[],"users":[],"user":1}"#, complaint: "user: unknown member “user”; did you mean “users”?"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1},{"entity":7}],"users":[]}"#,
-            complaint: "customers[1].entity: the number 7 stands where a string is expected"),
+            complaint: "customers[1].entity: found the number 7; expected a string"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"318","partner_entity_id":"u","created":1}],"users":[]}"#,
             complaint: "customers[0]: customer e has the unknown partner 318"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":-1}],"users":[]}"#,
-            complaint: "customers[0].created: the number is no Unix time from 1970 to 9999 in seconds"),
+            complaint: "customers[0].created: the number is not a Unix time from 1970 to 9999 in seconds"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"addresses":[{"id":"a","phone_id":"p"}]}],"users":[]}"#,
             complaint: "customers[0].addresses[0]: address a has the unknown phone p"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"private_key":"x"}],"users":[]}"#,
-            complaint: "customers[0].private_key: is no private key in PEM"),
+            complaint: "customers[0].private_key: is not a private key in PEM"),
         WrongState(
             #"{"customers":[],"users":[{"id":1,"customer":"entity123","username":"u"}]}"#,
             complaint: "users[0]: the customer entity123 is unknown"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"profile":{"name":"a","name":"b"}}],"users":[]}"#,
-            complaint: "customers[0].profile: the member name stands there twice"),
+            complaint: "customers[0].profile: the member name occurs twice"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1}],"users":[{"id":1,"customer":"e","username":"a","times_logged_in":9223372036854775807}]}"#,
             complaint: "users[0].times_logged_in: 9223372036854775807 is not between"),
@@ -200,7 +200,7 @@ enum RezolveLife {
             complaint: "users[1]: another user of partner 317 signs in with “a” too"),
         WrongState(
             #"{"customers":[{"entity":":NONE:","partner":"317","partner_entity_id":"u","created":1}],"users":[]}"#,
-            complaint: "customers[0]: “:NONE:” can be no entity id"),
+            complaint: "customers[0]: “:NONE:” cannot be an entity id"),
         WrongState(
             #"{"customers":[{"entity":"e","partner":"317","partner_entity_id":"u","created":1,"phones":[{"id":"p","name":"a","phone":"1"},{"id":"p","name":"b","phone":"2"}]}],"users":[]}"#,
             complaint: "customers[0]: two records of customer e have the same id"),

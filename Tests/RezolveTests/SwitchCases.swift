@@ -66,7 +66,7 @@ extension SwitchCase {
             list(claims: Forged.adaClaims(exp: "0"))),
         SwitchCase("nbf", "enforce", failure: "masked-not-yet-valid", list(claims: notYet)),
         SwitchCase(
-            "nbf", "enforce", note: "that is no number", failure: "masked-not-yet-valid",
+            "nbf", "enforce", note: "that is not a number", failure: "masked-not-yet-valid",
             list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":"soon""#))),
         SwitchCase(
             "nbf", "enforce", note: "of now", list(claims: Forged.adaClaims(exp: #"1800001800,"nbf":1800000000"#))

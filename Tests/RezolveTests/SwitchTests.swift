@@ -40,7 +40,7 @@ struct SwitchTests {
         #expect(answer["authorization"] == accessToken)
     }
 
-    @Test("the renewal of the seed's sample opens core with its token")
+    @Test("the renewal of the JWT page's sample opens core with its token")
     func sampleRenewalWorks() async throws {
         let world = try await World()
         try await world.set("rezolve.ios-sample-renewal", "on")
@@ -55,7 +55,7 @@ struct SwitchTests {
     }
 
     @Test(
-        "what is no renewal of the seed's sample still needs its api key",
+        "what is not a renewal of the JWT page's sample still needs its api key",
         arguments: [
             "", "{", "[]", "{}", #"{"device_id":"d","entityId":"entity123","partnerId":"3"}"#,
             #"{"device_id":"d","entityId":"nobody","partnerId":"317"}"#, #"{"entityId":"entity123","partnerId":"317"}"#,

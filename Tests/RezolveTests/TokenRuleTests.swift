@@ -49,7 +49,7 @@ struct TokenRuleTests {
         Case(description: "another auth", header: #"{"auth":"v1","alg":"HS512","typ":"JWT"}"#, failure: missing),
         Case(description: "auth in capitals", header: #"{"auth":"V2","alg":"HS512","typ":"JWT"}"#, failure: missing),
         Case(description: "auth of another type", header: #"{"auth":2,"alg":"HS512","typ":"JWT"}"#, failure: missing),
-        Case(description: "a header that is no object", header: "[]", failure: signature),
+        Case(description: "a header that is not an object", header: "[]", failure: signature),
         Case(
             description: "a header with a byte-order mark", header: "\u{FEFF}" + Forged.loginHeader, failure: signature),
     ]
@@ -224,7 +224,7 @@ struct TokenRuleTests {
     }
 
     @Test(
-        "another scheme, or none, is no token", arguments: Depth.allCases,
+        "another scheme, or none, is not a token", arguments: Depth.allCases,
         ["Basic ", "Token ", "Bearer:", "Bearer", "B "])
     func otherScheme(_ depth: Depth, _ prefix: String) async throws {
         let world = try await World(depth)

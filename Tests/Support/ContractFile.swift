@@ -1,23 +1,23 @@
-public import Contracts
+package import Contracts
 import HTTPTypes
 
 /// A vendor's file of contract cases.
-public struct ContractFile: Sendable, CustomStringConvertible {
+package struct ContractFile: Sendable, CustomStringConvertible {
     /// The vendor's id.
-    public let vendor: String
+    package let vendor: String
     /// The file's name.
-    public let name: String
+    package let name: String
 
     /// The path below the fixtures.
-    public var description: String { "\(vendor)/contract/\(name)" }
+    package var description: String { "\(vendor)/contract/\(name)" }
 
     /// The cases.
-    public func read() throws -> HurlFile {
+    package func read() throws -> HurlFile {
         try HurlFile(name: description, bytes: Repository.fixtures.file(description).bytes)
     }
 
     /// The files of all mounted vendors.
-    public static let all: [ContractFile] = {
+    package static let all: [ContractFile] = {
         let vendors = (try? Stage.shared().emulator.vendors) ?? []
         return vendors.map(\.identity.id).flatMap { vendor in
             Repository.fixtures.names(in: vendor + "/contract").map { ContractFile(vendor: vendor, name: $0) }

@@ -1,10 +1,10 @@
 /// At which level of the server a case is run; any difference between the two is a fault.
-public enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
+package enum Depth: String, CaseIterable, Sendable, CustomStringConvertible {
     /// The pipeline is called as the engine calls it, without a socket.
     case pipeline
     /// A client calls the server over a TCP connection.
     case socket
 
     /// The name in a test's title.
-    public var description: String { rawValue }
+    package var description: String { rawValue }
 }

@@ -1,11 +1,11 @@
 import HTTPTypes
 import Synchronization
-public import Wire
+package import Wire
 
 /// A client's end of a WebSocket, over TCP or in memory, which reports what it received in order.
-public final class LiveSocket: Sendable {
+package final class LiveSocket: Sendable {
     /// What a client receives.
-    public enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Hashable {
         /// A message with text.
         case text(String)
         /// A message with bytes.
@@ -25,23 +25,23 @@ public final class LiveSocket: Sendable {
     }
 
     /// The next event, once it has arrived.
-    public func next() async -> Event { await inbox.next() }
+    package func next() async -> Event { await inbox.next() }
 
     /// That many next events.
-    public func next(_ count: Int) async -> [Event] {
+    package func next(_ count: Int) async -> [Event] {
         var events: [Event] = []
         while events.count < count { events.append(await next()) }
         return events
     }
 
     /// Sends a message.
-    public func send(_ message: WebSocketMessage) { end.send(message) }
+    package func send(_ message: WebSocketMessage) { end.send(message) }
 
     /// Sends a ping of at most 125 bytes, which the server answers.
-    public func ping(_ payload: [UInt8]) { end.ping(payload) }
+    package func ping(_ payload: [UInt8]) { end.ping(payload) }
 
     /// Closes the client's direction; the server answers.
-    public func close(_ closure: WebSocketClosure = WebSocketClosure(.normal)) { end.close(closure) }
+    package func close(_ closure: WebSocketClosure = WebSocketClosure(.normal)) { end.close(closure) }
 }
 
 /// How a client's messages reach the server.
@@ -52,9 +52,9 @@ protocol SocketEnd: Sendable {
 }
 
 /// A refused handshake and its answer.
-public struct SocketRefused: Error {
+package struct SocketRefused: Error {
     /// The answer, with its entry in the journal.
-    public let answer: ReceivedAnswer
+    package let answer: ReceivedAnswer
 }
 
 extension World {
@@ -66,7 +66,7 @@ extension World {
     /// Opens a WebSocket in this sandbox.
     ///
     /// - Throws: ``SocketRefused`` when the status is not 101.
-    public func openSocket(_ target: String, _ fields: Fields = []) async throws -> LiveSocket {
+    package func openSocket(_ target: String, _ fields: Fields = []) async throws -> LiveSocket {
         let fields = fields + [("X-Understudy-Sandbox", name)] + Self.handshake
         switch depth {
         case .socket: return try await TCPSocketEnd.open(target, fields, at: stage.port, of: self)

@@ -1,20 +1,20 @@
 import Testing
 
 /// A mistake in a client or in signing its tokens, and what the one-line reason says about it.
-public struct Mistake: Sendable, CustomStringConvertible {
+package struct Mistake: Sendable, CustomStringConvertible {
     /// The mistake in a few words.
-    public let description: String
+    package let description: String
     /// The resulting failure; `nil` if any will do.
-    public let failure: String?
+    package let failure: String?
     /// What the reason must not repeat.
-    public let secrets: [String]
+    package let secrets: [String]
     /// Phrases that the reason contains.
-    public let phrases: [String]
+    package let phrases: [String]
     /// Makes the mistake.
-    public let send: @Sendable (World) async throws -> ReceivedAnswer
+    package let send: @Sendable (World) async throws -> ReceivedAnswer
 
     /// A mistake with that description.
-    public init(
+    package init(
         description: String, secrets: [String] = [], phrases: [String],
         send: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
@@ -23,7 +23,7 @@ public struct Mistake: Sendable, CustomStringConvertible {
     }
 
     /// A mistake, the resulting failure, and what the reason names, ignoring case.
-    public init(
+    package init(
         _ description: String, _ failure: String, says words: String...,
         by send: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
@@ -32,7 +32,7 @@ public struct Mistake: Sendable, CustomStringConvertible {
     }
 
     /// Makes the mistake, and checks the reason in the journal.
-    public func check(in world: World) async throws {
+    package func check(in world: World) async throws {
         let answer = try await send(world)
         #expect(answer.status >= 400)
         if let failure { #expect(answer.entry?.record.failure == failure) }

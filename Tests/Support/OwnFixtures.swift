@@ -1,34 +1,36 @@
-public import Emulation
+package import Emulation
 import Foundation
 
 /// A folder of changed fixtures that override the repository's.
-public final class OwnFixtures: Sendable {
+package final class OwnFixtures: Sendable {
     private let folder: TemporaryFolder
     private let base: String
 
     /// An empty folder over the repository's fixtures or those of another folder.
-    public init(over base: String = Repository.root + "/Fixtures") throws {
+    package init(over base: String = Repository.root + "/Fixtures") throws {
         folder = try TemporaryFolder()
         self.base = base
     }
 
     /// The folder.
-    public var path: String { folder.path }
+    package var path: String { folder.path }
 
     /// The folder over the fixtures, read anew.
-    public var store: FixtureStore { FixtureStore(layers: [folder.path, base]) }
+    package var store: FixtureStore { FixtureStore(layers: [folder.path, base]) }
 
     /// The text of the original fixture.
-    public func text(_ name: String) throws -> String { try String(contentsOfFile: "\(base)/\(name)", encoding: .utf8) }
+    package func text(_ name: String) throws -> String {
+        try String(contentsOfFile: "\(base)/\(name)", encoding: .utf8)
+    }
 
     /// Adds a copy of a fixture in which every `old` is replaced by its `new`.
-    public func put(_ name: String, _ changes: [(old: String, new: String)]) throws {
+    package func put(_ name: String, _ changes: [(old: String, new: String)]) throws {
         try folder.write(changes.reduce(try text(name)) { $0.replacing($1.old, with: $1.new) }, to: name)
     }
 
     /// Writes a text to a file in the folder.
-    public func write(_ text: String, to name: String) throws { try folder.write(text, to: name) }
+    package func write(_ text: String, to name: String) throws { try folder.write(text, to: name) }
 
     /// Removes a file from the folder.
-    public func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
+    package func remove(_ name: String) throws { try FileManager.default.removeItem(atPath: "\(folder.path)/\(name)") }
 }

@@ -1,8 +1,8 @@
-public import Testing
+package import Testing
 
 extension ReceivedAnswer {
     /// Expects a success, with exactly this content if one is given.
-    public func expect(_ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
+    package func expect(_ status: Int, _ body: String? = nil, sourceLocation: SourceLocation = #_sourceLocation) {
         #expect(
             self.status == status, "\(text) \(failure ?? "") \(entry?.explanation ?? "")",
             sourceLocation: sourceLocation)
@@ -11,7 +11,7 @@ extension ReceivedAnswer {
     }
 
     /// Expects a refusal: status, exact content, and the failure's name in the journal.
-    public func expect(
+    package func expect(
         _ status: Int, _ body: String, _ failure: String, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         #expect(self.status == status, sourceLocation: sourceLocation)

@@ -1,5 +1,5 @@
-public import Emulation
-public import Testing
+package import Emulation
+package import Testing
 import Tokens
 
 /// Shows that each rule of a list can both hold and break.
@@ -10,7 +10,7 @@ import Tokens
 /// - Parameters:
 /// - holding: facts for which some rules hold.
 /// - breaking: facts by the id of the rule that they break.
-public func expectExamples<Facts>(
+package func expectExamples<Facts>(
     of list: RuleList<Facts>, holding: [Facts], breaking: [String: Facts],
     sourceLocation: SourceLocation = #_sourceLocation
 ) {
@@ -32,7 +32,7 @@ public func expectExamples<Facts>(
 }
 
 /// Expects that rules have the same outcome with or without recording their findings.
-public func expectAgreement<Facts>(
+package func expectAgreement<Facts>(
     of list: RuleList<Facts>, on examples: [Facts], sourceLocation: SourceLocation = #_sourceLocation
 ) {
     for facts in examples {
@@ -45,7 +45,7 @@ public func expectAgreement<Facts>(
 /// Texts that each break one rule of a token's form, by the rule's id.
 ///
 /// - Parameter sound: a well-formed token.
-public func brokenForms(of sound: String) -> [String: String] {
+package func brokenForms(of sound: String) -> [String: String] {
     let parts = sound.split(separator: ".").map(String.init)
     func token(_ header: String? = nil, _ payload: String? = nil, _ signature: String? = nil) -> String {
         "\(header ?? parts[0]).\(payload ?? parts[1]).\(signature ?? parts[2])"

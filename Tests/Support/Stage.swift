@@ -1,20 +1,20 @@
 import Emulation
 import HTTPEngine
 import HTTPTypes
-public import Understudy
+package import Understudy
 import Wire
 
 /// An emulator with the repository's fixtures, its pipeline, and a server in front of it.
-public final class Stage: Sendable {
+package final class Stage: Sendable {
     /// The emulator.
-    public let emulator: Emulator
+    package let emulator: Emulator
     let pipeline: Pipeline
     /// The port of the server.
-    public let port: Int
+    package let port: Int
     private let server: Server
 
     /// A separate server for tests that need another emulator than the shared one.
-    public init(_ emulator: Emulator) throws {
+    package init(_ emulator: Emulator) throws {
         self.emulator = emulator
         pipeline = Pipeline(emulator)
         server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: pipeline)
@@ -28,7 +28,7 @@ public final class Stage: Sendable {
     }
 
     /// The stage shared by all cases, each in its own sandbox.
-    public static func shared() throws -> Stage { try common.get() }
+    package static func shared() throws -> Stage { try common.get() }
 
     private static let common = Result { try Stage(Emulator(fixtures: Repository.fixtures)) }
 }

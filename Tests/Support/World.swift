@@ -1,29 +1,29 @@
-public import Emulation
+package import Emulation
 import HTTPEngine
-public import HTTPTypes
-public import JSON
+package import HTTPTypes
+package import JSON
 import Synchronization
-public import Understudy
+package import Understudy
 import Wire
 
 /// A separate sandbox, used through requests, as a client and a test suite would use it.
-public struct World: Sendable {
+package struct World: Sendable {
     /// Field lines by name and value.
-    public typealias Fields = [(String, String)]
+    package typealias Fields = [(String, String)]
 
     /// The time of the examples in the vendors' specs.
-    public static let exampleMoment = 1_800_000_000
+    package static let exampleMoment = 1_800_000_000
 
     /// The sandbox's name.
-    public let name: String
+    package let name: String
     let depth: Depth
     /// The sandbox's server.
-    public let stage: Stage
+    package let stage: Stage
 
     private static let created = Atomic(0)
 
     /// A new sandbox, its clock frozen.
-    public init(
+    package init(
         _ depth: Depth = .pipeline, on stage: Stage? = nil, at clock: Int? = exampleMoment
     ) async throws {
         let number = Self.created.add(1, ordering: .relaxed).newValue
@@ -38,34 +38,34 @@ public struct World: Sendable {
     }
 
     /// The sandbox with the same name on another server.
-    public func moved(to stage: Stage) -> World { World(name: name, depth: depth, stage: stage) }
+    package func moved(to stage: Stage) -> World { World(name: name, depth: depth, stage: stage) }
 
     /// The sandbox with another name on the same server.
-    public func named(_ name: String) -> World { World(name: name, depth: depth, stage: stage) }
+    package func named(_ name: String) -> World { World(name: name, depth: depth, stage: stage) }
 
     /// The emulator that contains it.
-    public var emulator: Emulator { stage.emulator }
+    package var emulator: Emulator { stage.emulator }
 
     /// The sandbox itself, for what requests cannot show.
-    public var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
+    package var sandbox: Sandbox { emulator.sandboxes.sandbox(name) }
 
     /// The entry as the journal shows it.
-    public func masked(_ entry: JournalEntry) -> JSON {
+    package func masked(_ entry: JournalEntry) -> JSON {
         MaskedExchange(entry, by: sandbox.redactor).json(routes: emulator.routes)
     }
 
     /// The entry as the journal shows it, as text; empty when there is none.
-    public func shown(_ entry: JournalEntry?) -> String { entry.map { masked($0).text } ?? "" }
+    package func shown(_ entry: JournalEntry?) -> String { entry.map { masked($0).text } ?? "" }
 
     /// Sends a request in this sandbox.
-    public func call(
+    package func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""
     ) async throws -> ReceivedAnswer {
         try await call(method, target, fields, bytes: Array(body.utf8))
     }
 
     /// Sends a request with bytes as content in this sandbox.
-    public func call(
+    package func call(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], bytes: [UInt8]
     ) async throws -> ReceivedAnswer {
         try await send(method, target, fields + [("X-Understudy-Sandbox", name)], bytes, isJournaled: true)
@@ -73,7 +73,7 @@ public struct World: Sendable {
 
     /// Sends a control call in this sandbox.
     @discardableResult
-    public func control(
+    package func control(
         _ method: HTTPRequest.Method, _ path: String, _ body: String = "", fields: Fields = []
     ) async throws -> ReceivedAnswer {
         try await send(
@@ -82,12 +82,12 @@ public struct World: Sendable {
     }
 
     /// Deletes the sandbox, for tests whose long journal would push out those of others.
-    public func delete() async throws {
+    package func delete() async throws {
         try await control(.delete, "sandboxes/" + name)
     }
 
     /// Sends a request without selecting a sandbox; the answer has no entry.
-    public func bare(
+    package func bare(
         _ method: HTTPRequest.Method, _ target: String, _ fields: Fields = [], _ body: String = ""
     ) async throws -> ReceivedAnswer {
         try await send(method, target, fields, Array(body.utf8), isJournaled: false)
@@ -103,7 +103,7 @@ public struct World: Sendable {
             }
         return ReceivedAnswer(
             status: status, fields: received, body: content,
-            entry: isJournaled ? sandbox.journal.entries().last : nil)
+            entry: isJournaled ? sandbox.journal.last : nil)
     }
 
     private func ask(
@@ -141,37 +141,37 @@ public struct World: Sendable {
 
 extension World {
     /// Sets and freezes the clock.
-    public func freeze(at seconds: Int) async throws {
+    package func freeze(at seconds: Int) async throws {
         try await succeed(.put, "clock", ["now": JSON(seconds), "freeze": true])
     }
 
     /// Advances the clock.
-    public func advance(_ duration: String) async throws {
+    package func advance(_ duration: String) async throws {
         try await succeed(.put, "clock", ["advance": .string(duration)])
     }
 
     /// Sets a switch; its name includes the vendor's.
-    public func set(_ name: String, _ value: String) async throws {
+    package func set(_ name: String, _ value: String) async throws {
         try await succeed(.put, "settings", ["switches": .object(JSONObject([(name, .string(value))]))])
     }
 
     /// Sets the profile of all vendors.
-    public func set(profile: BehaviourProfile) async throws {
+    package func set(profile: BehaviourProfile) async throws {
         try await succeed(.put, "settings", ["profile": .string(profile.rawValue)])
     }
 
     /// Makes ids repeatable.
-    public func set(seed: Int) async throws {
+    package func set(seed: Int) async throws {
         try await succeed(.put, "settings", ["seed": JSON(seed)])
     }
 
     /// Arms a failure for one call of a route.
-    public func arm(_ failure: String, at route: String, call: Int = 1) async throws {
+    package func arm(_ failure: String, at route: String, call: Int = 1) async throws {
         try await succeed(.put, "faults", ["route": .string(route), "call": JSON(call), "fail": .string(failure)])
     }
 
     /// Mints a token of a kind such as `VENDOR/KIND`.
-    public func mint(_ kind: String, _ order: JSONObject = [:]) async throws -> String {
+    package func mint(_ kind: String, _ order: JSONObject = [:]) async throws -> String {
         let answer = try await succeed(.post, "tokens/" + kind, .object(order))
         return answer.json["token"]?.string ?? ""
     }

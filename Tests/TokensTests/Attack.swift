@@ -1,4 +1,5 @@
 import JSON
+import TestKeys
 import Testing
 import Tokens
 
@@ -36,13 +37,13 @@ struct Attack: Sendable, CustomTestStringConvertible {
     static func key(for algorithm: Algorithm) throws -> SigningKey {
         switch algorithm.family {
         case .hmac: try .secret("understudy-test-secret-of-thirty-two-bytes-and-more")
-        case .rsaPKCS1, .rsaPSS: try .pem(TestKey.rsaPrivate)
-        case .edwards: try .pem(TestKey.edwardsPrivate)
+        case .rsaPKCS1, .rsaPSS: try .pem(TestPEM.rsaPrivate)
+        case .edwards: try .pem(TestPEM.edwardsPrivate)
         case .ecdsa:
             switch algorithm {
             case .es384: try p384.get()
             case .es512: try p521.get()
-            default: try .pem(TestKey.ecPrivate)
+            default: try .pem(TestPEM.ecPrivate)
             }
         }
     }

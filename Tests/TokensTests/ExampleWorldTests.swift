@@ -86,7 +86,7 @@ struct ExampleWorldTests {
                 + "faWQiOiJ3bGtDREEySHkvQ2ZNcVZBU2hzbEJBUi8wc0FpdVJJVW01ak9nMGEifQ.jXdreSiEasB6w3A9hgncPV72"
                 + "bzqQa7qAE-y1qCy-YTrc86MpP9pVmbOEeJBWD-7-oUpf7aPbyJPDX2kAKH-oIg"),
         Example(
-            name: "SEED-JWT", secret: "secret", header: ["alg": "HS512", "typ": "JWT"],
+            name: "PAGE-JWT", secret: "secret", header: ["alg": "HS512", "typ": "JWT"],
             claims: ["rezolve_entity_id": ":NONE:", "partner_entity_id": "123", "exp": 1_520_869_470],
             token: "eyJhbGciOiJIUzUxMiIsInR5cCI6IkpXVCJ9.eyJyZXpvbHZlX2VudGl0eV9pZCI6IjpOT05FOiIsInBhcnRuZXJ"
                 + "fZW50aXR5X2lkIjoiMTIzIiwiZXhwIjoxNTIwODY5NDcwfQ.5y2e6QpUKcqTNLTv75nO6a6iFPVxrF8YeAH5NTg2"

@@ -1,11 +1,12 @@
 import JSON
+import TestKeys
 import Testing
 import Tokens
 
 @Suite("Keys from JWK and JWKS")
 struct JWKTests {
     static func rsa() throws -> JSONObject {
-        try #require(try SigningKey.pem(TestKey.rsaPrivate, id: "r").publicJWK()?.object)
+        try #require(try SigningKey.pem(TestPEM.rsaPrivate, id: "r").publicJWK()?.object)
     }
 
     static func ec() throws -> JSONObject {
@@ -15,7 +16,7 @@ struct JWKTests {
     @Test("A public JWK reads back as the same key")
     func roundTrip() throws {
         for key in [
-            try SigningKey.pem(TestKey.rsaPrivate, id: "r"), try .generateEC(.p256, id: "e"), try .generateEC(.p384),
+            try SigningKey.pem(TestPEM.rsaPrivate, id: "r"), try .generateEC(.p256, id: "e"), try .generateEC(.p384),
             try .generateEC(.p521), try .generateEd25519(),
         ] {
             let jwk = try #require(key.publicJWK(algorithm: key.algorithms[0]))

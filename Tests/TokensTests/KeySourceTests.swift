@@ -1,4 +1,5 @@
 import JSON
+import TestKeys
 import Testing
 
 @testable import Tokens
@@ -7,7 +8,7 @@ import Testing
 struct KeySourceTests {
     @Test("A certificate is a container of its public key and keeps its dates")
     func certificate() throws {
-        let keys = try VerificationKey.pem(TestKey.ecCertificate, id: "one")
+        let keys = try VerificationKey.pem(TestPEM.ecCertificate, id: "one")
         let key = try #require(keys.first)
         #expect(keys.count == 1)
         #expect(key.id == "one")
@@ -26,39 +27,39 @@ struct KeySourceTests {
 
     @Test("The same key comes out of certificate, SubjectPublicKeyInfo, RSAPublicKey and both private forms")
     func sameKey() throws {
-        let texts = [TestKey.rsaCertificate, TestKey.rsaPublic, TestKey.rsaPKCS1Public]
+        let texts = [TestPEM.rsaCertificate, TestPEM.rsaPublic, TestPEM.rsaPKCS1Public]
         let prints = try texts.map { try VerificationKey.pem($0)[0].thumbprint }
-        let privatePrints = try [TestKey.rsaPrivate, TestKey.rsaPKCS1Private].map { try SigningKey.pem($0).thumbprint }
+        let privatePrints = try [TestPEM.rsaPrivate, TestPEM.rsaPKCS1Private].map { try SigningKey.pem($0).thumbprint }
         #expect(Set(prints + privatePrints).count == 1)
         #expect(prints[0] != nil)
     }
 
     @Test("Several blocks and the text around them are read in order")
     func severalBlocks() throws {
-        let text = "a note\n\(TestKey.rsaPublic)\nanother\n\(TestKey.ecCertificate)\n\(TestKey.edwardsPublic)\nthe end"
+        let text = "a note\n\(TestPEM.rsaPublic)\nanother\n\(TestPEM.ecCertificate)\n\(TestPEM.edwardsPublic)\nthe end"
         let keys = try VerificationKey.pem(text)
         #expect(keys.map(\.kind) == [.rsa(bits: 2048), .ec(.p256), .ed25519])
     }
 
     @Test("A key is written as it was read, in lines of 64 characters")
     func writePEM() throws {
-        #expect(try VerificationKey.pem(TestKey.rsaPublic)[0].publicPEM == TestKey.rsaPublic + "\n")
-        let key = try SigningKey.pem(TestKey.rsaPrivate)
-        #expect(key.publicPEM == TestKey.rsaPublic + "\n")
-        #expect(key.privatePEM == TestKey.rsaPrivate + "\n")
-        #expect(try SigningKey.pem(TestKey.edwardsPrivate).privatePEM == TestKey.edwardsPrivate + "\n")
+        #expect(try VerificationKey.pem(TestPEM.rsaPublic)[0].publicPEM == TestPEM.rsaPublic + "\n")
+        let key = try SigningKey.pem(TestPEM.rsaPrivate)
+        #expect(key.publicPEM == TestPEM.rsaPublic + "\n")
+        #expect(key.privatePEM == TestPEM.rsaPrivate + "\n")
+        #expect(try SigningKey.pem(TestPEM.edwardsPrivate).privatePEM == TestPEM.edwardsPrivate + "\n")
         #expect(try SigningKey.secret("secret").privatePEM == nil)
         #expect(try SigningKey.secret("secret").publicPEM == nil)
     }
 
     @Test("DER works for certificates and both forms of public keys, and not for cut or longer bytes")
     func der() throws {
-        let key = try VerificationKey.pem(TestKey.rsaPublic)[0]
+        let key = try VerificationKey.pem(TestPEM.rsaPublic)[0]
         let bytes = try #require(key.publicDER)
         #expect(try VerificationKey.publicKey(der: bytes).thumbprint == key.thumbprint)
-        let pkcs1 = try body(of: TestKey.rsaPKCS1Public)
+        let pkcs1 = try body(of: TestPEM.rsaPKCS1Public)
         #expect(try VerificationKey.publicKey(der: pkcs1).thumbprint == key.thumbprint)
-        let certificate = try body(of: TestKey.rsaCertificate)
+        let certificate = try body(of: TestPEM.rsaCertificate)
         #expect(try VerificationKey.certificate(der: certificate).thumbprint == key.thumbprint)
         for broken in [bytes + [0], Array(bytes.dropLast()), [], [0x30]] {
             #expect(throws: KeyError.self) { try VerificationKey.publicKey(der: broken) }
@@ -70,7 +71,7 @@ struct KeySourceTests {
 
     @Test("A private key in DER is refused when it is cut, longer, or another one's shape, wherever in it that is")
     func brokenPrivate() throws {
-        for text in [TestKey.rsaPrivate, TestKey.rsaPKCS1Private] {
+        for text in [TestPEM.rsaPrivate, TestPEM.rsaPKCS1Private] {
             let label = text.hasPrefix("-----BEGIN RSA") ? "RSA PRIVATE KEY" : "PRIVATE KEY"
             let bytes = try body(of: text)
             for broken in [bytes + [0], Array(bytes.dropLast()), Array(bytes.prefix(40)), [0x30, 0x00], []] {
@@ -89,17 +90,17 @@ struct KeySourceTests {
 
     @Test("The numbers of an RSA key are read as OpenSSL reads them, or not at all")
     func numbers() throws {
-        let info = try body(of: TestKey.rsaPrivate)
+        let info = try body(of: TestPEM.rsaPrivate)
         let numbers = try #require(RSANumbers.privateKey(info))
-        #expect(try #require(RSANumbers.privateKey(try body(of: TestKey.rsaPKCS1Private))) == numbers)
-        let members = try #require(try SigningKey.pem(TestKey.rsaPrivate).publicJWK()?.object)
+        #expect(try #require(RSANumbers.privateKey(try body(of: TestPEM.rsaPKCS1Private))) == numbers)
+        let members = try #require(try SigningKey.pem(TestPEM.rsaPrivate).publicJWK()?.object)
         #expect(members["n"]?.string == Base64URL.encode(numbers[0]))
         #expect(members["e"]?.string == Base64URL.encode(numbers[1]))
-        let found = try #require(RSANumbers.publicKeyInfo(try body(of: TestKey.rsaPublic)))
+        let found = try #require(RSANumbers.publicKeyInfo(try body(of: TestPEM.rsaPublic)))
         #expect(found.modulus == numbers[0])
         #expect(found.exponent == numbers[1])
-        #expect(RSANumbers.privateKey(try body(of: TestKey.ecPrivate)) == nil)
-        #expect(RSANumbers.publicKeyInfo(try body(of: TestKey.edwardsPublic)) == nil)
+        #expect(RSANumbers.privateKey(try body(of: TestPEM.ecPrivate)) == nil)
+        #expect(RSANumbers.publicKeyInfo(try body(of: TestPEM.edwardsPublic)) == nil)
     }
 
     @Test(
@@ -132,15 +133,15 @@ struct KeySourceTests {
     @Test(
         "What nobody should verify with is refused, with the reason",
         arguments: [
-            (TestKey.rsa1024, KeyError.rsaTooSmall(bits: 1024)),
-            (TestKey.secp256k1, .unsupportedCurve("secp256k1")),
-            (TestKey.explicitCurve, .unsupportedCurve("explicit parameters")),
-            (TestKey.x25519, .unsupportedType("X25519")),
-            (TestKey.restrictedPSS, .unsupportedType("RSA-PSS")),
-            (TestKey.rsaPrivate, .privateKey), (TestKey.ecPrivate, .privateKey),
-            (TestKey.encrypted, .privateKey), ("", .noKeyInPEM), ("no key at all", .noKeyInPEM),
-            (String(TestKey.rsaPublic.dropLast(10)), .unreadable("a PEM block is broken")),
-            (TestKey.rsaPublic.replacing("MII", with: "M!I"), .unreadable("a PEM block is broken")),
+            (TestPEM.rsa1024, KeyError.rsaTooSmall(bits: 1024)),
+            (TestPEM.secp256k1, .unsupportedCurve("secp256k1")),
+            (TestPEM.explicitCurve, .unsupportedCurve("explicit parameters")),
+            (TestPEM.x25519, .unsupportedType("X25519")),
+            (TestPEM.restrictedPSS, .unsupportedType("RSA-PSS")),
+            (TestPEM.rsaPrivate, .privateKey), (TestPEM.ecPrivate, .privateKey),
+            (TestPEM.encrypted, .privateKey), ("", .noKeyInPEM), ("no key at all", .noKeyInPEM),
+            (String(TestPEM.rsaPublic.dropLast(10)), .unreadable("a PEM block is broken")),
+            (TestPEM.rsaPublic.replacing("MII", with: "M!I"), .unreadable("a PEM block is broken")),
         ])
     func refused(_ pem: String, _ error: KeyError) {
         #expect(throws: error) { try VerificationKey.pem(pem) }
@@ -148,14 +149,14 @@ struct KeySourceTests {
 
     @Test("An exponent of 3 is small but sound")
     func exponentThree() throws {
-        #expect(try VerificationKey.pem(TestKey.exponentThree)[0].kind == .rsa(bits: 2048))
+        #expect(try VerificationKey.pem(TestPEM.exponentThree)[0].kind == .rsa(bits: 2048))
     }
 
     @Test(
         "Private keys are told from public and from locked ones",
         arguments: [
-            (TestKey.rsaPublic, KeyError.notPrivate), (TestKey.rsaCertificate, .notPrivate),
-            (TestKey.encrypted, .encryptedPrivateKey), (TestKey.encryptedOld, .encryptedPrivateKey),
+            (TestPEM.rsaPublic, KeyError.notPrivate), (TestPEM.rsaCertificate, .notPrivate),
+            (TestPEM.encrypted, .encryptedPrivateKey), (TestPEM.encryptedOld, .encryptedPrivateKey),
             ("nothing", .noKeyInPEM),
         ])
     func notPrivate(_ pem: String, _ error: KeyError) {
@@ -190,7 +191,7 @@ struct KeySourceTests {
 
     @Test("A certificate map of one kid each is what `pem` with an id gives")
     func ids() throws {
-        let key = try VerificationKey.pem(TestKey.rsaCertificate, id: "kid-1")[0]
+        let key = try VerificationKey.pem(TestPEM.rsaCertificate, id: "kid-1")[0]
         #expect(KeySet(keys: [key]).key(withID: "kid-1")?.thumbprint == key.thumbprint)
     }
 }

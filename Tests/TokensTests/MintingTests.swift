@@ -121,7 +121,7 @@ struct MintingTests {
         arguments: [
             (Defect.missing("nonce"), "the token has neither a claim nor a header member “nonce” to leave out"),
             (.secretHexDecoded, "the secret is not an even number of hexadecimal digits"),
-            (.secretBase64Decoded, "the secret is no base64 text"),
+            (.secretBase64Decoded, "the secret is not base64 text"),
             (.publicKeyAsSecret, "a secret has no public key"),
         ])
     func notPossible(_ defect: Defect, _ reason: String) {
@@ -137,7 +137,7 @@ struct MintingTests {
         ])
     func noSecret(_ defect: Defect) throws {
         let key = try Attack.key(for: .rs256)
-        #expect(throws: MintError.notApplicable(defect, "the key is no secret but an RSA key of 2048 bits")) {
+        #expect(throws: MintError.notApplicable(defect, "the key is not a secret but an RSA key of 2048 bits")) {
             try Self.token(defect, key: key, .rs256)
         }
     }

@@ -74,7 +74,7 @@ struct AuthorityCommandTests {
         let second = try Program.run("ca", "--directory", "ca", in: folder)
         #expect(second.status == 0)
         #expect(second.output != first.output)
-        #expect(second.complaint.contains("is replaced: it had no key here. Clients have to trust the new one."))
+        #expect(second.complaint.contains("was replaced, since its key was missing. Clients must trust the new one."))
     }
 
     @Test("what is wrong ends it with one line and 2")
@@ -86,7 +86,7 @@ struct AuthorityCommandTests {
             (["--pem", "--json"], "--pem and --json are two forms of output; give one of them.\n"),
             (["--directory", ""], "--directory is empty; leave it out, or give a folder.\n"),
             (["--directory", "broken"], "broken/understudy-ca-key.pem: the local CA is damaged; remove the file, "),
-            (["--directory", "file"], "the folder file for the local CA cannot be made: "),
+            (["--directory", "file"], "the folder file for the local CA cannot be created: "),
         ] {
             let run = try Program.run(["ca"] + arguments, in: folder)
             #expect(run.status == 2)

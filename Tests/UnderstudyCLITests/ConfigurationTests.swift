@@ -33,9 +33,9 @@ struct ConfigurationTests {
             (["--switch", "rezolve"], "understudy: --switch rezolve is not of the form VENDOR.NAME=VALUE.\n"),
             (
                 ["--fixtures", "nowhere"],
-                "understudy: the fixture folder nowhere does not exist or is no folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
+                "understudy: the fixture folder nowhere does not exist or is not a folder (named by an argument, --fixtures, UNDERSTUDY_FIXTURES or the configuration file).\n"
             ),
-            (["--host", "no such host"], "understudy: \"no such host\" is no address of this machine"),
+            (["--host", "no such host"], "understudy: \"no such host\" is not an address of this machine"),
         ])
     func flag(options: [String], complaint: String) throws {
         let run = try Program.run(["serve"] + options)
@@ -55,11 +55,11 @@ struct ConfigurationTests {
             ),
             (
                 Array("port: \u{FEFF}1".utf8),
-                "understudy.yaml:1:7: an invisible byte order mark stands here; remove it"
+                "understudy.yaml:1:7: there is an invisible byte order mark here; remove it"
             ),
             (
                 Array("profile:\n\trezolve: observed".utf8),
-                "understudy.yaml:2:1: a tab indents this line; YAML wants spaces"
+                "understudy.yaml:2:1: a tab indents this line; YAML requires spaces"
             ),
         ] as [([UInt8], String)])
     func encoding(_ bytes: [UInt8], _ complaint: String) throws {
@@ -121,7 +121,7 @@ struct ConfigurationTests {
             ("port: eighty\n", "understudy: understudy.yaml: port eighty is not a port (0–65535).\n"),
             ("host: x\nprot: 1\n", "understudy: understudy.yaml:2:1: unknown member “prot”; did you mean “port”?\n"),
             ("port: [1\n", "understudy: understudy.yaml:2:1: not YAML: "),
-            ("profile: real\n", "understudy: understudy.yaml:1:10: “real” is none of documented, observed\n"),
+            ("profile: real\n", "understudy: understudy.yaml:1:10: “real” is not one of documented, observed\n"),
             (
                 "switches:\n  rezolve.pan-check: sometimes\n",
                 "understudy: understudy.yaml:2:22: switch rezolve.pan-check cannot be “sometimes”; it can be any-string, decrypt\n"
@@ -194,7 +194,7 @@ struct FixturesCheckTests {
             ),
             (
                 "wrong type", "accounts.yaml", head + "partners:\n  - { id: 317, api_key: \"a\" }\n",
-                ":5:11: the number 317 stands where a string is expected; write it in quotes"
+                ":5:11: found the number 317; expected a string; write it in quotes"
             ),
             (
                 "missing key", "accounts.yaml", head + "partners:\n  - { id: \"317\" }\n",
@@ -213,12 +213,12 @@ struct FixturesCheckTests {
             (
                 "status that is none", "failures.yaml",
                 "failures:\n  token-expired: { about: \"x\", status: 4O3, evidence: ours, source: \"x\" }\n",
-                ":2:40: the string “4O3” stands where a whole number is expected"
+                ":2:40: found the string “4O3”; expected a whole number"
             ),
             (
                 "evidence that is none", "failures.yaml",
                 "failures:\n  token-expired: { about: \"x\", status: 403, evidence: rumour, source: \"x\" }\n",
-                ":2:55: “rumour” is none of documented, observed, inferred, ours"
+                ":2:55: “rumour” is not one of documented, observed, inferred, ours"
             ),
         ])
     func wrong(name: String, file: String, text: String, complaint: String) throws {

@@ -113,7 +113,7 @@ struct ContractCommandTests {
         let (reason, next) = (run.output.firstRange(of: "the journal says"), run.output.firstRange(of: "not reached"))
         #expect(try #require(reason).lowerBound < #require(next).lowerBound, "below the case that it is about")
         #expect(run.output.contains("FAILED  a.hurl:1  GET /api/v1/partner/317/customer/entity123/wallet\n"))
-        #expect(run.output.contains("    a.hurl:3:1: the content is another one\n"))
+        #expect(run.output.contains("    a.hurl:3:1: the content differs\n"))
         #expect(run.output.contains("      -  \"code\": \"2\",\n      +  \"code\": \"1\",\n"))
         #expect(run.output.contains("    the journal says: masked-api-key: "))
         // A request that was not sent is not in the journal, and the one before it explains nothing.
@@ -162,8 +162,8 @@ struct ContractCommandTests {
         let base = "http://127.0.0.1:\(server.addresses[0].port)"
         let run = try Program.run(
             "contract", "run", "a.hurl", "--against", base + "/", "--variables-file", "credentials.env", in: folder)
-        #expect(run.output == "ok  a.hurl:5  GET /things\n1 files: 1 of 1 cases passed, 1 control calls left out\n")
-        #expect(run.complaint.hasPrefix("\(base) is no emulator: calls that steer one are left out"))
+        #expect(run.output == "ok  a.hurl:5  GET /things\n1 files: 1 of 1 cases passed, 1 control calls skipped\n")
+        #expect(run.complaint.hasPrefix("\(base) is not an emulator: control calls are skipped"))
         let missing = try Program.run("contract", "run", "a.hurl", "--against", base, in: folder)
         #expect(missing.status == 1)
         #expect(
@@ -199,7 +199,7 @@ struct ContractCommandTests {
         #expect(without.status == 2)
         #expect(without.complaint.contains("asks for its control token; give it with --control-token"))
         let direct = try Program.run(["contract", "run", "a.hurl", "--against", stranger] + options, in: folder)
-        #expect(direct.output.hasSuffix("1 files: 1 of 1 cases passed, 2 control calls left out\n"))
+        #expect(direct.output.hasSuffix("1 files: 1 of 1 cases passed, 2 control calls skipped\n"))
         #expect(listener.seen.dropFirst(2) == ["/_understudy/health none", "/a none"])
         await other.stop(within: .zero)
     }

@@ -47,7 +47,7 @@ struct ControlOptionsTests {
     }
 
     @Test(
-        "what is no host name stops the start",
+        "what is not a host name stops the start",
         arguments: ["http://a.example", "a.example:8080", "*.example", "a b", "ä.example"])
     func wrongName(name: String) throws {
         let run = try Program.run("serve", "--allow-host", name)
@@ -59,7 +59,7 @@ struct ControlOptionsTests {
     }
 
     private static let warning =
-        "can steer this server and read its journal: it listens beyond loopback and asks for no --control-token."
+        "can control this server and read its journal: it listens beyond loopback without a --control-token."
 
     @Test(
         "who listens beyond loopback without a control token is warned, in one line",

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// Fixture folders with entries that are not files: a check ends with a message and never waits.
-@Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(2)))
+@Suite("understudy fixtures check, of hostile folders", .timeLimit(.minutes(15)))
 struct HostileFixtureTests {
     private func complaint(_ folder: TemporaryFolder) throws -> String {
         let run = try Program.run("fixtures", "check", folder.path + "/own", in: folder)

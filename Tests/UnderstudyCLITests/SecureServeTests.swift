@@ -1,6 +1,7 @@
 import Foundation
 import HTTPEngine
 import Testing
+import Understudy
 
 @Suite("understudy serve --https-port")
 struct SecureServeTests {
@@ -28,7 +29,9 @@ struct SecureServeTests {
         #expect(stranger.complaint.contains("the server's certificate is not trusted"))
         let end = server.stop()
         #expect(end.status == 0)
-        #expect(end.output.contains("Understudy 0.1.0 at \(server.base)\nUnderstudy 0.1.0 at \(secureBase)\n"))
+        #expect(
+            end.output.contains(
+                "Understudy \(Emulator.version) at \(server.base)\nUnderstudy \(Emulator.version) at \(secureBase)\n"))
         #expect(end.output.contains("curl --cacert '"))
         #expect(end.output.contains("/ca/understudy-ca.pem' \(secureBase)/_understudy/health\n"))
     }
@@ -99,7 +102,7 @@ struct SecureServeTests {
             ),
             (
                 ["--tls-key", "key.pem", "--tls-cert", "cert.pem"],
-                "the certificate cert.pem has no port to serve at; give one with --https-port, such as 8443.\n"
+                "the certificate cert.pem needs a port; give one with --https-port, such as 8443.\n"
             ),
             (
                 ["--https-port", "0", "--tls-cert", "none.pem", "--tls-key", "key.pem"],
@@ -144,7 +147,7 @@ struct SecureServeTests {
         let second = try Program.run(
             "serve", "--port", "0", environment: environment.merging(["UNDERSTUDY_HTTPS_PORT": String(port)]) { $1 })
         #expect(second.status == 2)
-        #expect(second.complaint.hasPrefix("understudy: port \(port) at 127.0.0.1 is taken"))
+        #expect(second.complaint.hasPrefix("understudy: port \(port) at 127.0.0.1 is already in use"))
     }
 
     private func write(_ issue: CertificateAuthority.Issue, to folder: TemporaryFolder) throws {

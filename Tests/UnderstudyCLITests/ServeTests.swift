@@ -3,6 +3,7 @@ import HTTPEngine
 import HTTPTypes
 import JSON
 import Testing
+import Understudy
 import Wire
 
 @Suite("understudy serve")
@@ -16,7 +17,7 @@ struct ServeTests {
         #expect(refused.status == .forbidden)
         let end = server.stop()
         #expect(end.status == 0)
-        #expect(end.output.contains("Understudy 0.1.0 at \(server.base)"))
+        #expect(end.output.contains("Understudy \(Emulator.version) at \(server.base)"))
         #expect(end.output.contains("curl -i -X POST \(server.base)/api/v1/authentication/register"))
         #expect(
             end.log.contains(
@@ -139,7 +140,7 @@ struct ServeTests {
         #expect(second.status == 2)
         #expect(
             second.complaint
-                == "understudy: port \(port) at 127.0.0.1 is taken by another listener; choose another port, or 0 for any free one.\n"
+                == "understudy: port \(port) at 127.0.0.1 is already in use; choose another port, or 0 for a free one.\n"
         )
         #expect(server.stop().status == 0)
     }
@@ -167,7 +168,7 @@ struct ServeTests {
         let server = try await RunningServer("--log", "off")
         let well = try Program.run("healthcheck", "--server", server.base)
         #expect(well.status == 0)
-        #expect(well.output.hasPrefix(#"{"status":"ok","version":"0.1.0""#))
+        #expect(well.output.hasPrefix(#"{"status":"ok","version":"\#(Emulator.version)""#))
         #expect(server.stop().status == 0)
         let gone = try Program.run("healthcheck", "--server", server.base)
         #expect(gone.status == 1)
@@ -191,7 +192,7 @@ struct ServeTests {
         #expect(explained.status == 0)
         let refused = try Program.run("token", "mint", "rezolve", "login", "--server", server.base)
         #expect(refused.status == 1)
-        #expect(refused.complaint == "understudy: The control API asks for its bearer token.\n")
+        #expect(refused.complaint == "understudy: The control API requires its bearer token.\n")
     }
 
     @Test("a log that nobody reads any more does not end the server")

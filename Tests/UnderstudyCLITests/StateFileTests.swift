@@ -57,7 +57,7 @@ struct StateFileTests {
         #expect(keys[0] != keys[1])
         let end = end(first, by: signal)
         #expect(end.status == 0)
-        #expect(end.output.contains("There is no state.json yet; it starts with the fixtures alone."))
+        #expect(end.output.contains("There is no state.json yet; the server starts with the fixtures only."))
         #expect(end.output.hasSuffix("The state of 2 sandboxes was written to state.json.\n"))
 
         let attributes = try FileManager.default.attributesOfItem(atPath: folder.path + "/state.json")
@@ -117,7 +117,7 @@ struct StateFileTests {
         try folder.write(#"{"understudy_state":1,"sandboxes":[\#(entries)]}"#, to: "state.json")
         let run = try Program.run("serve", "--port", "0", "--import", "state.json", "--sandboxes", "2", in: folder)
         #expect(run.status == 2)
-        #expect(run.complaint.contains("the file holds 3 sandboxes, and there may be 2; allow more with --sandboxes"))
+        #expect(run.complaint.contains("the file has 3 sandboxes, and there may be 2; allow more with --sandboxes"))
     }
 
     @Test("what a killed server left of a file is removed at the next start")
@@ -166,7 +166,7 @@ struct StateFileTests {
         #expect(process.terminationStatus == 1)
         #expect(
             complaint.hasSuffix(
-                "understudy: the state cannot be written to state.json: File too large. What the file held before is still there.\n"
+                "understudy: the state cannot be written to state.json: File too large. The previous content of the file is unchanged.\n"
             ), "\(complaint)")
         #expect(try folder.read("state.json") == "the old content\n")
         #expect(try leftovers(folder) == [])
@@ -194,7 +194,7 @@ struct StateFileTests {
             ),
             (
                 ["--import", "wrong.json"],
-                "wrong.json: sandboxes: the number 7 stands where a list is expected"
+                "wrong.json: sandboxes: found the number 7; expected a list"
             ),
         ])
     func refused(_ options: [String], _ complaint: String) throws {

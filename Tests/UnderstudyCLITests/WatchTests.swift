@@ -43,10 +43,10 @@ struct WatchTests {
         try await wait(server) { $0?["problem"] == .null && $0?["count"] == 2 }
         let end = server.stop()
         #expect(end.status == 0)
-        #expect(end.log.contains(" notice The fixtures were read anew: "))
+        #expect(end.log.contains(" notice The fixtures were reloaded: "))
         #expect(
             end.log.contains(
-                " error The fixtures were not read anew, and the old ones stay in force. Fixtures/rezolve/failures.yaml:1:11: the number 7 stands where a mapping is expected"
+                " error The fixtures were not reloaded; the old ones stay active. Fixtures/rezolve/failures.yaml:1:11: found the number 7; expected a mapping"
             ), "\(end.log)")
     }
 

@@ -102,7 +102,7 @@ struct ClockControlTests {
             (#"{"now":"2027-02-30T00:00:00Z"}"#, "RFC 3339"), (#"{"advance":90}"#, "expected a duration"),
             (#"{"advance":"90"}"#, "“90s”, “31m” or “2h”"), (#"{"advance":"-100000d"}"#, "1970 to 9999"),
             (#"{"now":253402300799,"advance":"1s"}"#, "1970 to 9999"), (#"{"freeze":"yes"}"#, "expected true or false"),
-            (#"{"frezze":true}"#, "did you mean “freeze”?"), (#"{"now":1,"now":2}"#, "stands there twice"),
+            (#"{"frezze":true}"#, "did you mean “freeze”?"), (#"{"now":1,"now":2}"#, "occurs twice"),
         ])
     func refused(_ body: String, _ message: String) async throws {
         let world = try await World()

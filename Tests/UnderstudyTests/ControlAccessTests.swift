@@ -18,21 +18,21 @@ struct ControlAccessTests {
     private static func foreignHost(_ host: String, _ name: String) -> String {
         problem(
             "foreign-host",
-            "Host is \(host), which is no name of this server; control calls go to an IP address, localhost, "
-                + "NAME.localhost, a name without a dot, or one that serve was given with --allow-host \(name).")
+            "Host is \(host), which is not a name of this server; control calls accept an IP address, localhost, "
+                + "NAME.localhost, a name without a dot, or one allowed with --allow-host \(name).")
     }
 
     private static func foreignSite(_ site: String) -> String {
         problem(
             "foreign-site",
-            "Sec-Fetch-Site is \(site); of web pages, only this server's own make control calls (same-origin). "
-                + "An address that a person types (none) and clients that are no browsers are welcome.")
+            "Sec-Fetch-Site is \(site); only this server's own web pages may make control calls (same-origin). "
+                + "A typed address (none) and clients other than browsers are accepted.")
     }
 
     private static func foreignOrigin(_ origin: String, _ own: String) -> String {
         problem(
             "foreign-origin",
-            "Origin is \(origin), not that of this server, \(own); of web pages, only this server's own make control calls."
+            "Origin is \(origin), not that of this server, \(own); only this server's own web pages may make control calls."
         )
     }
 
@@ -55,7 +55,7 @@ struct ControlAccessTests {
     // MARK: Host
 
     @Test(
-        "a host that is no name of this server is refused",
+        "a host that is not a name of this server is refused",
         arguments: [
             ("evil.example", "evil.example"), ("evil.example:8080", "evil.example"), ("EVIL.Example.", "evil.example"),
             ("127.0.0.1.evil.example", "127.0.0.1.evil.example"), ("localhost.evil.example", "localhost.evil.example"),

@@ -64,7 +64,7 @@ struct ControlDocumentTests {
     func literal(_ slashes: String) async throws {
         let world = try await World(at: nil)
         try await world.control(.get, "journal/verify\(slashes)").expectProblem(
-            405, "method-not-allowed", "knows POST.")
+            405, "method-not-allowed", "allows POST.")
         try await world.control(.get, "journal/verif\(slashes)").expectProblem(404, "no-such-entry", "verif")
     }
 

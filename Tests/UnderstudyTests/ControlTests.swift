@@ -52,7 +52,7 @@ struct ControlTests {
     }
 
     @Test(
-        "content that is no object, or none of the call's, is refused", arguments: ["clock", "settings", "faults"],
+        "content that is not an object, or none of the call's, is refused", arguments: ["clock", "settings", "faults"],
         [
             ("", "content is empty"), ("{", "not JSON"), ("[]", "a JSON array"), ("1", "a JSON number"),
             (#"{"x":1} "#, "no member x"),
@@ -86,7 +86,7 @@ struct ControlTests {
         for value in [nil, "Bearer wrong", "steer", "Basic steer", "Bearer steer x"] as [String?] {
             let fields = value.map { [("authorization", $0)] } ?? []
             try await world.control(.get, "clock", fields: fields)
-                .expectProblem(401, "control-token-wrong", "asks for its bearer token")
+                .expectProblem(401, "control-token-wrong", "requires its bearer token")
         }
         let right = [("authorization", "bearer  steer")]
         #expect(try await world.control(.get, "clock", fields: right).status == 200)

@@ -60,7 +60,11 @@ struct DarwinLinesTests {
     private static func branch(_ condition: Substring) throws -> (isDarwin: Bool, elseIsDarwin: Bool) {
         switch condition {
         case "canImport(Darwin)", "os(macOS)": (true, false)
-        case "!canImport(Darwin)", "os(Linux)", "canImport(Glibc)", "canImport(FoundationEssentials)": (false, true)
+        case "!canImport(Darwin)", "os(Linux)", "canImport(Glibc)", "canImport(FoundationEssentials)",
+            "canImport(FoundationNetworking)":
+            (false, true)
+        // Its `#else` is for simulators and devices.
+        case "os(macOS) || os(Linux)": (false, true)
         case "canImport(Darwin) || KQUEUE", "os(Linux) && !KQUEUE", "canImport(Testing)", "canImport(XCTest)":
             (false, false)
         default: throw UnknownCondition(text: String(condition))

@@ -6,7 +6,7 @@ import Understudy
 import Wire
 
 /// Deadlines that expire without a request, by the sandbox's clock.
-@Suite("Deadlines of vendors", .timeLimit(.minutes(5)))
+@Suite("Deadlines of vendors", .timeLimit(.minutes(15)))
 struct DeadlineTests {
     private let expired = LiveSocket.Event.closed(WebSocketClosure(.policyViolation, reason: "expired"))
 

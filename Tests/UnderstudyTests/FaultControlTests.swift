@@ -134,7 +134,7 @@ struct FaultControlTests {
         arguments: [
             (#"{"route":"rua.forgt","fail":"service-unavailable"}"#, "did you mean “rua.forgot”?"),
             (#"{"route":"rua.forgot","fail":"service-unavailble"}"#, "did you mean “service-unavailable”?"),
-            (#"{"route":"rua.forgot"}"#, "nothing would go wrong: fail must name a failure"),
+            (#"{"route":"rua.forgot"}"#, "this fault has no effect: give fail"),
             (#"{"fail":"token-expired"}"#, "route must name a route"),
             (#"{"route":1,"fail":"token-expired"}"#, "route must name a route"),
             (#"{"route":"rua.forgot","fail":"token-expired","call":0}"#, "whole number from 1"),

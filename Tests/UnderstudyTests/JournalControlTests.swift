@@ -91,7 +91,7 @@ struct JournalControlTests {
         try await World().control(.get, "journal" + query).expectProblem(400, "invalid", message)
     }
 
-    @Test("a long poll answers with the entry that it waits for", .timeLimit(.minutes(1)), arguments: Depth.allCases)
+    @Test("a long poll answers with the entry that it waits for", .timeLimit(.minutes(15)), arguments: Depth.allCases)
     func poll(_ depth: Depth) async throws {
         let world = try await World(depth)
         async let answer = world.control(.get, "journal?failure=route-not-found&wait=60s&count=2")

@@ -76,7 +76,7 @@ struct KeyFetchTests {
         // A request delayed on a busy machine finds the keys present and records nothing.
         #expect((1...9).contains(waiting.count))
         #expect(waiting.first?.found == .text("200, 1 key: first"))
-        #expect(waiting.first?.note == "Another request asked for the keys, and this one waited for them.")
+        #expect(waiting.first?.note == "Another request fetched the keys, and this one waited for them.")
         #expect(try await fetches(world) == 1)
     }
 

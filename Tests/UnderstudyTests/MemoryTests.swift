@@ -7,7 +7,7 @@ import Understudy
 import Wire
 
 /// Deleted sandboxes are freed from memory, whatever happened in them.
-@Suite("Memory comes back", .timeLimit(.minutes(5)))
+@Suite("Memory comes back", .timeLimit(.minutes(15)))
 struct MemoryTests {
     /// The ways in which a sandbox is removed.
     enum Departure: CaseIterable, Sendable {

@@ -24,7 +24,7 @@ struct MetricsTests {
         let pairs = lines.compactMap { line in
             line.lastIndex(of: " ").map { (String(line[..<$0]), String(line[line.index(after: $0)...])) }
         }
-        #expect(Set(pairs.map(\.0)).count == pairs.count, "a sample stands there twice")
+        #expect(Set(pairs.map(\.0)).count == pairs.count, "a sample occurs twice")
         return Dictionary(pairs, uniquingKeysWith: { first, _ in first })
     }
 

@@ -53,7 +53,7 @@ extension Notary: MintsTokens {
 
     var samples: [SampleCredential] { [] }
 
-    func sampleRequest(at moment: Moment) throws(MintRefusal) -> SampleRequest {
+    func sampleRequest(at moment: Moment, base: String) throws(MintRefusal) -> SampleRequest {
         SampleRequest(endpoint: .get("/notary/motto"), fields: [], body: "")
     }
 }

@@ -50,7 +50,13 @@ struct RepeatabilityTests {
         }
     }
 
-    @Test("has two emulators write the same journals, of all vendors", arguments: ContractFile.all)
+    /// Files whose cases let the clock run see other times each time.
+    private static let files = ContractFile.all.filter { file in
+        guard let bytes = try? Repository.fixtures.file(file.description).bytes else { return true }
+        return !String(decoding: bytes, as: UTF8.self).contains(#""freeze":false"#)
+    }
+
+    @Test("has two emulators write the same journals, of all vendors", arguments: files)
     func journals(_ file: ContractFile) async throws {
         var journals: [[String]] = []
         for _ in 1...2 {

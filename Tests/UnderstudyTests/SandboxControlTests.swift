@@ -129,7 +129,7 @@ struct SandboxControlTests {
             ("x", #"{"ttl":10}"#, "invalid", "ttl is 10; expected a duration"),
             ("x", "{}", "invalid", "member ttl is missing"),
             ("x", #"{"tll":"1s"}"#, "invalid", "did you mean “ttl”?"),
-            ("X", #"{"ttl":"1s"}"#, "sandbox-name-invalid", "“X” is no name of a sandbox"),
+            ("X", #"{"ttl":"1s"}"#, "sandbox-name-invalid", "“X” is not a sandbox name"),
             ("default", #"{"ttl":"1s"}"#, "invalid", "the sandbox default never expires"),
         ])
     func refused(_ name: String, _ body: String, _ code: String, _ message: String) async throws {

@@ -84,21 +84,21 @@ struct SandboxSelectionTests {
         let entries = stage.emulator.sandboxes.standard.journal.entries()
         #expect(entries.map(\.request.target) == ["/~Shop/api/v1/x"])
         #expect(entries.map(\.response.status.code) == [400])
-        #expect(entries.first?.explanation == "“Shop” is no name of a sandbox: 1 to 63 of a-z, 0-9 and hyphen.")
+        #expect(entries.first?.explanation == "“Shop” is not a sandbox name: 1 to 63 of a-z, 0-9 and hyphen.")
         #expect(stage.emulator.sandboxes.count == 1)
     }
 
     @Test("an invalid name in the header or the host is refused")
     func invalidElsewhere() async throws {
         for fields in [[("x-understudy-sandbox", "A")], [("x-understudy-sandbox", "")], [("host", "a.b.localhost")]] {
-            try await selected("/x", fields).expectProblem(400, "sandbox-name-invalid", "is no name of a sandbox")
+            try await selected("/x", fields).expectProblem(400, "sandbox-name-invalid", "is not a sandbox name")
         }
         try await selected("/x", [("x-understudy-sandbox", "a"), ("x-understudy-sandbox", "a")])
             .expectProblem(400, "sandbox-name-invalid", "a, a")
     }
 
     @Test(
-        "the prefix is no part of what vendor and journal see", arguments: Depth.allCases,
+        "the prefix is not a part of what vendor and journal see", arguments: Depth.allCases,
         [("/nowhere?q=1", "/nowhere?q=1"), ("", "/"), ("?q=1", "/?q=1"), ("//x", "//x"), ("/~other/x", "/~other/x")])
     func prefix(_ depth: Depth, _ example: (rest: String, seen: String)) async throws {
         let world = try await World(depth)

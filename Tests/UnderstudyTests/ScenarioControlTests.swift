@@ -48,7 +48,7 @@ struct ScenarioControlTests {
             (#"{"scenarios":"x"}"#, "scenarios must be a list"),
             (#"{"scenarios":[1]}"#, "scenario must name a scenario"),
             (#"{"scenarios":[],"state":"x"}"#, "then the only member"), (#"{}"#, "scenario must name a scenario"),
-            (#"{"scenarios":["rezolve-customer-removed","rezolve-customer-removed"]}"#, "stands there twice"),
+            (#"{"scenarios":["rezolve-customer-removed","rezolve-customer-removed"]}"#, "occurs twice"),
             (#"{"scenarios":[{"scenario":"rezolve-customer-removed","stat":1}]}"#, "did you mean “state”?"),
         ])
     func refused(_ body: String, _ message: String) async throws {

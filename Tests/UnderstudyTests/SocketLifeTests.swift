@@ -7,7 +7,7 @@ import Understudy
 import Wire
 
 /// Sockets, and changes to the sandbox they belong to.
-@Suite("WebSockets and their sandbox", .timeLimit(.minutes(5)))
+@Suite("WebSockets and their sandbox", .timeLimit(.minutes(15)))
 struct SocketLifeTests {
     private let replaced = WebSocketClosure(.goingAway, reason: "the state was replaced")
 

@@ -5,7 +5,7 @@ import Testing
 import Wire
 
 /// Messages that vendors send to open sockets.
-@Suite("WebSockets of vendors", .timeLimit(.minutes(5)))
+@Suite("WebSockets of vendors", .timeLimit(.minutes(15)))
 struct SocketTests {
     @Test("a socket is greeted, answered, and remarked on in the entry of its handshake", arguments: Depth.allCases)
     func conversation(_ depth: Depth) async throws {

@@ -41,7 +41,7 @@ struct StateControlTests {
         let fields = [("authorization", "Bearer steer")]
         #expect(try await world.control(.put, "state/rezolve", state, fields: fields).status != 413)
         let answer = try await world.control(.put, "state/rezolve", state)
-        answer.expectProblem(401, "control-token-wrong", "asks for its bearer token")
+        answer.expectProblem(401, "control-token-wrong", "requires its bearer token")
         #expect(Pipeline(stage.emulator).bodyLimit(for: Self.put(fields)) == Emulator.standardStateLimit)
         #expect(Pipeline(stage.emulator).bodyLimit(for: Self.put([])) == Pipeline.standardBodyLimit)
     }

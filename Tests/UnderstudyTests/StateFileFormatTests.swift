@@ -68,10 +68,10 @@ struct StateFileFormatTests {
         Damage(
             old: #""partner_entity_id": "rua-1002""#, new: #""partner_entity_id": 7"#,
             place: "sandbox default, rezolve, customers[0]",
-            problem: "rezolve.customers[0].partner_entity_id: the number 7 stands where a string is expected"),
+            problem: "rezolve.customers[0].partner_entity_id: found the number 7; expected a string"),
         Damage(
             old: #""state": "enrolled""#, new: #""state": "lost""#, place: "sandbox default, ims, users[0]",
-            problem: "ims.users[0].state: “lost” is none of enrolled, active, deactivated"),
+            problem: "ims.users[0].state: “lost” is not one of enrolled, active, deactivated"),
         Damage(
             old: #""number": 4"#, new: #""number": -4"#,
             place: "sandbox default, bloomreach, projects[0].customers[1]",
@@ -82,7 +82,7 @@ struct StateFileFormatTests {
             new: #""timestamp": "x", "properties": {"total_price": 12"#,
             place: "sandbox default, bloomreach, projects[0].customers[0].events[0]",
             problem:
-                "bloomreach.projects[0].customers[0].events[0].timestamp: the string “x” stands where a number is expected"
+                "bloomreach.projects[0].customers[0].events[0].timestamp: found the string “x”; expected a number"
         ),
         Damage(
             old: #""revision": 2"#, new: #""revision": 9223372036854775807"#,
@@ -90,7 +90,7 @@ struct StateFileFormatTests {
             problem: "comapi.spaces[0].profiles[0].revision: 9223372036854775807 is not between 1 and 4503599627370496"),
         Damage(
             old: #""mint_mark": "first""#, new: #""mint_mark": 1"#, place: "sandbox default, comapi",
-            problem: "comapi.mint_mark: the number 1 stands where a string is expected; write it in quotes"),
+            problem: "comapi.mint_mark: found the number 1; expected a string; write it in quotes"),
         Damage(
             old: #""bloomreach": {"#, new: #""bloomerang": {"#, place: "sandbox default, bloomerang",
             problem: "bloomerang: no vendor is called bloomerang"),
@@ -126,9 +126,9 @@ struct StateFileFormatTests {
         let parts = try emulator.restoreState(file, from: "f").setAside
         #expect(
             parts.map(\.description) == [
-                "sandbox No Name: sandboxes[0]: “No Name” is no name of a sandbox, or stands there twice",
+                "sandbox No Name: sandboxes[0]: “No Name” is not a sandbox name, or occurs twice",
                 "sandbox b: sandboxes[1]: member “state” is missing",
-                "sandbox without a name: sandboxes[2]: the number 7 stands where a mapping is expected",
+                "sandbox without a name: sandboxes[2]: found the number 7; expected a mapping",
             ])
         #expect(Self.export(emulator)["set_aside"]?.array?.map { $0["value"] } == file["sandboxes"]?.array)
     }
@@ -160,7 +160,7 @@ struct StateFileFormatTests {
         let answer = try await world.control(
             .put, "state/comapi", #"{"contents":[],"sessions":[{"id":1}],"mint_mark":"other"}"#)
         answer.expectProblem(
-            400, "invalid", "sessions[0].id: the number 1 stands where a string is expected; write it in quotes")
+            400, "invalid", "sessions[0].id: found the number 1; expected a string; write it in quotes")
         #expect(try await world.control(.get, "state/comapi").text == before)
     }
 }

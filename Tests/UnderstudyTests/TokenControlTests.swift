@@ -26,7 +26,8 @@ struct TokenControlTests {
             answer.json["claims"] == ["rezolve_entity_id": ":NONE:", "partner_entity_id": "u", "exp": 1_800_001_800])
         let token = try #require(answer.json["token"]?.string)
         #expect(token.split(separator: ".").count == 3)
-        #expect(try await world.control(.post, "tokens/rezolve/registration").status == 200, "no content is no order")
+        #expect(
+            try await world.control(.post, "tokens/rezolve/registration").status == 200, "no content is not an order")
     }
 
     @Test(
@@ -41,7 +42,7 @@ struct TokenControlTests {
     }
 
     @Test(
-        "an order that is no object, or has unknown members, is refused",
+        "an order that is not an object, or has unknown members, is refused",
         arguments: [
             ("[]", "body-malformed", "a JSON array"), ("{", "body-malformed", "not JSON"),
             (#"{"x":1}"#, "invalid", "no member x"), (#"{"defect":1}"#, "invalid", "1"),

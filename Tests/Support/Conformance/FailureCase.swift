@@ -1,25 +1,31 @@
 /// One way to provoke a failure, and what it looks like in profile `documented`.
-public struct FailureCase: Sendable, CustomStringConvertible {
+package struct FailureCase: Sendable, CustomStringConvertible {
     /// The failure's name.
-    public let name: String
+    package let name: String
     /// The status code of the answer.
-    public let status: Int
+    package let status: Int
     /// The exact content of the answer.
-    public let body: String
+    package let body: String
+    /// Fields of the answer.
+    package let fields: World.Fields
+    /// Whether the answer has another form than `failures.yaml` says, such as a redirect that names the failure.
+    package let isToldElsewhere: Bool
     /// Whether the failing call leaves the state unchanged, unless other requests precede it.
-    public let keepsState: Bool
+    package let keepsState: Bool
     /// Makes the failing call.
-    public let provoke: @Sendable (World) async throws -> ReceivedAnswer
+    package let provoke: @Sendable (World) async throws -> ReceivedAnswer
 
     /// A failure, its answer, and a way to provoke it.
-    public init(
-        _ name: String, status: Int, body: String, keepsState: Bool = true,
+    package init(
+        _ name: String, status: Int, body: String, fields: World.Fields = [], isToldElsewhere: Bool = false,
+        keepsState: Bool = true,
         by provoke: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
         (self.name, self.status, self.body, self.keepsState) = (name, status, body, keepsState)
+        (self.fields, self.isToldElsewhere) = (fields, isToldElsewhere)
         self.provoke = provoke
     }
 
     /// The failure's name.
-    public var description: String { name }
+    package var description: String { name }
 }

@@ -1,5 +1,6 @@
 import Emulation
 import JSON
+import Synchronization
 
 /// A vendor's `failures.yaml`, read independently of the product's template reader.
 struct FailureSheet: Sendable {
@@ -14,7 +15,18 @@ struct FailureSheet: Sendable {
     private let failures: JSONObject
     private let envelopes: [JSON]
 
-    init(_ vendor: String, in fixtures: String) throws {
+    private static let sheets = Mutex<[String: FailureSheet]>([:])
+
+    /// The vendor's sheet in a folder of fixtures, read once: hundreds of cases ask for it.
+    static func read(_ vendor: String, in fixtures: String) throws -> FailureSheet {
+        let place = "\(fixtures)/\(vendor)"
+        if let known = sheets.withLock({ $0[place] }) { return known }
+        let sheet = try FailureSheet(vendor, in: fixtures)
+        sheets.withLock { $0[place] = sheet }
+        return sheet
+    }
+
+    private init(_ vendor: String, in fixtures: String) throws {
         let document = try FixtureStore(layers: [fixtures]).document(vendor + "/failures.yaml").json()
         failures = document["failures"]?.object ?? [:]
         envelopes = document["envelopes"]?.array ?? []
@@ -41,7 +53,9 @@ struct FailureSheet: Sendable {
             }
         }
         let variant = entry["variants"]?.array?.first(where: holds) ?? entry
-        let fields = (entry["headers"]?.object ?? [:]).map { (name: $0.name, value: Self.text($0.value, values)) }
+        let fields = ((variant["headers"] ?? entry["headers"])?.object ?? [:]).map {
+            (name: $0.name, value: Self.text($0.value, values))
+        }
         let status = variant["status"]?.int ?? entry["status"]?.int ?? 0
         guard let body = variant["body"] else {
             let text = variant["text"].map { Self.text($0, values) } ?? ""

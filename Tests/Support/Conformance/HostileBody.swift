@@ -16,7 +16,7 @@ struct HostileBody: Sendable, CustomStringConvertible {
 
     /// Contents that are hostile to every route, and variants of a good one with one member changed.
     static func all(insteadOf good: String) -> [HostileBody] {
-        guard let object = try? JSON.parse(Array(good.utf8)).object else { return general }
+        guard let object = try? JSON.parse(Array(good.utf8)).object else { return general + forms(insteadOf: good) }
         return general + object.flatMap { member in variants(of: member.name, in: object) } + [
             HostileBody("a good one with two members of each name", "{" + object.description(twice: true) + "}"),
             HostileBody("a good one with an unknown member", "{" + object.description() + #","x":{"y":[null]}}"#),
@@ -40,6 +40,33 @@ struct HostileBody: Sendable, CustomStringConvertible {
         HostileBody("multipart without a boundary", "--\r\n", [("content-type", "multipart/form-data")]),
         HostileBody("a type that is none", "{}", [("content-type", ";;;=\"")]),
         HostileBody("what claims to be compressed", "{}", [("content-encoding", "gzip")]),
+    ]
+
+    /// Variants of a good form; none for content that is no form.
+    private static func forms(insteadOf good: String) -> [HostileBody] {
+        let pairs = good.split(separator: "&").map { $0.split(separator: "=", maxSplits: 1).map(String.init) }
+        guard !pairs.isEmpty, pairs.allSatisfy({ $0.count == 2 }) else { return [] }
+        func form(_ change: (String, String) -> String?) -> String {
+            pairs.compactMap { change($0[0], $0[1]) }.joined(separator: "&")
+        }
+        return pairs.flatMap { pair in
+            let name = pair[0]
+            return [HostileBody("no \(name)", form { $0 == name ? nil : "\($0)=\($1)" })]
+                + formValues.map { kind, value in
+                    HostileBody("\(name) as \(kind)", form { "\($0)=\($0 == name ? value : $1)" })
+                }
+        } + [
+            HostileBody("a good one with each parameter twice", good + "&" + good),
+            HostileBody("a good one with an unknown parameter", good + "&x[y]=%00"),
+            HostileBody("a thousand parameters", good + String(repeating: "&x=1", count: 1000)),
+            HostileBody("half of a good one", bytes: Array(good.utf8.prefix(good.utf8.count / 2))),
+        ]
+    }
+
+    private static let formValues: [(name: String, value: String)] = [
+        ("nothing", ""), ("a broken escape", "%"), ("no UTF-8", "%FF%FE"), ("a NUL", "%00"), ("blanks", "+%20+"),
+        ("line ends", "%0D%0Ax%3A+y"), ("quotes and brackets", "%22%27%3C%2Fscript%3E"), ("dots", "x.y.z"),
+        ("a long text", String(repeating: "%C3%BC", count: 9000)), ("another sign", "%E2%80%AE"),
     ]
 
     private static let values: [(name: String, value: JSON)] = [

@@ -1,41 +1,44 @@
-public import HTTPTypes
+package import HTTPTypes
 
-/// A successful call to a route, at one of its places.
-public struct RouteCase: Sendable, CustomStringConvertible {
+/// A call to a route, at one of its places, that the vendor answers as it should.
+package struct RouteCase: Sendable, CustomStringConvertible {
     /// The route's id.
-    public let route: String
+    package let route: String
     /// The method.
-    public let method: HTTPRequest.Method
+    package let method: HTTPRequest.Method
     /// The target; capital letters mark names that the preparation provides.
-    public let target: String
+    package let target: String
     /// The fields, with names like the target's.
-    public let fields: @Sendable () throws -> World.Fields
+    package let fields: @Sendable () throws -> World.Fields
     /// The content, with names like the target's.
-    public let body: @Sendable () throws -> String
+    package let body: @Sendable () throws -> String
     /// The status code of the answer.
-    public let status: Int
+    package let status: Int
     /// The exact content of the answer; `nil` if part of it differs each time.
-    public let answer: String?
+    package let answer: String?
+    /// The failure of a route that is there only to refuse; `nil` for all others.
+    package let failure: String?
     /// The type of the answer's content; `nil` for the vendor's JSON.
-    public let contentType: String?
+    package let contentType: String?
     /// Makes what the call needs; returns values for the names in capital letters.
-    public let prepare: @Sendable (World) async throws -> [String: String]
+    package let prepare: @Sendable (World) async throws -> [String: String]
 
     /// A call to a route, and its answer.
-    public init(
+    package init(
         _ route: String, _ method: HTTPRequest.Method, _ target: String,
         fields: @autoclosure @escaping @Sendable () throws -> World.Fields = [],
         body: @autoclosure @escaping @Sendable () throws -> String = "", status: Int = 200, answer: String? = nil,
-        contentType: String? = nil,
+        failure: String? = nil, contentType: String? = nil,
         prepare: @escaping @Sendable (World) async throws -> [String: String] = { _ in [:] }
     ) {
         (self.route, self.method, self.target, self.status) = (route, method, target, status)
-        (self.fields, self.body, self.answer, self.contentType) = (fields, body, answer, contentType)
+        (self.fields, self.body, self.answer, self.failure) = (fields, body, answer, failure)
+        self.contentType = contentType
         self.prepare = prepare
     }
 
     /// The route, with method and target.
-    public var description: String { "\(route) at \(method.rawValue) \(target)" }
+    package var description: String { "\(route) at \(method.rawValue) \(target)" }
 
     /// The request with all preparations done.
     func request(in world: World) async throws -> PreparedRequest {
@@ -47,6 +50,9 @@ public struct RouteCase: Sendable, CustomStringConvertible {
             method: method, target: filled(target), fields: try fields().map { ($0.0, filled($0.1)) },
             body: filled(try body()))
     }
+
+    /// The path of its target.
+    var path: String { String(target.prefix { $0 != "?" }) }
 
     /// Whether this case covers that place of its route.
     func shows(_ pattern: String) -> Bool {
@@ -65,11 +71,13 @@ public struct RouteCase: Sendable, CustomStringConvertible {
 }
 
 /// A request that is ready to be sent.
-struct PreparedRequest: Sendable {
+package struct PreparedRequest: Sendable {
     let method: HTTPRequest.Method
     let target: String
-    var fields: World.Fields
-    let body: String
+    /// The fields.
+    package var fields: World.Fields
+    /// The content.
+    package var body: String
 
     /// Sends it.
     func send(in world: World) async throws -> ReceivedAnswer { try await world.call(method, target, fields, body) }

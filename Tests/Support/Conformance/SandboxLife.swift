@@ -1,10 +1,10 @@
 /// A sequence of events of every kind in a sandbox, and what can be observed afterwards.
-public struct SandboxLife: Sendable {
+package struct SandboxLife: Sendable {
     /// Observes the effects.
-    public typealias Look = @Sendable (World) async throws -> [String]
+    package typealias Look = @Sendable (World) async throws -> [String]
 
     /// The observable result.
-    public struct Past: Sendable {
+    package struct Past: Sendable {
         /// Everything that a client can see.
         let seen: Look
         /// What only clients with the secrets that an export omits can see.
@@ -13,7 +13,7 @@ public struct SandboxLife: Sendable {
         let goOn: @Sendable (World) async throws -> Void
 
         /// The observable result of a life.
-        public init(
+        package init(
             seen: @escaping Look, kept: @escaping Look = { _ in [] },
             goOn: @escaping @Sendable (World) async throws -> Void
         ) {
@@ -22,7 +22,7 @@ public struct SandboxLife: Sendable {
     }
 
     /// What an export carries to another sandbox.
-    public enum Portability: Sendable {
+    package enum Portability: Sendable {
         /// Everything that a client can see.
         case everything
         /// The records; clients need tokens of that sandbox.
@@ -41,7 +41,7 @@ public struct SandboxLife: Sendable {
     let drawsIDs: Bool
 
     /// A life, and the secrets in it.
-    public init(
+    package init(
         secrets: [String], portability: Portability = .everything, drawsIDs: Bool = true,
         live: @escaping @Sendable (World) async throws -> Past
     ) {
@@ -50,36 +50,36 @@ public struct SandboxLife: Sendable {
 }
 
 /// A state that cannot be imported, and the complaint about it.
-public struct WrongState: Sendable, CustomStringConvertible {
+package struct WrongState: Sendable, CustomStringConvertible {
     let state: String
     let complaint: String
 
     /// A state and the complaint about it.
-    public init(_ state: String, complaint: String) { (self.state, self.complaint) = (state, complaint) }
+    package init(_ state: String, complaint: String) { (self.state, self.complaint) = (state, complaint) }
 
     /// The complaint.
-    public var description: String { complaint }
+    package var description: String { complaint }
 }
 
 /// A change of the accounts that prevents the start, and the complaint about it.
-public struct WrongAccounts: Sendable, CustomStringConvertible {
+package struct WrongAccounts: Sendable, CustomStringConvertible {
     let old: String
     let new: String
     let complaint: String
 
     /// A change of the accounts and the complaint about it.
-    public init(_ old: String, to new: String, complaint: String) {
+    package init(_ old: String, to new: String, complaint: String) {
         (self.old, self.new, self.complaint) = (old, new, complaint)
     }
 
     /// The complaint.
-    public var description: String { complaint }
+    package var description: String { complaint }
 }
 
 /// How many records of a kind are allowed, and what happens to the next one.
-public struct BoundCase: Sendable, CustomStringConvertible {
+package struct BoundCase: Sendable, CustomStringConvertible {
     /// What happens to a record beyond the limit.
-    public enum Beyond: Sendable {
+    package enum Beyond: Sendable {
         /// It is refused with that failure.
         case refused(String)
         /// The oldest are evicted, which leaves that many.
@@ -93,7 +93,7 @@ public struct BoundCase: Sendable, CustomStringConvertible {
     let count: @Sendable (World) async throws -> Int?
 
     /// A limit of records, how to make the one with a given number, and how to count them.
-    public init(
+    package init(
         _ records: String, most: Int, beyond: Beyond,
         make: @escaping @Sendable (World, Int) async throws -> ReceivedAnswer,
         count: @escaping @Sendable (World) async throws -> Int?
@@ -102,5 +102,5 @@ public struct BoundCase: Sendable, CustomStringConvertible {
     }
 
     /// What is limited.
-    public var description: String { "\(most) \(records)" }
+    package var description: String { "\(most) \(records)" }
 }

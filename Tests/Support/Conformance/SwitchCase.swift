@@ -1,22 +1,22 @@
 import Testing
 
 /// The outcome of a request under one value of a switch.
-public struct SwitchCase: Sendable, CustomStringConvertible {
+package struct SwitchCase: Sendable, CustomStringConvertible {
     /// The switch's name, without its vendor.
-    public let name: String
+    package let name: String
     /// The value under test.
-    public let value: String
+    package let value: String
     /// What is special about the request.
-    public let note: String
+    package let note: String
     /// The failure that the request meets; `nil` for success.
-    public let failure: String?
+    package let failure: String?
     /// What the answer contains, in status, fields or content.
-    public let shows: String?
+    package let shows: String?
     /// Sends the request.
-    public let send: @Sendable (World) async throws -> ReceivedAnswer
+    package let send: @Sendable (World) async throws -> ReceivedAnswer
 
     /// A value of a switch, the outcome of a request under it, and that request.
-    public init(
+    package init(
         _ name: String, _ value: String, note: String = "", failure: String? = nil, shows: String? = nil,
         _ send: @escaping @Sendable (World) async throws -> ReceivedAnswer
     ) {
@@ -25,7 +25,7 @@ public struct SwitchCase: Sendable, CustomStringConvertible {
     }
 
     /// The switch, its value, and what is special about the request.
-    public var description: String { "\(name) = \(value) \(note)" }
+    package var description: String { "\(name) = \(value) \(note)" }
 }
 
 extension ReceivedAnswer {

@@ -1,20 +1,20 @@
-public import JSON
+package import JSON
 
 /// How a kind of token is minted and used, and the effects of its defects.
-public struct TokenCase: Sendable, CustomStringConvertible {
+package struct TokenCase: Sendable, CustomStringConvertible {
     /// The kind's name.
-    public let kind: String
+    package let kind: String
     /// Each defect with its failure; `nil` if the vendor tolerates it.
-    public let defects: [(name: String, failure: String?)]
+    package let defects: [(name: String, failure: String?)]
     /// Defects that need another key, secret or account than those of the usual order.
-    public let refused: [String]
+    package let refused: [String]
     /// The reason's words for the vendor's own defects, where they differ from the general ones.
-    public let words: [String: String]
+    package let words: [String: String]
     /// Mints a token with the members of an order, and sends it where a valid one is accepted.
-    public let use: @Sendable (World, JSONObject) async throws -> ReceivedAnswer
+    package let use: @Sendable (World, JSONObject) async throws -> ReceivedAnswer
 
     /// A kind of token.
-    public init(
+    package init(
         _ kind: String, defects: [(String, String?)], refused: [String], words: [String: String] = [:],
         use: @escaping @Sendable (World, JSONObject) async throws -> ReceivedAnswer
     ) {
@@ -24,15 +24,15 @@ public struct TokenCase: Sendable, CustomStringConvertible {
     }
 
     /// The kind's name.
-    public var description: String { kind }
+    package var description: String { kind }
 }
 
 /// A defect of a kind of token.
-public struct DefectCase: Sendable, CustomStringConvertible {
+package struct DefectCase: Sendable, CustomStringConvertible {
     let token: TokenCase
     let name: String
     let failure: String?
 
     /// The kind and the defect.
-    public var description: String { "\(token.kind) \(name)" }
+    package var description: String { "\(token.kind) \(name)" }
 }

@@ -5,7 +5,7 @@ import Testing
 extension VendorConformance {
     /// Checks exports: putting one back changes nothing and undoes later events, it contains no secret, and it creates
     /// the same state in another sandbox.
-    public func checkExport(_ depth: Depth) async throws {
+    package func checkExport(_ depth: Depth) async throws {
         let (world, other) = (try await world(depth), try await world(depth))
         let past = try await lived().live(world)
         let (kept, seen) = (try await past.kept(world), try await past.seen(world))
@@ -18,16 +18,20 @@ extension VendorConformance {
         let put = try await world.control(.put, "state/" + id, exported)
         #expect(put.status == 200)
         #expect(put.text == exported)
-        #expect(try await past.seen(world) == seen)
-        #expect(try await past.kept(world) == kept, "who was there keeps what the export leaves out")
+        let seenAgain = try await past.seen(world)
+        #expect(seenAgain == seen)
+        let keptAgain = try await past.kept(world)
+        #expect(keptAgain == kept, "who was there keeps what the export leaves out")
         let portability = try lived().portability
         if portability == .nothing { return }
         #expect(try await other.control(.put, "state/" + id, exported).text == exported)
-        if portability == .everything { #expect(try await past.seen(other) == seen) }
+        guard portability == .everything else { return }
+        let seenElsewhere = try await past.seen(other)
+        #expect(seenElsewhere == seen)
     }
 
     /// Checks that events survive two restarts with a state file, and that the file omits unused sandboxes.
-    public func checkRestart() async throws {
+    package func checkRestart() async throws {
         let first = try server.fresh()
         let (world, untouched) = (try await world(on: first), try await world(on: first))
         let past = try await lived().live(world)
@@ -50,8 +54,22 @@ extension VendorConformance {
         }
     }
 
+    /// Checks that later events have the same effect after a restart as without one.
+    package func checkContinuation() async throws {
+        let stage = try server.fresh()
+        let world = try await world(on: stage)
+        let past = try await lived().live(world)
+        let again = try await self.world(world, movedTo: server.restarted(stage))
+        for world in [world, again] {
+            // Without a seed the two would draw different ids.
+            world.sandbox.identifiers.resume(at: 1)
+            try await past.goOn(world)
+        }
+        #expect(try await state(again) == state(world))
+    }
+
     /// Checks that a reset restores the fixtures' records and leaves no change behind.
-    public func checkReset() async throws {
+    package func checkReset() async throws {
         let stage = try server.fresh()
         let world = try await world(on: stage)
         func records() async throws -> JSON {
@@ -75,7 +93,7 @@ extension VendorConformance {
     }
 
     /// Checks that reloading fixtures keeps what requests made, while an unused sandbox follows the files.
-    public func checkReload(_ depth: Depth) async throws {
+    package func checkReload(_ depth: Depth) async throws {
         let own = try OwnFixtures(over: server.fixtures)
         let stage = try server.fresh(under: own.path)
         let (world, untouched) = (try await world(depth, on: stage), try await world(depth, on: stage))
@@ -98,7 +116,7 @@ extension VendorConformance {
     }
 
     /// Checks that events in one sandbox are invisible in another.
-    public func checkIsolation(_ depth: Depth) async throws {
+    package func checkIsolation(_ depth: Depth) async throws {
         let (world, other) = (try await world(depth), try await world(depth))
         let before = try await state(other)
         _ = try await lived().live(world)
@@ -110,8 +128,9 @@ extension VendorConformance {
     }
 
     /// Checks that equal seeds give the same state and journal byte for byte, and different seeds different ones.
-    public func checkSeed(_ depth: Depth) async throws {
-        let world = try await World(depth, on: server.stage(), at: nil)
+    package func checkSeed(_ depth: Depth) async throws {
+        // A server of its own: on a shared one, the journals of others can push entries of this one out.
+        let world = try await World(depth, on: server.fresh(), at: nil)
         func record(seed: Int) async throws -> (texts: [String], drawn: [String]) {
             try await world.control(.delete, "sandboxes/" + world.name)
             try await world.set(seed: seed)
@@ -121,12 +140,17 @@ extension VendorConformance {
             return (texts, try await past.kept(world) + texts)
         }
         let first = try await record(seed: 7)
-        #expect(try await record(seed: 7).texts == first.texts)
+        let second = try await record(seed: 7)
+        for (again, text) in zip(second.texts, first.texts) where again != text {
+            let start = max(0, zip(again.utf8, text.utf8).prefix { $0 == $1 }.count - 200)
+            let shown = [text, again].map { String(decoding: $0.utf8.dropFirst(start).prefix(500), as: UTF8.self) }
+            Issue.record("\(id) does not repeat itself: first …\(shown[0])…, then …\(shown[1])…")
+        }
         if try lived().drawsIDs { #expect(try await record(seed: 8).drawn != first.drawn) }
     }
 
     /// Checks that wrong accounts prevent the start, and that the problem names the place.
-    public func check(_ wrong: WrongAccounts) throws {
+    package func check(_ wrong: WrongAccounts) throws {
         let (file, own) = ("\(id)/accounts.yaml", try OwnFixtures(over: server.fixtures))
         try own.put(file, [(wrong.old, wrong.new)])
         let problem = #expect(throws: FixtureProblem.self) { try server.fresh(under: own.path) }
@@ -136,7 +160,7 @@ extension VendorConformance {
     }
 
     /// Checks that a wrong state is refused with the place of the mistake, and that nothing changes.
-    public func check(_ wrong: WrongState) async throws {
+    package func check(_ wrong: WrongState) async throws {
         let world = try await world()
         _ = try await life?.live(world)
         let before = try await state(world)
@@ -148,7 +172,7 @@ extension VendorConformance {
     }
 
     /// Checks the limit of records: beyond it, one is refused and changes nothing, or the oldest are evicted.
-    public func check(_ bound: BoundCase) async throws {
+    package func check(_ bound: BoundCase) async throws {
         let world = try await world()
         let start = try #require(try await bound.count(world))
         for number in start..<bound.most {
@@ -163,7 +187,9 @@ extension VendorConformance {
         switch bound.beyond {
         case .refused(let failure):
             let expected = try #require(failures.first { $0.name == failure })
-            answer.expect(expected.status, expected.body, failure)
+            #expect(answer.status == expected.status)
+            #expect(withoutOwnIDs(answer.text) == expected.body)
+            #expect(answer.failure == failure)
             #expect(try await bound.count(world) == bound.most)
         case .evicts(let left):
             #expect((200...299).contains(answer.status), "\(answer.text)")

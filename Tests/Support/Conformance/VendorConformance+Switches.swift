@@ -2,16 +2,19 @@ import Testing
 
 extension VendorConformance {
     /// Checks the request's outcome under the switch's value.
-    public func check(_ example: SwitchCase, _ depth: Depth) async throws {
+    package func check(_ example: SwitchCase, _ depth: Depth) async throws {
         let answer = try await answer(to: example, under: example.value, depth)
         #expect(answer.failure == example.failure, "\(answer.text)")
-        #expect((200...299).contains(answer.status) == (example.failure == nil), "\(answer.status) \(answer.text)")
+        // A failure may be told by a redirect, too.
+        if answer.status >= 400 || example.failure == nil {
+            #expect((200...399).contains(answer.status) == (example.failure == nil), "\(answer.status) \(answer.text)")
+        }
         if let shows = example.shows { #expect(answer.wire.contains(shows), "\(answer.wire)") }
     }
 
     /// Checks that every switch has the expected defaults and a case for every value, and that for each value one case
     /// is answered differently under another value.
-    public func checkSwitchCoverage() async throws {
+    package func checkSwitchCoverage() async throws {
         let declarations = try mounted().switchDeclarations
         #expect(declarations.map { "\($0.name) \($0.documented) \($0.observed)" } == profiles)
         #expect(Set(switches.map(\.name)) == Set(declarations.map(\.name)))

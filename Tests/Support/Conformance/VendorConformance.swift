@@ -1,58 +1,66 @@
-public import Emulation
+package import Emulation
 import JSON
 import Testing
-public import Understudy
+import Understudy
 
 /// All that the conformance kit must know of a vendor; it reads the rest from the mounted vendor's listings.
 ///
 /// A vendor adds one such value next to its tests and one line to the list of vendors.
-public struct VendorConformance: Sendable, CustomStringConvertible {
+package struct VendorConformance: Sendable, CustomStringConvertible {
     /// The vendor's id.
-    public let id: String
+    package let id: String
     /// The time of its examples.
-    public var moment = World.exampleMoment
+    package var moment = World.exampleMoment
     /// The type of its JSON.
-    public var contentType = "application/json; charset=utf-8"
+    package var contentType = "application/json; charset=utf-8"
+    /// The type of JSON at a path, where it differs; `nil` elsewhere.
+    package var contentTypeAt: @Sendable (String) -> String? = { _ in nil }
     /// The failure for content that is too long.
-    public var bodyTooLarge = "body-too-large"
+    package var bodyTooLarge = "body-too-large"
     /// Successful calls to each route, at each of its places.
-    public var routes: [RouteCase] = []
+    package var routes: [RouteCase] = []
     /// Ways to provoke each failure.
-    public var failures: [FailureCase] = []
+    package var failures: [FailureCase] = []
     /// What each value of each switch does.
-    public var switches: [SwitchCase] = []
+    package var switches: [SwitchCase] = []
     /// Name, documented and observed value of each switch.
-    public var profiles: [String] = []
+    package var profiles: [String] = []
     /// How each kind of token is used, and the effects of its defects.
-    public var tokens: [TokenCase] = []
+    package var tokens: [TokenCase] = []
     /// Events of every kind, to check what must survive; `nil` for a vendor whose state cannot be imported.
-    public var life: SandboxLife?
+    package var life: SandboxLife?
     /// Members of its state that show that a reset happened, and so differ from a new state.
-    public var resetMarks: Set<String> = []
+    package var resetMarks: Set<String> = []
     /// Limits on the number of records.
-    public var bounds: [BoundCase] = []
+    package var bounds: [BoundCase] = []
     /// States that cannot be imported.
-    public var wrongStates: [WrongState] = []
-    /// The failure of a route's call without its fields; `nil` for a route without credentials.
-    public var refusal: @Sendable (RouteCase) -> String? = { _ in nil }
+    package var wrongStates: [WrongState] = []
+    /// The failure of a route's call without its credentials; `nil` for a route without any.
+    package var refusal: @Sendable (RouteCase) -> String? = { _ in nil }
+    /// Takes the credentials out of a call: all fields, unless a vendor's are elsewhere too.
+    package var dropCredentials: @Sendable (inout PreparedRequest) -> Void = { $0.fields = [] }
+    /// The fields with which a client is told armed failures as `failures.yaml` has them.
+    package var fieldsForArmed: World.Fields = []
+    /// Replaces what each answer has of its own, such as an id, by what `failures.yaml` has in its place.
+    package var withoutOwnIDs: @Sendable (String) -> String = { $0 }
     /// Whether the journal gives a reason for each failure; the tests' own vendors need none.
-    public var givesReasons = true
+    package var givesReasons = true
     /// Values that the start shows as samples.
-    public var samples: [String] = []
+    package var samples: [String] = []
     /// Accounts that prevent the start.
-    public var wrongAccounts: [WrongAccounts] = []
+    package var wrongAccounts: [WrongAccounts] = []
     /// Checks that apply to each of its answers, whatever the content.
-    public var inspect: @Sendable (ReceivedAnswer) -> Void = { _ in }
+    package var inspect: @Sendable (ReceivedAnswer) -> Void = { _ in }
     /// The server's vendors and fixtures; the repository's by default.
-    public var server = ConformanceServer.repository
+    package var server = ConformanceServer.repository
 
     /// A vendor with that id.
-    public init(id: String, life: SandboxLife? = nil) {
+    package init(id: String, life: SandboxLife? = nil) {
         (self.id, self.life) = (id, life)
     }
 
     /// The vendor's id.
-    public var description: String { id }
+    package var description: String { id }
 
     /// A new sandbox at the time of the examples.
     func world(_ depth: Depth = .pipeline, on stage: Stage? = nil) async throws -> World {
@@ -76,10 +84,18 @@ public struct VendorConformance: Sendable, CustomStringConvertible {
 
     /// The vendor's state in a sandbox.
     func state(_ world: World) async throws -> String { try await world.control(.get, "state/" + id).text }
+
+    /// The same with its secrets, read in the process: for checks after each of thousands of calls, which search nothing
+    /// for secrets.
+    func wholeState(_ world: World) throws -> JSON {
+        let vendors = try server.stage().emulator.vendors
+        let index = try #require(vendors.firstIndex { $0.identity.id == id }, "no vendor is called \(id)")
+        return world.sandbox.vendor(index).export(.whole) ?? [:]
+    }
 }
 
 /// Where a vendor is mounted for the kit.
-public struct ConformanceServer: Sendable {
+package struct ConformanceServer: Sendable {
     /// The folder of the fixtures.
     let fixtures: String
     /// The vendors.
@@ -89,11 +105,11 @@ public struct ConformanceServer: Sendable {
 
     /// The repository's vendors and fixtures, on a separate server: the sandboxes would make the list on the shared one
     /// too long for the other tests.
-    public static let repository = ConformanceServer(
+    package static let repository = ConformanceServer(
         fixtures: Repository.root + "/Fixtures", loaders: Catalog.vendors)
 
     /// A server with only these vendors, whose fixtures are in that folder.
-    public init(fixtures: String, loaders: [VendorLoader]) {
+    package init(fixtures: String, loaders: [VendorLoader]) {
         let common = Result {
             try Stage(Emulator(fixtures: FixtureStore(layers: [fixtures]), loaders: loaders))
         }
@@ -112,7 +128,7 @@ public struct ConformanceServer: Sendable {
 
 extension Stage {
     /// The server after a restart with a state file.
-    public func restarted(
+    package func restarted(
         _ fixtures: FixtureStore = Repository.fixtures, _ loaders: [VendorLoader] = Catalog.vendors
     ) throws -> Stage {
         // As text, like in a file.
@@ -124,15 +140,15 @@ extension Stage {
 }
 
 /// A case and its vendor.
-public struct Conforming<Value: Sendable>: Sendable, CustomStringConvertible {
+package struct Conforming<Value: Sendable>: Sendable, CustomStringConvertible {
     /// The vendor.
-    public let vendor: VendorConformance
+    package let vendor: VendorConformance
     /// The case.
-    public let value: Value
+    package let value: Value
 
     /// A case of a vendor.
-    public init(_ value: Value, of vendor: VendorConformance) { (self.value, self.vendor) = (value, vendor) }
+    package init(_ value: Value, of vendor: VendorConformance) { (self.value, self.vendor) = (value, vendor) }
 
     /// The vendor's id and the case.
-    public var description: String { "\(vendor) \(value)" }
+    package var description: String { "\(vendor) \(value)" }
 }

@@ -1,7 +1,7 @@
 /// Invented test keys; none of them protects anything.
-enum TestKey {
+package enum TestPEM {
     /// Valid from 2026 to 2126.
-    static let rsaCertificate = """
+    package static let rsaCertificate = """
         -----BEGIN CERTIFICATE-----
         MIIDMzCCAhugAwIBAgIULjsVA5iRpgp71riuEyhu8HybZV4wDQYJKoZIhvcNAQEL
         BQAwKDEmMCQGA1UEAwwddW5kZXJzdHVkeSB0ZXN0LCBub3QgYSBzZWNyZXQwIBcN
@@ -25,7 +25,7 @@ enum TestKey {
         """
 
     /// The public key of the certificate.
-    static let rsaPublic = """
+    package static let rsaPublic = """
         -----BEGIN PUBLIC KEY-----
         MIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8AMIIBCgKCAQEAudxIXaSy6ykSUonO34Jp
         ut39gmiOxtXGAdHtl2OkdkCyFn/e9obYNRQrBhnIehnAaw6nYjQ56xwqTBCXWZRa
@@ -38,7 +38,7 @@ enum TestKey {
         """
 
     /// The same as RSAPublicKey.
-    static let rsaPKCS1Public = """
+    package static let rsaPKCS1Public = """
         -----BEGIN RSA PUBLIC KEY-----
         MIIBCgKCAQEAudxIXaSy6ykSUonO34Jput39gmiOxtXGAdHtl2OkdkCyFn/e9obY
         NRQrBhnIehnAaw6nYjQ56xwqTBCXWZRaTQuweENTg2Krurexr+aeH93C3MxyLDG3
@@ -50,7 +50,7 @@ enum TestKey {
         """
 
     /// Its private key as PKCS#8.
-    static let rsaPrivate = """
+    package static let rsaPrivate = """
         -----BEGIN PRIVATE KEY-----
         MIIEvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIBAQC53EhdpLLrKRJS
         ic7fgmm63f2CaI7G1cYB0e2XY6R2QLIWf972htg1FCsGGch6GcBrDqdiNDnrHCpM
@@ -82,7 +82,7 @@ enum TestKey {
         """
 
     /// Its private key as RSAPrivateKey.
-    static let rsaPKCS1Private = """
+    package static let rsaPKCS1Private = """
         -----BEGIN RSA PRIVATE KEY-----
         MIIEowIBAAKCAQEAudxIXaSy6ykSUonO34Jput39gmiOxtXGAdHtl2OkdkCyFn/e
         9obYNRQrBhnIehnAaw6nYjQ56xwqTBCXWZRaTQuweENTg2Krurexr+aeH93C3Mxy
@@ -113,7 +113,7 @@ enum TestKey {
         """
 
     /// Valid from 2020 until 2021-01-01T12:30:15Z.
-    static let ecCertificate = """
+    package static let ecCertificate = """
         -----BEGIN CERTIFICATE-----
         MIIBPDCB46ADAgECAgFNMAoGCCqGSM49BAMCMCgxJjAkBgNVBAMMHXVuZGVyc3R1
         ZHkgdGVzdCwgbm90IGEgc2VjcmV0MB4XDTIwMDEwMTAwMDAwMFoXDTIxMDEwMTEy
@@ -126,7 +126,7 @@ enum TestKey {
         """
 
     /// Its private key, with the parameters block that OpenSSL writes.
-    static let ecPrivate = """
+    package static let ecPrivate = """
         -----BEGIN EC PRIVATE KEY-----
         MHcCAQEEIPNh0OayAwTXxe8hK7YgdMRWkkAVIlPTqHEzhFC3OTZyoAoGCCqGSM49
         AwEHoUQDQgAEZqop35n3qYDsCe2cwgZqqd2WDPacn81/KH7iSbl+39p7NrZmIHhN
@@ -135,21 +135,21 @@ enum TestKey {
         """
 
     /// Ed25519.
-    static let edwardsPublic = """
+    package static let edwardsPublic = """
         -----BEGIN PUBLIC KEY-----
         MCowBQYDK2VwAyEAnm1+TtF1yRwqsS1+9k11xp1Bl5dH+96+mAHhLEuQk3E=
         -----END PUBLIC KEY-----
         """
 
     /// Its private key.
-    static let edwardsPrivate = """
+    package static let edwardsPrivate = """
         -----BEGIN PRIVATE KEY-----
         MC4CAQAwBQYDK2VwBCIEIJavGi0z/z0MBZjmLabnUwTVzRJb8v503jb7s3Tz5REV
         -----END PRIVATE KEY-----
         """
 
     /// RSA with exponent 3.
-    static let exponentThree = """
+    package static let exponentThree = """
         -----BEGIN PUBLIC KEY-----
         MIIBIDANBgkqhkiG9w0BAQEFAAOCAQ0AMIIBCAKCAQEAv3h2SHsLh0XiS07s00pE
         Hf9FAlEXh/EhuGizSV0izdmfiOZew7fXzT0miL4cHbQU8Fj/emtRh5ooBgztla3A
@@ -162,7 +162,7 @@ enum TestKey {
         """
 
     /// Too short.
-    static let rsa1024 = """
+    package static let rsa1024 = """
         -----BEGIN PUBLIC KEY-----
         MIGfMA0GCSqGSIb3DQEBAQUAA4GNADCBiQKBgQC3zm1fpuRGuCF330f8dY/ZauC3
         QCTiMDV/EmTsbe4dk10U70RXPsFdm7rsVi4+w+3isIQ9yHCjzSNIMgJrPQGFSlD1
@@ -172,7 +172,7 @@ enum TestKey {
         """
 
     /// A curve that no supported algorithm uses.
-    static let secp256k1 = """
+    package static let secp256k1 = """
         -----BEGIN PUBLIC KEY-----
         MFYwEAYHKoZIzj0CAQYFK4EEAAoDQgAExo/Ktq1jZwuW34MFiZYUvn2DDPqkaJrt
         wX5hKms/+JITJE5Tbt7a1iEyV2woQwT05NfLiPf0OpnJDY7naaJe0A==
@@ -180,7 +180,7 @@ enum TestKey {
         """
 
     /// P-256 given by its parameters instead of its name.
-    static let explicitCurve = """
+    package static let explicitCurve = """
         -----BEGIN PUBLIC KEY-----
         MIIBSzCCAQMGByqGSM49AgEwgfcCAQEwLAYHKoZIzj0BAQIhAP////8AAAABAAAA
         AAAAAAAAAAAA////////////////MFsEIP////8AAAABAAAAAAAAAAAAAAAA////
@@ -193,7 +193,7 @@ enum TestKey {
         """
 
     /// RSA for PSS only.
-    static let restrictedPSS = """
+    package static let restrictedPSS = """
         -----BEGIN PUBLIC KEY-----
         MIIBIDALBgkqhkiG9w0BAQoDggEPADCCAQoCggEBAKDnerUXGKnvqmuVGdPfZA39
         9xAjTE6l1iz4XDHABo+zQgkB6RJYjQ4JBGRZpwohP4gkGwF82uGLyKBsnNseFZSX
@@ -206,14 +206,14 @@ enum TestKey {
         """
 
     /// A key that cannot sign.
-    static let x25519 = """
+    package static let x25519 = """
         -----BEGIN PUBLIC KEY-----
         MCowBQYDK2VuAyEAeOYGKhKdAAG+tJMks/GnNvsjaysutVQ7eNnIF+5yFTk=
         -----END PUBLIC KEY-----
         """
 
     /// Password-protected PKCS#8.
-    static let encrypted = """
+    package static let encrypted = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAhQm701UCEw+QICCAAw
         DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEIXzAU9n+2DlUQoiQzokvecEgZD3
@@ -224,7 +224,7 @@ enum TestKey {
         """
 
     /// Password-protected in the older format.
-    static let encryptedOld = """
+    package static let encryptedOld = """
         -----BEGIN EC PRIVATE KEY-----
         Proc-Type: 4,ENCRYPTED
         DEK-Info: AES-128-CBC,A925ADF918D50C1A81C9794727D8C28A

@@ -1,0 +1,282 @@
+"""The schemas by which editors complete and check fixtures, against the files, the program's lists, and our own reader.
+
+They say draft 2020-12, and some editors read them as draft-07: everything here is judged by both. YAML is read as version
+1.2, by which `on` is a text; the fixtures' own reader and the editors do so too.
+"""
+
+import copy
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from changes import REMOVED, changed
+from jsonschema import Draft7Validator, Draft202012Validator
+from ruamel.yaml import YAML
+from world import BINARY, ROOT
+
+FIXTURES = ROOT / "Fixtures"
+VENDORS = ["rezolve", "ims", "bloomreach", "comapi", "okta"]
+KINDS = ["accounts", "failures", "changed-failures", "scenario"]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The folder that init writes for all vendors."""
+    folder = tmp_path_factory.mktemp("init")
+    options = [word for vendor in VENDORS for word in ("--vendor", vendor)]
+    subprocess.run([BINARY, "init", *options], cwd=folder, check=True, capture_output=True)
+    return folder
+
+
+def load(text: str):
+    return YAML(typ="safe", pure=True).load(text)
+
+
+class Schema:
+    """A schema as both drafts have it."""
+
+    def __init__(self, path: Path):
+        self.content = json.loads(path.read_text())
+        self.validators = []
+        for draft in (Draft202012Validator, Draft7Validator):
+            draft.check_schema(self.content)
+            self.validators.append(draft(self.content))
+
+    def errors(self, content) -> list[str]:
+        return [f"{list(error.absolute_path)}: {error.message[:200]}" for each in self.validators for error in each.iter_errors(content)]
+
+    def takes(self, content) -> bool:
+        [verdict] = {each.is_valid(content) for each in self.validators}
+        return verdict
+
+
+def schema(written: Path, vendor: str, kind: str) -> Schema:
+    return Schema(written / f"Fixtures/{vendor}/schemas/{kind}.schema.json")
+
+
+def files(vendor: str, kind: str) -> list[Path]:
+    """The files of a kind that ship with the program, samples to begin with included."""
+    patterns = {
+        "accounts": ["accounts.yaml", "starter/accounts.yaml"], "failures": ["failures.yaml"],
+        "changed-failures": ["starter/failures/*.yaml"], "scenario": ["scenarios/*.yaml", "starter/scenarios/*.yaml"]}
+    return [path for pattern in patterns[kind] for path in sorted((FIXTURES / vendor).glob(pattern))]
+
+
+PLACES = {
+    "accounts": "accounts.yaml", "failures": "failures.yaml", "changed-failures": "failures/checked.yaml",
+    "scenario": "scenarios/checked.yaml"}
+
+
+def check(folder: Path, vendor: str, kind: str, content) -> subprocess.CompletedProcess:
+    """Reads a file with our own reader; JSON is also YAML."""
+    shutil.rmtree(folder / vendor, ignore_errors=True)
+    path = folder / vendor / PLACES[kind]
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps(content))
+    return subprocess.run([BINARY, "fixtures", "check", folder], capture_output=True, text=True)
+
+
+def test_each_written_file_is_valid_by_the_schema_that_it_names(written):
+    checked = 0
+    for path in [written / "understudy.yaml", *written.glob("Fixtures/**/*.yaml")]:
+        name = re.match(r"# yaml-language-server: \$schema=(\S+)\n", path.read_text())[1]
+        assert Schema(path.parent / name).errors(load(path.read_text())) == [], path
+        checked += 1
+    assert checked > 15
+
+
+def test_another_validator_of_files_finds_nothing_wrong_with_them_either(written):
+    tool = [sys.executable, "-m", "check_jsonschema"]
+    schemas = sorted(written.glob("Fixtures/**/*.schema.json"))
+    assert len(schemas) > 25
+    done = subprocess.run([*tool, "--check-metaschema", *schemas], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    for vendor in VENDORS:
+        # It takes half a minute for a complete list of failures, whose form a changed one has as well.
+        for kind in (kind for kind in KINDS if kind != "failures"):
+            path = written / f"Fixtures/{vendor}/schemas/{kind}.schema.json"
+            done = subprocess.run([*tool, "--schemafile", path, *files(vendor, kind)], capture_output=True, text=True)
+            assert done.returncode == 0, done.stdout
+    wrong = written / "wrong.yaml"
+    wrong.write_text("scenario: a\nabout: b\nvendor: ims\nstates: { a: [{ on: no.such.route }] }\n")
+    done = subprocess.run([*tool, "--schemafile", written / "Fixtures/ims/schemas/scenario.schema.json", wrong], capture_output=True, text=True)
+    assert done.returncode == 1 and "no.such.route" in done.stdout
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_every_shipped_file_is_valid(vendor, kind, written):
+    judge, paths = schema(written, vendor, kind), files(vendor, kind)
+    assert paths
+    for path in paths:
+        assert judge.errors(load(path.read_text())) == [], path
+
+
+def listed(vendor: str, *words: str) -> list[dict]:
+    told = subprocess.run([BINARY, "routes", "--json", "--vendor", vendor, *words], capture_output=True, text=True, check=True)
+    return json.loads(told.stdout)
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_what_editors_complete_is_what_the_program_lists(vendor, written):
+    names = [row["failure"] for row in listed(vendor, "--failures")]
+    routes = list(dict.fromkeys(row["route"] for row in listed(vendor)))
+    failures = schema(written, vendor, "failures").content
+    assert list(failures["properties"]["failures"]["properties"]) == names == failures["properties"]["failures"]["required"]
+    condition = failures["$defs"]["condition"]["properties"]
+    switches = {row["switch"].partition(".")[2]: row["values"] for row in listed(vendor, "--switches")}
+    assert set(condition) == {"route", *switches} and condition["route"]["items"]["enum"] == routes
+    for name, values in switches.items():
+        if "enum" in condition[name]:
+            assert ", ".join(condition[name]["enum"]) == values
+        else:
+            assert "pattern" in condition[name]
+    rule = schema(written, vendor, "scenario").content["properties"]["states"]["additionalProperties"]["items"]["properties"]
+    assert rule["on"]["anyOf"][0]["anyOf"][0]["enum"] == routes
+    assert rule["fail"]["enum"] == names
+    actions = {row["action"]: row["members"].replace("!", "").split(", ") if row["members"] else [] for row in listed(vendor, "--actions")}
+    told = rule["do"]["anyOf"][-1]["properties"]
+    assert {name: list(members["properties"]) for name, members in told.items()} == actions
+
+
+def test_the_configuration_s_switches_are_those_of_the_program(written, tmp_path):
+    judge = Schema(written / "Fixtures/schemas/configuration.schema.json")
+    switches = {row["switch"]: row for vendor in VENDORS for row in listed(vendor, "--switches")}
+    assert set(judge.content["properties"]["switches"]["properties"]) == set(switches)
+    for name, row in switches.items():
+        for value in {row["documented"], row["observed"]}:
+            assert judge.errors({"switches": {name: value}}) == []
+    cases = [
+        ({"port": 9000, "profile": {"rezolve": "observed"}, "switches": {"rezolve.leeway-seconds": 5}}, True),
+        ({"watch": True, "profile": "documented"}, True), ({}, True), ({"prot": 9000}, False), ({"port": [1]}, False),
+        ({"profile": "other"}, False), ({"profile": {"rezolv": "observed"}}, False), ({"profile": {"rezolve": "other"}}, False),
+        ({"switches": {"rezolve.device-chek": "off"}}, False), ({"switches": {"rezolve.device-check": "maybe"}}, False),
+        ({"switches": {"rezolve.leeway-seconds": -5}}, False), ({"switches": {"rezolve.leeway-seconds": True}}, False),
+        ({"switches": {"bloomreach.unknown-project-status": 404}}, True),
+        ({"switches": {"bloomreach.unknown-project-status": 405}}, False),
+    ]
+    for content, is_good in cases:
+        path = tmp_path / "understudy.yaml"
+        path.write_text(json.dumps(content))
+        read = subprocess.run([BINARY, "routes", "--config", path], capture_output=True, text=True)
+        assert (judge.takes(content), read.returncode) == (is_good, 0 if is_good else 2), (content, read.stderr)
+
+
+# --- Wrong files: what a schema refuses the reader refuses as well, and the other way round.
+
+
+def places(content, path=(), pattern=()):
+    """Every place in a document, one for each pattern of member names: elements of a list, and of free maps, are alike."""
+    yield path, pattern, content
+    if isinstance(content, dict):
+        for name, value in content.items():
+            yield from places(value, (*path, name), (*pattern, name))
+    elif isinstance(content, list):
+        for index, value in enumerate(content):
+            yield from places(value, (*path, index), (*pattern, "*"))
+
+
+# Free-form values: whatever stands in there is right for both.
+FREE = {"body", "parameters", "sources", "properties", "profile", "jwks", "certs", "public_key"}
+
+
+def alike(pattern: tuple, kind: str) -> tuple:
+    """The pattern with names of failures, states and others of a map left open, so that each form is tried once."""
+    if "failures" in kind and pattern[:1] == ("failures",) and len(pattern) > 1:
+        pattern = ("failures", "*", *pattern[2:])
+    if kind == "scenario" and pattern[:1] == ("states",) and len(pattern) > 1:
+        pattern = ("states", "*", *pattern[2:])
+    return tuple("*" if index and pattern[index - 1] in ("headers", "ids", "parameters") else name for index, name in enumerate(pattern))
+
+
+def mutations(vendors: list[str], kind: str):
+    """Documents with one change: a member that nobody knows, a value of another type, a member less."""
+    tried = set()
+    for vendor, file in ((vendor, file) for vendor in vendors for file in files(vendor, kind)):
+        content = load(file.read_text())
+        if kind == "scenario":
+            # The file is installed as well, and no two scenarios have the same name.
+            content["scenario"] = "checked"
+        for path, pattern, value in places(content):
+            pattern = alike(pattern, kind)
+            if pattern in tried or FREE & set(pattern[:-1]):
+                continue
+            tried.add(pattern)
+            place = f"{file.name}: {'.'.join(map(str, path))}"
+            if isinstance(value, dict) and not FREE & set(pattern):
+                yield vendor, f"{place} with another member", changed(content, path, {**value, "nobody-knows": "x"})
+            other = [{}] if isinstance(value, dict) else {"nobody-knows": []}
+            yield vendor, f"{place} = {other}", changed(content, path, other)
+            if path and isinstance(path[-1], str):
+                yield vendor, f"{place} removed", changed(content, path, REMOVED)
+
+
+# The schemas of failures and scenarios are made by the same code for all vendors, so each form is tried once.
+GROUPS = [*(([vendor], "accounts") for vendor in VENDORS), *((VENDORS, kind) for kind in KINDS if kind != "accounts")]
+
+
+@pytest.mark.parametrize("vendors, kind", GROUPS, ids=lambda value: value if isinstance(value, str) else value[0])
+def test_one_wrong_value_is_refused_by_schema_and_reader_alike(vendors, kind, written, tmp_path):
+    judges = {vendor: schema(written, vendor, kind) for vendor in vendors}
+    apart, refused = [], 0
+    for vendor, place, content in mutations(vendors, kind):
+        is_valid = judges[vendor].takes(content)
+        if is_valid and place.endswith("removed"):
+            # A schema knows nothing of other places: that what is left needs the member.
+            continue
+        checked = check(tmp_path, vendor, kind, content)
+        shutil.rmtree(tmp_path / vendor)
+        assert checked.returncode in (0, 2), checked.stderr
+        refused += not is_valid
+        if is_valid != (checked.returncode == 0):
+            apart.append(f"{place}: the schema {'takes' if is_valid else 'refuses'} it; the reader: {checked.stderr or 'good'}")
+    assert apart == [] and refused > 5
+
+
+def words(schema_content: dict, path=()):
+    """Every enumeration in a schema of accounts, with its place."""
+    for name, value in (schema_content.get("properties") or {}).items():
+        here = (*path, name)
+        if "enum" in value:
+            yield here, value["enum"]
+        yield from words(value, here)
+    if isinstance(schema_content.get("items"), dict):
+        if "enum" in schema_content["items"]:
+            yield (*path, 0), schema_content["items"]["enum"]
+        yield from words(schema_content["items"], (*path, 0))
+
+
+def holders(content, place: tuple):
+    """The values that hold the last step of a place, in all elements of the lists on the way."""
+    if len(place) == 1:
+        yield content
+    elif isinstance(place[0], int):
+        for element in content:
+            yield from holders(element, place[1:])
+    elif place[0] in content:
+        yield from holders(content[place[0]], place[1:])
+    elif place[1:] == (0,):
+        yield from holders(content.setdefault(place[0], []), place[1:])
+    elif not isinstance(place[1], int):
+        yield from holders(content.setdefault(place[0], {}), place[1:])
+
+
+@pytest.mark.parametrize("vendor", VENDORS)
+def test_the_words_of_accounts_are_those_that_the_reader_names(vendor, written, tmp_path):
+    judge = schema(written, vendor, "accounts")
+    content = load((FIXTURES / vendor / "accounts.yaml").read_text())
+    for place, choices in words(judge.content):
+        wrong = copy.deepcopy(content)
+        holder = next(iter(holders(wrong, place)))
+        if isinstance(place[-1], int):
+            holder[:] = ["nobody-says-this"]
+        else:
+            holder[place[-1]] = "nobody-says-this"
+        told = check(tmp_path, vendor, "accounts", wrong).stderr
+        named = re.search(r"(?:is not one of|expected) ([\w:, -]+?)(?:;.*)?\s*$", told)
+        assert named, f"{place}: {told}"
+        assert sorted(named[1].split(", ")) == sorted(choices), place

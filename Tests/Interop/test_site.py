@@ -1,0 +1,129 @@
+"""The README and the built documentation: their links lead somewhere, docc warns of nothing, and a browser shows each page."""
+
+import json
+import re
+import subprocess
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+
+import pytest
+from devtools import Browser
+from documents import CATALOG, FILES, README
+from world import ROOT
+
+ROOT_PAGE = "/documentation/understudy"
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("docs") / "site"
+    made = subprocess.run([ROOT / "docker/site.sh", folder], capture_output=True, text=True, timeout=300)
+    assert made.returncode == 0, made.stdout + made.stderr
+    # The script turns warnings into errors; this finds what docc prints beside them.
+    assert "warning:" not in made.stdout + made.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site):
+    """The content of each page, by its path."""
+    found = {}
+    for file in (site / "data").rglob("*.json"):
+        found["/" + str(file.relative_to(site / "data").with_suffix(""))] = json.loads(file.read_text())
+    return found
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text().splitlines()) <= 120
+
+
+def test_the_readme_s_links_lead_to_files():
+    text = README.read_text()
+    links = [*re.findall(r"\]\(([^)]+)\)", text), *re.findall(r'(?:src|srcset)="([^"]+)"', text)]
+    assert len(links) > 20
+    for link in links:
+        assert link.startswith("https://") or (ROOT / link.partition("#")[0]).is_file(), link
+
+
+# The page of sources names files of other repositories.
+@pytest.mark.parametrize("file", [file for file in FILES if file.name != "Sources.md"], ids=lambda file: file.name)
+def test_the_paths_that_a_page_names_exist(file):
+    # Code is left out: a quotation is tested by its mark.
+    text = re.sub(r"^```.*?^```$", "", file.read_text(), flags=re.S | re.M)
+    for path in re.findall(r"`((?:Sources|Tests|docker|\.ci)/[\w./+-]+)`", text):
+        # A name in capitals stands for any vendor.
+        assert "NAME" in path or (ROOT / path).exists() or [*ROOT.glob(f"Sources/{path}")], path
+
+
+def test_the_index_names_every_page():
+    index = (CATALOG / "Understudy.md").read_text()
+    for file in CATALOG.glob("*.md"):
+        assert file.stem == "Understudy" or f"<doc:{file.stem}>" in index, file.name
+
+
+def test_every_page_of_the_catalog_is_built(pages):
+    expected = {ROOT_PAGE} | {f"{ROOT_PAGE}/{file.stem.lower()}" for file in CATALOG.glob("*.md") if file.stem != "Understudy"}
+    assert set(pages) == expected and len(expected) > 40
+
+
+def parts(value):
+    """All objects of a JSON value."""
+    if isinstance(value, dict):
+        yield value
+        value = list(value.values())
+    if isinstance(value, list):
+        for each in value:
+            yield from parts(each)
+
+
+def test_every_link_leads_somewhere(site, pages):
+    followed = 0
+    for path, page in pages.items():
+        references = page.get("references", {})
+        for part in parts({key: value for key, value in page.items() if key != "references"}):
+            identifiers = part.get("identifiers") or [part.get("identifier")]
+            for identifier in identifiers if part.get("type") in ("reference", "image", None) else []:
+                # A page names itself by an object; sections of topics list texts.
+                if isinstance(identifier, str) and (identifier.startswith("doc:") or part.get("type") == "image"):
+                    assert identifier in references, f"{path}: {identifier}"
+        for reference in references.values():
+            kind = reference["type"]
+            assert kind in ("topic", "link", "image", "section"), f"{path}: a reference {reference}"
+            if kind == "topic":
+                target, _, anchor = reference["url"].partition("#")
+                assert target in pages and (site / target[1:] / "index.html").is_file(), f"{path}: {target}"
+                assert not anchor or f'"anchor": "{anchor}"' in json.dumps(pages[target]), f"{path}: {reference['url']}"
+            if kind == "image":
+                for variant in reference["variants"]:
+                    assert (site / variant["url"].lstrip("/")).is_file(), f"{path}: {variant['url']}"
+            if kind == "link":
+                assert reference["url"].startswith("https://"), f"{path}: {reference['url']}"
+            followed += 1
+    assert followed > 100
+
+
+def test_a_browser_shows_each_page(site, pages):
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        browser = Browser()
+        try:
+            for path, page in pages.items():
+                tab = browser.open(f"http://127.0.0.1:{server.server_port}{path}/")
+                title = page["metadata"]["title"]
+                tab.until(f"document.querySelector('h1')?.textContent.includes({json.dumps(title)})")
+                assert tab.complaints == [], path
+                tab.close()
+        finally:
+            browser.close()
+            server.shutdown()
+
+
+def test_the_picture_is_small_and_exists_for_both_themes():
+    for name in ("dashboard.png", "dashboard~dark.png"):
+        picture = CATALOG / "Resources" / name
+        assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size < 150_000

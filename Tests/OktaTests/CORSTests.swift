@@ -1,0 +1,243 @@
+import JSON
+import Support
+import Testing
+
+/// Calls from pages in browsers (section 6.4, example 6.2).
+@Suite("Okta's answers to browsers")
+struct CORSTests {
+    private static let evil = "http://evil.example"
+    private static let trusted = "http://localhost:3000"
+    private static let token = Example.custom + "/token"
+
+    private static func fields(_ origin: String, _ more: World.Fields = []) -> World.Fields {
+        [("Origin", origin), AppClient.form] + more
+    }
+
+    private static func error(_ error: String, _ text: String) -> String {
+        #"{"error":"\#(error)","error_description":"\#(text)"}"#
+    }
+
+    /// The fields of the protocol, by name in lower case.
+    private func permission(_ answer: ReceivedAnswer) -> [String: String] {
+        let names = answer.fields.map { ($0.name.lowercased(), $0.value) }
+        return Dictionary(names.filter { $0.0.hasPrefix("access-control-") || $0.0 == "vary" }) { "\($0), \($1)" }
+    }
+
+    private static func readable(by origin: String) -> [String: String] {
+        [
+            "vary": "Origin", "access-control-allow-origin": origin,
+            "access-control-expose-headers":
+                "DPoP-Nonce, WWW-Authenticate, X-Okta-Request-Id, X-Rate-Limit-Limit, X-Rate-Limit-Remaining, "
+                + "X-Rate-Limit-Reset",
+        ]
+    }
+
+    // MARK: - Preflights
+
+    @Test("6.2: any page may ask for the token endpoint and par", arguments: Depth.allCases, ["token", "par"])
+    func preflight(_ depth: Depth, _ name: String) async throws {
+        let world = try await World(depth)
+        for path in [Example.custom, Example.org] {
+            let answer = try await world.call(
+                .options, "\(path)/\(name)",
+                [
+                    ("Origin", Self.evil), ("Access-Control-Request-Method", "POST"),
+                    ("Access-Control-Request-Headers", "dpop, content-type"),
+                ])
+            answer.expect(204, "")
+            #expect(
+                permission(answer) == [
+                    "vary": "Origin", "access-control-allow-origin": Self.evil,
+                    "access-control-allow-methods": "POST", "access-control-max-age": "3600",
+                    "access-control-allow-headers": "dpop, content-type",
+                ])
+        }
+    }
+
+    @Test("other calls are allowed to trusted pages, and to those that send an access token", arguments: Depth.allCases)
+    func trustedPreflight(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        for (name, methods) in [
+            ("introspect", "POST"), ("revoke", "POST"), ("userinfo", "GET, POST"), ("device/authorize", "POST"),
+        ] {
+            func ask(_ origin: String, _ wanted: String? = nil) async throws -> [String: String] {
+                let fields = [("Origin", origin), ("Access-Control-Request-Method", "POST")]
+                let answer = try await world.call(
+                    .options, "\(Example.custom)/\(name)",
+                    fields + (wanted.map { [("Access-Control-Request-Headers", $0)] } ?? []))
+                answer.expect(204, "")
+                return permission(answer)
+            }
+            #expect(try await ask(Self.evil) == ["vary": "Origin"])
+            #expect(try await ask(Self.evil, "dpop, Authorization")["access-control-allow-origin"] == Self.evil)
+            #expect(
+                try await ask(Self.trusted) == [
+                    "vary": "Origin", "access-control-allow-origin": Self.trusted,
+                    "access-control-allow-methods": methods, "access-control-max-age": "3600",
+                ])
+        }
+        try await world.set("okta.cors", "any")
+        let answer = try await world.call(
+            .options, Example.custom + "/revoke", [("Origin", Self.evil), ("Access-Control-Request-Method", "POST")])
+        #expect(answer["access-control-allow-origin"] == Self.evil)
+    }
+
+    @Test("OPTIONS is for preflights alone, at servers that exist", arguments: Depth.allCases)
+    func otherOptions(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        for fields in [[], [("Origin", Self.evil)], [("Access-Control-Request-Method", "POST")]] {
+            let answer = try await world.call(.options, Self.token, fields)
+            #expect(answer.status == 405)
+            #expect(answer.failure == "method-not-allowed")
+            #expect(answer["allow"] == "POST, OPTIONS")
+        }
+        let fields = [("Origin", Self.evil), ("Access-Control-Request-Method", "POST")]
+        #expect(try await world.call(.options, "/oauth2/nope/v1/token", fields).failure == "as-not-found")
+        #expect(try await world.call(.options, Example.custom + "/authorize", fields).status == 405)
+    }
+
+    // MARK: - Calls
+
+    @Test("6.2: discovery and keys are for any page", arguments: Depth.allCases)
+    func documents(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        for path in [
+            Example.custom + "/keys", Example.org + "/keys", "/.well-known/openid-configuration",
+            "/oauth2/default/.well-known/openid-configuration",
+            "/oauth2/default/.well-known/oauth-authorization-server",
+            "/.well-known/oauth-authorization-server/oauth2/default",
+        ] {
+            let answer = try await world.call(.get, path, [("Origin", Self.evil)])
+            answer.expect(200)
+            #expect(permission(answer) == Self.readable(by: Self.evil), "\(path)")
+            #expect(try await world.call(.get, path)["vary"] == nil)
+        }
+    }
+
+    @Test("6.2: the token endpoint refuses pages that are not the client's", arguments: Depth.allCases)
+    func tokenEndpoint(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let body = AppClient.form([
+            ("client_id", Example.spa), ("grant_type", "authorization_code"), ("code", "x"),
+            ("redirect_uri", "http://localhost:3000/spa"), ("code_verifier", Example.verifier),
+        ])
+        let refused = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
+        refused.expect(
+            400,
+            Self.error(
+                "invalid_request",
+                "Browser requests to the token endpoint must be part of at least one whitelisted redirect_uri."),
+            "origin-not-redirect")
+        #expect(permission(refused) == ["vary": "Origin"])
+        #expect(refused.outcome(of: "origin") == .failed)
+        let own = try await world.call(.post, Self.token, Self.fields(Self.trusted), body)
+        #expect(own.failure == "code-invalid")
+        #expect(permission(own) == Self.readable(by: Self.trusted))
+        #expect(
+            try await world.call(.post, Self.token, Self.fields("HTTP://LOCALHOST:3000"), body).failure
+                == "code-invalid")
+        #expect(try await world.call(.post, Self.token, Self.fields("null"), body).failure == "origin-not-redirect")
+        try await world.set("okta.cors", "any")
+        let any = try await world.call(.post, Self.token, Self.fields(Self.evil), body)
+        #expect(any.failure == "code-invalid")
+        #expect(permission(any) == Self.readable(by: Self.evil))
+    }
+
+    @Test("a client without redirect URIs needs a trusted page", arguments: Depth.allCases)
+    func withoutRedirects(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let body = AppClient.form([("client_id", Example.tv), ("grant_type", "refresh_token"), ("refresh_token", "x")])
+        try await world.call(.post, Self.token, Self.fields(Self.evil), body).expect(
+            400,
+            Self.error(
+                "invalid_request",
+                "Browser requests to the token endpoint must be made from one of the registered Trusted Origins."),
+            "origin-not-trusted")
+        #expect(
+            try await world.call(.post, Self.token, Self.fields(Self.trusted), body).failure == "refresh-token-invalid")
+    }
+
+    @Test("a page that redeems a code needs its verifier", arguments: Depth.allCases)
+    func pkce(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        var items: AppClient.Items = [("client_id", Example.spa), ("grant_type", "authorization_code"), ("code", "x")]
+        let refused = try await world.call(.post, Self.token, Self.fields(Self.trusted), AppClient.form(items))
+        refused.expect(
+            401,
+            Self.error(
+                "invalid_client", "Browser requests to the token endpoint must use Proof Key for Code Exchange."),
+            "browser-needs-pkce")
+        #expect(permission(refused) == Self.readable(by: Self.trusted))
+        items[1] = ("grant_type", "refresh_token")
+        let other = try await world.call(.post, Self.token, Self.fields(Self.trusted), AppClient.form(items))
+        #expect(other.failure == "parameter-missing")
+    }
+
+    @Test("userinfo is readable by trusted pages, and by any that send an access token", arguments: Depth.allCases)
+    func userinfo(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let path = Example.custom + "/userinfo"
+        let bare = try await world.call(.get, path, [("Origin", Self.evil)])
+        #expect(permission(bare) == ["vary": "Origin"])
+        for scheme in ["Bearer", "DPoP"] {
+            let sent = try await world.call(.get, path, [("Origin", Self.evil), ("authorization", "\(scheme) x")])
+            #expect(permission(sent) == Self.readable(by: Self.evil))
+        }
+        let basic = try await world.call(.get, path, [("Origin", Self.evil), ("authorization", "Basic eDp5")])
+        #expect(permission(basic) == ["vary": "Origin"])
+        #expect(
+            permission(try await world.call(.get, path, [("Origin", Self.trusted)]))
+                == Self.readable(by: Self.trusted))
+    }
+
+    @Test("pages, authorize and the management API have no CORS")
+    func others() async throws {
+        let world = try await World()
+        for path in [Example.custom + "/authorize", "/activate", "/api/v1/users"] {
+            let answer = try await world.call(.get, path, [("Origin", Self.trusted)])
+            #expect(answer["access-control-allow-origin"] == nil, "\(path)")
+        }
+    }
+
+    @Test("an armed failure is readable by the page that tests it", arguments: Depth.allCases)
+    func armed(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        try await world.arm("internal-error", at: "token.create")
+        let answer = try await world.call(.post, Self.token, Self.fields(Self.evil), "x=y")
+        #expect(answer.status == 500)
+        #expect(permission(answer) == Self.readable(by: Self.evil))
+    }
+
+    // MARK: - Trusted origins
+
+    @Test("the action trusted-origin registers origins, changes and removes them", arguments: Depth.allCases)
+    func action(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let body = AppClient.form([("client_id", Example.tv), ("grant_type", "refresh_token"), ("refresh_token", "x")])
+        func failure(_ origin: String) async throws -> String? {
+            try await world.call(.post, Self.token, Self.fields(origin), body).failure
+        }
+        func act(_ members: String) async throws -> ReceivedAnswer {
+            try await world.control(.post, "state/okta/trusted-origin", members)
+        }
+        let added = try await act(#"{"origin":"HTTP://Evil.example:80"}"#)
+        #expect(added.status == 200)
+        #expect(added.text.contains(#"{"origin":"http://evil.example","cors":true}"#), "\(added.text)")
+        #expect(try await failure(Self.evil) == "refresh-token-invalid")
+        #expect(try await act(#"{"origin":"http://evil.example","cors":false}"#).status == 200)
+        #expect(try await failure(Self.evil) == "origin-not-trusted")
+        #expect(try await act(#"{"origin":"http://localhost:3000","remove":true}"#).status == 200)
+        #expect(try await failure(Self.trusted) == "origin-not-trusted")
+        #expect(try await act(#"{"origin":"capacitor://localhost"}"#).status == 200)
+        #expect(try await failure("capacitor://localhost") == "refresh-token-invalid")
+        for wrong in [
+            #"{"origin":"evil.example"}"#, #"{"origin":"http://evil.example/path"}"#, #"{"cors":true}"#,
+            #"{"origin":"http://evil.example","cors":"yes"}"#, #"{"origin":"http://nowhere.example","remove":true}"#,
+        ] {
+            #expect(try await act(wrong).status == 400, "\(wrong)")
+        }
+        try await world.control(.post, "reset")
+        #expect(try await failure(Self.trusted) == "refresh-token-invalid")
+        #expect(try await failure(Self.evil) == "origin-not-trusted")
+    }
+}

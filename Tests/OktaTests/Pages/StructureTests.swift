@@ -1,0 +1,191 @@
+import HTTPTypes
+import JSON
+import Testing
+import Wire
+
+@testable import Okta
+
+@Suite("The pages of the emulated Okta") struct StructureTests {
+    private let samples = PageSamples(text: "x")
+
+    @Test("each page has a language, one heading, one main part with its name, and the label of the emulator")
+    func frame() {
+        for page in samples.all {
+            let response = page.response(at: "/login/login.htm")
+            let read = ReadMarkup(response.body)
+            #expect(String(decoding: response.body.prefix(16), as: UTF8.self) == "<!DOCTYPE html>\n")
+            #expect(read.all("html").map { $0["lang"] } == ["en"], "\(page.name)")
+            #expect(read.all("h1").count == 1 && read.all("h2").count <= 1, "\(page.name)")
+            #expect(read.all("main").map { $0["data-page"] } == [page.name])
+            #expect(read.texts.contains("Understudy — emulated Okta sign-in"))
+            #expect(read.all("title", "h1").count == 2)
+        }
+    }
+
+    @Test("every element that is opened is closed, in the order of nesting")
+    func nesting() {
+        for page in samples.all {
+            var open: [String] = []
+            for tag in ReadMarkup(page.response(at: "/x").body).tags {
+                if tag.name.hasPrefix("/") {
+                    #expect(open.popLast() == String(tag.name.dropFirst()), "\(page.name)")
+                } else if !["!DOCTYPE", "meta", "link", "input"].contains(tag.name) {
+                    open.append(tag.name)
+                }
+            }
+            #expect(open.isEmpty, "\(page.name)")
+        }
+    }
+
+    @Test("every field has a label, and every label, description and heading that is named exists once")
+    func labels() {
+        for page in samples.all {
+            let read = ReadMarkup(page.response(at: "/x").body)
+            let ids = read.tags.compactMap { $0["id"] }
+            #expect(Set(ids).count == ids.count, "\(page.name)")
+            let labels = read.all("label").compactMap { $0["for"] }
+            for field in read.all("input", "select", "textarea") where !["hidden", "checkbox"].contains(field["type"]) {
+                #expect(labels.filter { $0 == field["id"] }.count == 1, "\(page.name) \(field.shape)")
+                #expect(field.name == "select" || field["autocomplete"] != nil, "\(page.name) \(field.shape)")
+                let notes = field["aria-describedby"]?.split(separator: " ").map(String.init) ?? []
+                #expect(notes.allSatisfy(ids.contains), "\(page.name) \(notes)")
+            }
+            #expect(read.tags.compactMap { $0["aria-labelledby"] }.allSatisfy(ids.contains))
+        }
+    }
+
+    @Test("the JSON of a page lists the very names that its form sends")
+    func fields() throws {
+        var seen = 0
+        for page in samples.all {
+            let read = ReadMarkup(page.response(at: "/x").body)
+            guard let fields = page.json["fields"]?.array else { continue }
+            let names = read.all("input", "select", "textarea", "button").compactMap { $0["name"] }
+            #expect(fields.compactMap(\.string) == names.reduce(into: []) { if !$0.contains($1) { $0.append($1) } })
+            #expect(read.all("form").map { $0["action"] } == [nil], "a form goes to its own page")
+            seen += 1
+        }
+        #expect(seen == 5)
+    }
+
+    @Test("the names of each page's fields are stable")
+    func names() {
+        let signIn = [
+            "tx", "csrf", "username", "password", "action", "user", "subject", "id_claims", "access_claims", "error",
+        ]
+        #expect(samples.signIn.form?.names == signIn)
+        #expect(samples.secondFactor.form?.names == ["tx", "csrf", "factor", "passcode", "action"])
+        #expect(samples.push.form?.names == ["tx", "csrf", "factor", "action"])
+        #expect(samples.consent.form?.names == ["tx", "csrf", "scope", "action"])
+        #expect(samples.activate.form?.names == ["tx", "csrf", "user_code", "action"])
+    }
+
+    @Test("the Return key signs in, verifies, allows: the first button is the main one, and the acts are stable")
+    func acts() {
+        func acts(_ page: some OktaPage) -> [String?] {
+            ReadMarkup(page.response(at: "/x").body).all("button").filter { $0["name"] == "action" }.map { $0["value"] }
+        }
+        for page in [samples.signIn, samples.secondFactor, samples.push, samples.consent, samples.activate]
+            as [any OktaPage]
+        {
+            let buttons = ReadMarkup(page.response(at: "/x").body).all("button")
+            #expect(buttons.first?["class"] == "main" && buttons.first?["name"] == "action", "\(page.name)")
+        }
+        #expect(acts(samples.signIn) == ["sign-in", "refuse"])
+        #expect(acts(samples.secondFactor) == ["verify", "send", "cancel"])
+        #expect(acts(samples.push) == ["verify", "send", "cancel"])
+        #expect(acts(samples.consent) == ["allow", "deny"])
+    }
+
+    @Test("an alert is said, names its failure and marks the fields that it is about")
+    func alert() {
+        var page = samples.signIn
+        page.alert = OktaPageAlert(failure: "login-wrong", text: "Unable to sign in", fields: ["username", "password"])
+        let read = ReadMarkup(page.response(at: "/x").body)
+        let isAlert = { (tag: ReadMarkup.Tag) in tag["role"] == "alert" && tag["data-failure"] == "login-wrong" }
+        #expect(read.text(of: "p", where: isAlert) == "Unable to sign in")
+        let invalid = read.tags.filter { $0["aria-invalid"] == "true" }
+        #expect(invalid.map { $0["name"] } == ["username", "password"])
+        #expect(invalid.map { $0["aria-describedby"] } == ["alert", "alert"])
+        page.alert = nil
+        let calm = ReadMarkup(page.response(at: "/x").body)
+        #expect(!calm.tags.contains { $0["role"] == "alert" || $0["aria-invalid"] != nil })
+    }
+
+    @Test("a password is never in the page, and what else was typed is")
+    func typed() {
+        let read = ReadMarkup(samples.signIn.response(at: "/x").body)
+        #expect(read.tags.first { $0["name"] == "password" }?["value"] == "")
+        #expect(read.tags.first { $0["name"] == "username" }?["value"] == "x")
+        #expect(read.all("details").map { $0["open"] } == ["", nil], "what is filled in is in sight")
+    }
+
+    @Test("a required scope is checked and fixed, another one can be taken out")
+    func consent() {
+        let boxes = ReadMarkup(samples.consent.response(at: "/x").body).all("input").filter { $0["type"] == "checkbox" }
+        #expect(boxes.map { $0["disabled"] } == ["", nil])
+        #expect(boxes.allSatisfy { $0["checked"] != nil && $0["name"] == "scope" && $0["value"] == "x" })
+    }
+
+    @Test(
+        "links are relative to the page, so that a sandbox's prefix is kept",
+        arguments: [
+            ("/login/login.htm", "../"), ("/activate", ""), ("/oauth2/default/v1/authorize", "../../../"),
+            ("/oauth2/v1/authorize?x=/a/b", "../../"), ("/", ""), ("", ""),
+        ])
+    func links(_ path: String, _ up: String) {
+        let read = ReadMarkup(samples.error.response(at: path).body)
+        #expect(read.all("link").map { $0["href"] } == ["\(up)login/page.css"])
+        #expect(read.all("a").map { $0["href"] } == ["\(up)_understudy/#/journal?failure=x"])
+    }
+
+    @Test("the error page leads to the journal's entry where its number is known")
+    func entry() {
+        var page = samples.error
+        page.entry = 42
+        let read = ReadMarkup(page.response(at: "/activate").body)
+        #expect(read.all("a").map { $0["href"] } == ["_understudy/#/journal?entry=42"])
+        #expect(read.text(of: "code") == "GET /_understudy/journal/42")
+    }
+
+    @Test("the activation page in full") func golden() {
+        let page = OktaActivatePage(tx: "T", csrf: "C", userCode: "AAAAAAAA", alert: OktaActivatePage.invalidCode)
+        #expect(String(decoding: page.response(at: "/activate").body, as: UTF8.self) == Self.activation)
+    }
+
+    private static let activation = """
+        <!DOCTYPE html>
+        <html lang="en">
+        <head>
+        <meta charset="utf-8">
+        <meta name="viewport" content="width=device-width, initial-scale=1">
+        <meta name="color-scheme" content="light dark">
+        <title>Activate your device · Understudy</title>
+        <link rel="stylesheet" href="login/page.css">
+        </head>
+        <body>
+        <header>
+        <p>Understudy — emulated Okta sign-in</p>
+        </header>
+        <main data-page="activate">
+        <section>
+        <h1>Activate your device</h1>
+        <p class="lead">Follow the instructions on your device to get an activation code</p>
+        <p role="alert" id="alert" class="alert" data-failure="user-code-invalid">Invalid code. Try again.</p>
+        <form method="post" accept-charset="utf-8">
+        <input type="hidden" name="tx" value="T">
+        <input type="hidden" name="csrf" value="C">
+        <div class="field">
+        <label for="user_code">Activation Code</label>
+        <input type="text" id="user_code" name="user_code" value="AAAAAAAA" autocomplete="off" \
+        autocapitalize="characters" spellcheck="false" autofocus="" aria-invalid="true" aria-describedby="alert">
+        </div>
+        <button name="action" value="next" class="main">Next</button>
+        </form>
+        </section>
+        </main>
+        </body>
+        </html>
+
+        """
+}

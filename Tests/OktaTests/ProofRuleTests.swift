@@ -1,0 +1,230 @@
+import Emulation
+import HTTPTypes
+import JSON
+import Support
+import Testing
+import Tokens
+import Wire
+
+@testable import Okta
+
+@Suite("Okta's rules for DPoP proofs")
+struct ProofRuleTests {
+    private static let vendor = Result {
+        try Okta(fixtures: VendorFixtures(store: Repository.fixtures, folder: "okta"))
+    }
+
+    private static func facts(
+        _ lines: [String], _ access: OktaProofFacts.Access? = nil, method: HTTPRequest.Method = .post,
+        _ target: String = Example.custom + "/token?a=b", _ switches: [String: String] = [:]
+    ) throws -> OktaProofFacts {
+        let route = try #require(Okta.routes.first { $0.id == "token.create" })
+        let request = Request(
+            method: method, target: target, authority: "localhost:8080", fields: FieldLines(lines.map { ("DPoP", $0) }))
+        let arrival = OktaArrival(
+            vendor: try vendor.get(), route: route, request: request, parameters: PathParameters(),
+            moment: Moment(unixSeconds: Double(World.exampleMoment)), switches: OktaSwitches(SwitchValues(switches)),
+            authenticationContext: try vendor.get().authenticationContext(in: try vendor.get().initialState),
+            sandbox: SandboxIdentity(name: "mine", start: "00000000"))
+        var facts = OktaProofFacts(arrival, beside: access)
+        facts.nonces = ["older", "good"]
+        return facts
+    }
+
+    private static func facts(
+        _ switches: [String: String] = [:], _ change: (inout Proof) -> Void = { _ in }
+    ) throws -> OktaProofFacts {
+        try facts([try Proof(nonce: "good").changed(change).text], nil, Example.custom + "/token", switches)
+    }
+
+    /// What breaks the rules that both lists have, by rule.
+    private static func broken(_ make: (Proof) throws -> OktaProofFacts) throws -> [String: OktaProofFacts] {
+        let sound = Proof("POST", nonce: "good")
+        func changed(_ change: (inout Proof) -> Void) throws -> OktaProofFacts { try make(sound.changed(change)) }
+        return [
+            "proof-critical": try changed { $0.header["crit"] = ["exp"] },
+            "proof-type": try changed { $0.header["typ"] = "JWT" },
+            "proof-algorithm": try changed { $0.header["alg"] = "HS256" },
+            "proof-key": try changed { $0.header["jwk"] = nil },
+            "proof-signature": try changed { $0.key = Proof.dk2 },
+            "proof-htm": try changed { $0.claims["htm"] = "post" },
+            "proof-htu": try changed { $0.claims["htu"] = .string(Example.base + "/") },
+            "proof-iat": try changed { $0.claims["iat"] = "1800000000" },
+            "proof-future": try changed { $0.claims["iat"] = 1_800_000_061 },
+            "proof-age": try changed { $0.claims["iat"] = 1_799_999_699 },
+            "proof-expiry": try changed { $0.claims["exp"] = 1_800_000_000 },
+            "proof-nonce": try changed { $0.claims["nonce"] = "other" },
+            "proof-jti": try changed { $0.claims["jti"] = "" },
+        ]
+    }
+
+    private static func malformed(_ make: ([String]) throws -> OktaProofFacts) throws -> [String: OktaProofFacts] {
+        let sound = try Proof().text
+        var facts = try brokenForms(of: sound).map { ("proof-" + $0, try make([$1])) }
+        facts.append(("proof-once", try make([sound, sound])))
+        return Dictionary(uniqueKeysWithValues: facts)
+    }
+
+    @Test("at the token endpoint hold and are broken")
+    func tokens() throws {
+        var breaking = try Self.broken { try Self.facts([try $0.text]) }
+            .merging(try Self.malformed { try Self.facts($0) }) { $1 }
+        breaking["proof-present"] = try Self.facts([])
+        var (replayed, other) = (try Self.facts(), try Self.facts())
+        replayed.isReplayed = true
+        other.refreshKey = Proof.dk2.thumbprint
+        breaking["proof-replay"] = replayed
+        breaking["proof-refresh-key"] = other
+        var own = try Self.facts()
+        own.refreshKey = Proof.dk1.thumbprint
+        expectExamples(of: OktaProofRules.tokens, holding: [try Self.facts(), own], breaking: breaking)
+    }
+
+    @Test("beside an access token hold and are broken")
+    func resources() throws {
+        let thumbprint = try #require(Proof.dk1.thumbprint)
+        let path = Example.custom + "/userinfo"
+        func facts(
+            _ lines: [String], key: String? = thumbprint, isUnderDPoP: Bool = true, token: String = "t"
+        ) throws -> OktaProofFacts {
+            let access = OktaProofFacts.Access(
+                isUnderDPoP: isUnderDPoP, boundKey: key, hash: Proof.hash(of: token))
+            return try Self.facts(lines, access, path, ["dpop-resource-nonce": "require"])
+        }
+        let sound = Proof("POST", path, nonce: "good", token: "t")
+        let text = try sound.text
+        var breaking = try Self.broken { proof in
+            var proof = proof
+            if proof.claims["htu"]?.string == Proof().claims["htu"]?.string {
+                proof.claims["htu"] = sound.claims["htu"]
+            }
+            return try facts([try proof.text])
+        }.merging(try Self.malformed { try facts($0) }) { $1 }
+        breaking["proof-scheme"] = try facts([text], isUnderDPoP: false)
+        breaking["proof-required"] = try facts([])
+        breaking["proof-token-bound"] = try facts([text], key: nil)
+        breaking["proof-ath"] = try facts([text], token: "another")
+        breaking["proof-access-key"] = try facts([text], key: Proof.dk2.thumbprint)
+        var replayed = try facts([text])
+        replayed.isReplayed = true
+        breaking["proof-replay"] = replayed
+        expectExamples(of: OktaProofRules.resources, holding: [try facts([text])], breaking: breaking)
+    }
+
+    // MARK: - Edges
+
+    private func outcome(_ rule: String, _ facts: OktaProofFacts) -> Finding.Outcome? {
+        OktaProofRules.tokens.rules.first { $0.id == rule }?.outcome(on: facts)
+    }
+
+    private func expect(
+        _ rule: String, _ facts: OktaProofFacts, _ expected: Finding.Outcome?,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(outcome(rule, facts) == expected, sourceLocation: sourceLocation)
+    }
+
+    @Test(
+        "htu may be any form of the sandbox's base, without query and fragment, in any case",
+        arguments: [
+            "http://localhost:8080/oauth2/default/v1/token", "HTTP://LOCALHOST:8080/oauth2/default/v1/token",
+            "http://localhost:8080/oauth2/default/v1/token?x=/y#z",
+            "http://localhost:8080/~mine/oauth2/default/v1/token",
+            "http://mine.localhost:8080/oauth2/default/v1/token",
+        ])
+    func addresses(_ address: String) throws {
+        try expect("proof-htu", Self.facts { $0.claims["htu"] = .string(address) }, .passed)
+    }
+
+    @Test(
+        "htu of another place is refused",
+        arguments: [
+            "http://localhost/oauth2/default/v1/token", "https://localhost:8080/oauth2/default/v1/token",
+            "http://localhost:8080/oauth2/default/v1/Token", "http://localhost:8080/oauth2/default/v1/token/",
+            "http://localhost:8080/~other/oauth2/default/v1/token", "http://x@localhost:8080/oauth2/default/v1/token",
+            "http://other.localhost:8080/oauth2/default/v1/token", "/oauth2/default/v1/token", "", "http://",
+            "ftp://localhost:8080/oauth2/default/v1/token",
+        ])
+    func otherAddresses(_ address: String) throws {
+        try expect("proof-htu", Self.facts { $0.claims["htu"] = .string(address) }, .failed)
+    }
+
+    @Test("the scheme's own port does not count")
+    func ports() throws {
+        #expect(OktaAddress("https://a.test:443/x") == OktaAddress("HTTPS://A.test/x"))
+        #expect(OktaAddress("http://a.test:80") == OktaAddress("http://a.test:/"))
+        #expect(OktaAddress("http://a.test:443/") != OktaAddress("http://a.test/"))
+        #expect(OktaAddress("http://[::80]/") != OktaAddress("http://[:/"))
+        #expect(OktaAddress("http://localhost:3000/spa")?.origin.text == "http://localhost:3000")
+        #expect(OktaAddress("com.example.app:/callback") == nil)
+    }
+
+    @Test("a proof is good from a minute before its iat to five minutes after, unless the switch says always")
+    func ages() throws {
+        for (offset, rule) in [(60, nil), (61, "proof-future"), (-300, nil), (-301, "proof-age")] as [(Int, String?)] {
+            for `switch` in ["enforce", "off"] {
+                let facts = try Self.facts(["dpop-iat": `switch`]) { $0.claims["iat"] = JSON(1_800_000_000 + offset) }
+                let failed = ["proof-future", "proof-age"].filter { outcome($0, facts) == .failed }
+                #expect(failed == (`switch` == "off" ? [] : rule.map { [$0] } ?? []), "\(offset) \(`switch`)")
+            }
+        }
+        let off = ["dpop-iat": "off"]
+        try expect("proof-expiry", Self.facts(off) { $0.claims["exp"] = 1 }, nil)
+        try expect("proof-expiry", Self.facts { $0.claims["exp"] = 1_800_000_001 }, .passed)
+        try expect("proof-expiry", Self.facts { $0.claims["exp"] = "x" }, .failed)
+        try expect("proof-iat", Self.facts(off) { $0.claims["iat"] = nil }, .failed)
+    }
+
+    @Test("each of the six algorithms is good with a key of its kind", arguments: OktaProof.algorithms)
+    func algorithms(_ algorithm: Algorithm) throws {
+        let key =
+            switch algorithm {
+            case .es256: Proof.dk1
+            case .es384: try SigningKey.generateEC(.p384)
+            case .es512: try SigningKey.generateEC(.p521)
+            default: Proof.ck1
+            }
+        let facts = try Self.facts([try Proof(nonce: "good").signed(by: key, algorithm).text])
+        for rule in ["proof-algorithm", "proof-key", "proof-signature"] { #expect(outcome(rule, facts) == .passed) }
+        #expect(facts.proof?.key.thumbprint == key.thumbprint)
+    }
+
+    @Test("other algorithms are refused")
+    func otherAlgorithms() throws {
+        let signed = try Self.facts([try Proof(nonce: "good").signed(by: Proof.ck1, .ps256).text])
+        #expect(outcome("proof-algorithm", signed) == .failed)
+        let named = try Self.facts { $0.header["alg"] = "es256" }
+        #expect(outcome("proof-algorithm", named) == .failed)
+    }
+
+    @Test("jwk is a public key that fits alg")
+    func keys() throws {
+        let other = try SigningKey.generateEC(.p384).publicJWK()
+        let changes: [(String, (inout JSONObject) -> Void)] = [
+            ("private", { $0["d"] = "AA" }), ("another curve", { $0 = other?.object ?? [:] }),
+            ("secret", { $0 = ["kty": "oct", "k": "AAAA"] }), ("no point", { $0["x"] = nil }),
+            ("off the curve", { $0["x"] = $0["y"] }), ("for encryption", { $0["use"] = "enc" }),
+            ("of another algorithm", { $0["alg"] = "ES384" }),
+        ]
+        for (name, change) in changes {
+            let facts = try Self.facts { proof in
+                var jwk = proof.header["jwk"]?.object ?? [:]
+                change(&jwk)
+                proof.header["jwk"] = .object(jwk)
+            }
+            #expect(outcome("proof-key", facts) == .failed, "\(name)")
+        }
+        try expect("proof-key", Self.facts { $0.header["jwk"] = "DK1" }, .failed)
+    }
+
+    @Test("jti is a text of 1 to 255 characters")
+    func ids() throws {
+        for (id, outcome) in [
+            (.string(String(repeating: "é", count: 255)), .passed),
+            (.string(String(repeating: "a", count: 256)), .failed),
+            (1, .failed), (nil, .failed),
+        ] as [(JSON?, Finding.Outcome)] {
+            try expect("proof-jti", Self.facts { $0.claims["jti"] = id }, outcome)
+        }
+    }
+}

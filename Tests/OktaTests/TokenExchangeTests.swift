@@ -1,0 +1,432 @@
+import Foundation
+import JSON
+import Support
+import Testing
+import Tokens
+
+@Suite("Okta's token exchange")
+struct TokenExchangeTests {
+    private static let types = "urn:ietf:params:oauth:token-type:"
+    private static let deviceSecret = "urn:x-oath:params:oauth:token-type:device-secret"
+    private static let grant = "grant_type=urn:ietf:params:oauth:grant-type:token-exchange"
+    private static let bearer = "grant_type=urn:ietf:params:oauth:grant-type:jwt-bearer"
+    private static let custom = "http://localhost:8080/oauth2/default"
+
+    /// The client `api1` authenticates itself.
+    private static let service: World.Fields = [
+        (
+            "authorization",
+            "Basic " + Data("\(Example.api):api-secret-not-real-0123456789abcdef".utf8).base64EncodedString()
+        )
+    ]
+
+    private static func body(_ error: String, _ description: String) -> String {
+        #"{"error":"\#(error)","error_description":"\#(description)"}"#
+    }
+
+    private static let gone = body(
+        "invalid_grant", "The 'subject_token' either expired or the session associated with it was terminated.")
+
+    /// A service's exchange of an access token.
+    private func onBehalf(
+        _ world: World, _ token: String, scope: String = "trips.read", audience: String = "api://default",
+        _ rest: String = "", as fields: World.Fields = service, at endpoints: String = Example.custom
+    ) async throws -> ReceivedAnswer {
+        try await world.token(
+            "\(Self.grant)&subject_token=\(token)&subject_token_type=\(Self.types)access_token&scope=\(scope)"
+                + "&audience=\(audience)\(rest)", fields, at: endpoints)
+    }
+
+    // MARK: - On behalf of a user
+
+    @Test("5.1: a service gets a token of the user whose token it has", arguments: Depth.allCases)
+    func onBehalf(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let token = try await world.signIn().text("access_token")
+        let answer = try await onBehalf(world, token)
+        let issued = try answer.text("access_token")
+        answer.expect(
+            200,
+            #"{"token_type":"Bearer","expires_in":3600,"access_token":"\#(issued)","scope":"trips.read","#
+                + #""issued_token_type":"urn:ietf:params:oauth:token-type:access_token"}"#)
+        let claims = answer.claims(of: "access_token")
+        #expect(claims["cid"] == .string(Example.api))
+        #expect(claims["sub"] == "ada@example.test")
+        #expect(claims["uid"] == .string(Example.ada))
+        #expect(claims["auth_time"] == 1_800_000_000)
+        let audience = try await onBehalf(world, token, audience: "x")
+        audience.expect(
+            400,
+            Self.body(
+                "invalid_target", "Token Exchange requests must include a valid audience of the authorization server."),
+            "exchange-audience")
+        #expect(audience.reason == "found audience x; expected api://default")
+        let openid = try await onBehalf(world, token, scope: "openid")
+        openid.expect(
+            400,
+            Self.body(
+                "invalid_scope", "Can't request 'openid' scopes using the Token Exchange flow for a service app."),
+            "exchange-openid")
+        #expect(
+            openid.reason == "found scope openid; expected some of server default's own: trips.read trips.share")
+        let device = try await onBehalf(world, token, "&client_id=\(Example.tv)", as: [])
+        device.expect(
+            400, Self.body("invalid_request", "Only service clients may use on-behalf token exchange."),
+            "exchange-not-service")
+        #expect(device.reason == "found client \(Example.tv), application_type native; expected service")
+    }
+
+    @Test("a member that is not right is named")
+    func members() async throws {
+        let world = try await World()
+        let token = try await world.signIn().text("access_token")
+        func exchange(_ form: String, _ name: String, _ failure: String, because reason: String) async throws {
+            let answer = try await world.token(
+                "\(Self.grant)&scope=trips.read&audience=api://default&\(form)", Self.service)
+            let text = name == "subject_token" || name == "actor_token" ? "is invalid." : "is invalid or not supported."
+            answer.expect(400, Self.body("invalid_request", "'\(name)' \(text)"), failure)
+            #expect(answer.reason == reason)
+        }
+        let (access, id) = ("\(Self.types)access_token", "\(Self.types)id_token")
+        try await exchange(
+            "subject_token_type=\(access)", "subject_token", "exchange-subject",
+            because: "found no subject_token; expected an access token or ID token")
+        try await exchange(
+            "subject_token=\(token)&subject_token_type=x", "subject_token_type", "exchange-subject-type",
+            because: "found subject_token_type x; expected \(access) or \(id)")
+        try await exchange(
+            "subject_token=\(token)&subject_token_type=\(id)", "actor_token", "exchange-actor",
+            because: "found no actor_token beside an ID token; expected a device secret")
+        try await exchange(
+            "subject_token=\(token)&subject_token_type=\(id)&actor_token=x&actor_token_type=y", "actor_token_type",
+            "exchange-actor-type", because: "found actor_token_type y; expected \(Self.deviceSecret)")
+        try await exchange(
+            "subject_token=\(token)&subject_token_type=\(access)&requested_token_type=x", "requested_token_type",
+            "exchange-requested-type", because: "found requested_token_type x; expected \(access), or none")
+        try await exchange(
+            "subject_token=\(token)&subject_token_type=\(access)&requested_token_type=\(Self.types)id-jag",
+            "requested_token_type", "exchange-requested-type",
+            because: "found requested_token_type \(Self.types)id-jag; expected \(access), or none")
+    }
+
+    @Test(
+        "a token that its own server would not accept is not exchanged",
+        arguments: [
+            (["defect": "unknown-kid"], "exchange-subject", "subject-signature"),
+            (["claims": ["exp": 1_800_000_000]], "exchange-subject-expired", "subject-expiry"),
+            (["defect": "wrong-issuer"], "exchange-not-trusted", "subject-issuer"),
+            (["server": "org"], "exchange-not-trusted", "subject-issuer"),
+            (["user": .string(Example.ben)], "exchange-subject-expired", "subject-user"),
+            (["client": .string(Example.service)], "exchange-subject-expired", "subject-user"),
+        ] as [(JSONObject, String, String)])
+    func subjects(_ order: JSONObject, _ failure: String, _ check: String) async throws {
+        let world = try await World()
+        let answer = try await onBehalf(world, try await world.mint("okta/access", order))
+        let expected = [
+            "exchange-subject": (400, Self.body("invalid_request", "'subject_token' is invalid.")),
+            "exchange-subject-expired": (400, Self.gone),
+            "exchange-not-trusted": (
+                403, Self.body("access_denied", "The 'subject_token' issuer isn't a trusted authorization server.")
+            ),
+        ][failure]
+        let (status, body) = try #require(expected)
+        answer.expect(status, body, failure)
+        #expect(answer.outcome(of: check) == .failed)
+    }
+
+    /// The same token with another header, or with another signature.
+    private static func forged(_ token: String, header: JSON? = nil) -> String {
+        var parts = token.split(separator: ".").map(String.init)
+        if let header {
+            parts[0] = Base64URL.encode(header.bytes)
+        } else {
+            parts[2] = (parts[2].hasPrefix("A") ? "B" : "A") + parts[2].dropFirst()
+        }
+        return parts.joined(separator: ".")
+    }
+
+    @Test("a forged token is not exchanged", arguments: [nil, ["alg": "none"], ["alg": "HS256"]] as [JSON?])
+    func forgedSubjects(_ header: JSON?) async throws {
+        let world = try await World()
+        let token = try await world.signIn().text("access_token")
+        let answer = try await onBehalf(world, Self.forged(token, header: header))
+        answer.expect(400, Self.body("invalid_request", "'subject_token' is invalid."), "exchange-subject")
+        #expect(answer.outcome(of: header == nil ? "subject-signature" : "subject-algorithm") == .failed)
+    }
+
+    @Test("neither a revoked token nor one of another kind is exchanged")
+    func otherTokens() async throws {
+        let world = try await World()
+        let tokens = try await world.signIn()
+        let idToken = try await onBehalf(world, tokens.text("id_token"))
+        idToken.expect(400, Self.body("invalid_request", "'subject_token' is invalid."), "exchange-subject")
+        #expect(idToken.outcome(of: "subject-kind") == .failed)
+        let refreshToken = try await onBehalf(world, tokens.text("refresh_token"))
+        #expect(refreshToken.failure == "exchange-subject")
+        #expect(refreshToken.outcome(of: "subject-parts") == .failed)
+        let token = try tokens.text("access_token")
+        try await world.submit("client_id=\(Example.native)&token=\(token)", to: Example.custom + "/revoke").expect(200)
+        let revoked = try await onBehalf(world, token)
+        revoked.expect(400, Self.gone, "exchange-subject-expired")
+        #expect(revoked.outcome(of: "subject-revocation") == .failed)
+    }
+
+    @Test("the org server exchanges nothing but for an ID-JAG")
+    func org() async throws {
+        let world = try await World()
+        let token = try await world.signIn().text("access_token")
+        let answer = try await onBehalf(world, token, at: Example.org)
+        answer.expect(
+            400,
+            Self.body(
+                "unsupported_grant_type",
+                "'urn:ietf:params:oauth:grant-type:token-exchange' grant type is not supported."), "exchange-org")
+        #expect(
+            answer.reason == "found requested_token_type none at the org server; expected \(Self.types)id-jag")
+    }
+
+    // MARK: - Between the apps of a device
+
+    private func native(_ world: World, _ idToken: String, _ secret: String) async throws -> ReceivedAnswer {
+        try await world.token(
+            "\(Self.grant)&client_id=\(Example.tv)&subject_token=\(idToken)&subject_token_type=\(Self.types)id_token"
+                + "&actor_token=\(secret)&actor_token_type=\(Self.deviceSecret)&scope=openid+offline_access"
+                + "&audience=api://default")
+    }
+
+    private func deviceSession(_ world: World) async throws -> (idToken: String, secret: String, answer: ReceivedAnswer)
+    {
+        let answer = try await world.signIn("openid offline_access device_sso")
+        return (try answer.text("id_token"), try answer.text("device_secret"), answer)
+    }
+
+    private func refresh(_ world: World, _ answer: ReceivedAnswer, as client: String) async throws -> ReceivedAnswer {
+        try await world.token(
+            "grant_type=refresh_token&client_id=\(client)&refresh_token=\(try answer.text("refresh_token"))")
+    }
+
+    @Test("5.2: the second app of a device signs its user in with the first one's secret", arguments: Depth.allCases)
+    func deviceSecret(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let (idToken, secret, first) = try await deviceSession(world)
+        let claims = first.claims(of: "id_token")
+        let session = try #require(claims["sid"]?.string)
+        #expect(claims["ds_hash"]?.string?.utf8.count == 22)
+        let second = try await native(world, idToken, secret)
+        second.expect(200)
+        #expect(second.json["issued_token_type"] == .string(Self.types + "access_token"))
+        #expect(second.json["device_secret"] == nil)
+        let signedIn = second.claims(of: "id_token")
+        #expect(signedIn["aud"] == .string(Example.tv))
+        #expect(signedIn["sub"] == .string(Example.ada))
+        #expect(signedIn["sid"] == .string(session))
+        #expect(signedIn["nonce"] == nil)
+        func introspect() async throws -> ReceivedAnswer {
+            try await world.submit("client_id=\(Example.tv)&token=\(secret)", to: Example.custom + "/introspect")
+        }
+        try await introspect().expect(
+            200,
+            #"{"active":true,"sid":"\#(session)","token_type":"urn:x-oath:params:oauth:token-type:device-secret","#
+                + #""exp":1807776000}"#)
+        try await refresh(world, second, as: Example.tv).expect(200)
+        try await world.submit("client_id=\(Example.native)&token=\(secret)", to: Example.custom + "/revoke").expect(
+            200, "")
+        try await introspect().expect(200, #"{"active":false}"#)
+        for (answer, client) in [(first, Example.native), (second, Example.tv)] {
+            try await refresh(world, answer, as: client).expect(
+                400, Self.body("invalid_grant", "The refresh token is invalid or expired."), "refresh-token-invalid")
+        }
+        let ended = try await native(world, idToken, secret)
+        ended.expect(400, Self.gone, "exchange-subject-expired")
+        #expect(ended.outcome(of: "subject-session") == .failed)
+    }
+
+    @Test(
+        "only these three scopes together bring a device secret",
+        arguments: ["openid+offline_access", "openid+device_sso"])
+    func withoutSecret(_ scope: String) async throws {
+        let world = try await World()
+        let answer = try await world.signIn(scope)
+        #expect(answer.json["device_secret"] == nil)
+        #expect(answer.claims(of: "id_token")["sid"] == nil)
+        #expect(answer.claims(of: "id_token")["ds_hash"] == nil)
+    }
+
+    @Test("the ID token may have expired, and a refreshed one still names the session")
+    func oldIDToken() async throws {
+        let world = try await World()
+        let (idToken, secret, first) = try await deviceSession(world)
+        let refreshed = try await refresh(world, first, as: Example.native)
+        #expect(refreshed.json["device_secret"] == nil)
+        #expect(refreshed.claims(of: "id_token")["ds_hash"] == first.claims(of: "id_token")["ds_hash"])
+        try await world.advance("2h")
+        try await native(world, idToken, secret).expect(200)
+        try await native(world, try refreshed.text("id_token"), secret).expect(200)
+    }
+
+    @Test("a secret must be known, and of the ID token's session")
+    func otherSecrets() async throws {
+        let world = try await World()
+        let ((idToken, _, _), (_, other, _)) = (try await deviceSession(world), try await deviceSession(world))
+        let invalid = Self.body("invalid_request", "'actor_token' is invalid.")
+        let unknown = try await native(world, idToken, "nobody-knows-it")
+        unknown.expect(400, invalid, "exchange-actor")
+        #expect(unknown.reason == "found a device secret that is unknown here; expected one of this sandbox")
+        let misfit = try await native(world, idToken, other)
+        misfit.expect(400, invalid, "exchange-actor")
+        #expect(misfit.outcome(of: "subject-device-secret") == .failed)
+        let plain = try await world.signIn().text("id_token")
+        #expect(try await native(world, plain, other).outcome(of: "subject-device-secret") == .failed)
+    }
+
+    @Test("a device session ends when all of its user's sessions do")
+    func globalRevocation() async throws {
+        let world = try await World()
+        let (idToken, secret, _) = try await deviceSession(world)
+        try await world.perform("end-sessions", ["user": .string(Example.ada), "tokens": true]).expect(200)
+        try await native(world, idToken, secret).expect(400, Self.gone, "exchange-subject-expired")
+    }
+
+    @Test("device sessions survive a restart")
+    func restart() async throws {
+        let world = try await World.restartable()
+        let (idToken, secret, _) = try await deviceSession(world)
+        let again = try world.restarted()
+        try await native(again, idToken, secret).expect(200)
+    }
+
+    // MARK: - ID-JAG
+
+    private func assertion(
+        _ world: World, _ token: String, audience: String = custom, kind: String = "access_token",
+        _ scope: String = "&scope=trips.read"
+    ) async throws -> ReceivedAnswer {
+        try await world.token(
+            "\(Self.grant)&requested_token_type=\(Self.types)id-jag&subject_token=\(token)"
+                + "&subject_token_type=\(Self.types)\(kind)&audience=\(audience)\(scope)", Self.service, at: Example.org
+        )
+    }
+
+    private func use(_ world: World, _ assertion: String, _ rest: String = "") async throws -> ReceivedAnswer {
+        try await world.token("\(Self.bearer)&assertion=\(assertion)\(rest)", Self.service)
+    }
+
+    @Test("5.3: the org server vouches for a user to a custom server, once", arguments: Depth.allCases)
+    func identityAssertion(_ depth: Depth) async throws {
+        let world = try await World(depth)
+        let token = try await world.signIn().text("access_token")
+        let answer = try await assertion(world, token)
+        let jag = try answer.text("access_token")
+        answer.expect(
+            200,
+            #"{"token_type":"N_A","expires_in":300,"access_token":"\#(jag)","#
+                + #""issued_token_type":"urn:ietf:params:oauth:token-type:id-jag"}"#)
+        let claims = answer.claims(of: "access_token")
+        #expect(
+            claims.map(\.name) == ["jti", "iss", "aud", "sub", "client_id", "scope", "iat", "exp"])
+        #expect(claims["iss"] == "http://localhost:8080")
+        #expect(claims["client_id"] == .string(Example.api))
+        let used = try await use(world, jag)
+        used.expect(200)
+        #expect(used.json["token_type"] == "Bearer")
+        #expect(used.json["scope"] == "trips.read")
+        #expect(used.claims(of: "access_token")["uid"] == .string(Example.ada))
+        let again = try await use(world, jag)
+        again.expect(400, Self.body("invalid_grant", "The id-jag was already used."), "id-jag-replayed")
+        #expect(again.outcome(of: "id-jag-replay") == .failed)
+        let other = try await assertion(world, token).text("access_token")
+        try await world.advance("301s")
+        try await use(world, other).expect(400, Self.body("invalid_grant", "The id-jag is expired."), "id-jag-expired")
+    }
+
+    @Test("an ID-JAG is for a custom server, and its ID token for the caller itself")
+    func assertionRequests() async throws {
+        let world = try await World()
+        let tokens = try await world.signIn()
+        let token = try tokens.text("access_token")
+        let audience = try await assertion(world, token, audience: "http://localhost:8080")
+        #expect(audience.failure == "exchange-audience")
+        #expect(audience.reason == "found audience http://localhost:8080; expected \(Self.custom)")
+        let foreign = try await assertion(world, try tokens.text("id_token"), kind: "id_token")
+        foreign.expect(400, Self.body("invalid_request", "'subject_token' is invalid."), "exchange-subject")
+        #expect(foreign.outcome(of: "subject-audience") == .failed)
+        let own = try await world.mint("okta/id", ["client": .string(Example.api), "user": .string(Example.ada)])
+        try await assertion(world, own, kind: "id_token").expect(200)
+        #expect(try await assertion(world, token, "&scope=openid").failure == "exchange-openid")
+        let empty = try await assertion(world, token, "").text("access_token")
+        try await use(world, empty).expect(
+            400, Self.body("invalid_grant", "The id-jag must include at least one scope."), "id-jag-scopes")
+    }
+
+    @Test(
+        "each rule of ID-JAGs has its failure",
+        arguments: [
+            (["defect": "unknown-kid"], "id-jag-signature", "The signature of the id-jag is invalid."),
+            (["defect": "typ-other"], "id-jag-signature", "The signature of the id-jag is invalid."),
+            (
+                ["defect": "wrong-issuer"], "id-jag-issuer",
+                "The issuer of the id-jag is not a trusted authorization server."
+            ),
+            (["claims": ["exp": 1_800_000_000]], "id-jag-expired", "The id-jag is expired."),
+            (["defect": "issued-in-future"], "id-jag-future", "The id-jag is issued in the future."),
+            (["expires_in": 301], "id-jag-lifetime", "The lifetime of the id-jag must not exceed 5 minutes."),
+            (
+                ["client": .string(Example.service)], "id-jag-client",
+                "The 'client_id' in the JWT Bearer Grant must match the 'client_id' used to authenticate the client."
+            ),
+            (["claims": ["scope": " "]], "id-jag-scopes", "The id-jag must include at least one scope."),
+            (["claims": ["jti": ""]], "id-jag-replayed", "The id-jag was already used."),
+        ] as [(JSONObject, String, String)])
+    func assertionRules(_ order: JSONObject, _ failure: String, _ text: String) async throws {
+        let world = try await World()
+        var order = order
+        order["user"] = .string(Example.ada)
+        if order["client"] == nil { order["client"] = .string(Example.api) }
+        let answer = try await use(world, try await world.mint("okta/id-jag", order))
+        answer.expect(400, Self.body("invalid_grant", text), failure)
+        #expect(answer.findings.contains { $0.outcome == .failed && $0.check.hasPrefix("id-jag-") })
+    }
+
+    @Test("what names no failure of its own: another server's ID-JAG, and a user who cannot sign in")
+    func furtherRules() async throws {
+        let world = try await World()
+        let elsewhere = try await world.mint(
+            "okta/id-jag", ["client": .string(Example.api), "defect": "wrong-audience"])
+        let answer = try await use(world, elsewhere)
+        answer.expect(
+            400, Self.body("invalid_request", "The grant was issued for another authorization server."),
+            "code-other-server")
+        #expect(answer.outcome(of: "id-jag-audience") == .failed)
+        let suspended = try await world.mint(
+            "okta/id-jag", ["client": .string(Example.api), "user": .string(Example.ben)])
+        let refused = try await use(world, suspended)
+        refused.expect(400, Self.gone, "exchange-subject-expired")
+        #expect(refused.outcome(of: "id-jag-user") == .failed)
+    }
+
+    @Test("a forged ID-JAG is not taken")
+    func forgedAssertion() async throws {
+        let world = try await World()
+        let token = try await world.signIn().text("access_token")
+        let jag = try await assertion(world, token).text("access_token")
+        let answer = try await use(world, Self.forged(jag))
+        answer.expect(
+            400, Self.body("invalid_grant", "The signature of the id-jag is invalid."), "id-jag-signature")
+        #expect(answer.outcome(of: "id-jag-signature") == .failed)
+    }
+
+    @Test("a request with an ID-JAG names no scope, and being refused does not use it up")
+    func requestScope() async throws {
+        let world = try await World()
+        let token = try await world.signIn().text("access_token")
+        let jag = try await assertion(world, token).text("access_token")
+        let answer = try await use(world, jag, "&scope=trips.read")
+        answer.expect(
+            400, Self.body("invalid_request", "The id-jag request must not include a 'scope' parameter."),
+            "id-jag-request-scope")
+        #expect(answer.outcome(of: "id-jag-request-scope") == .failed)
+        try await use(world, jag).expect(200)
+        let missing = try await world.token(Self.bearer, Self.service)
+        #expect(missing.failure == "parameter-missing")
+    }
+}

@@ -1,0 +1,188 @@
+import Emulation
+import JSON
+import Testing
+import Tokens
+
+@testable import OktaValidator
+
+@Suite("A validator of the example world")
+struct AcceptanceTests {
+    @Test("takes the ID token, and refuses it for another nonce, audience or issuer")
+    func idToken() async throws {
+        let token = try TestToken.id.signed()
+        let verified = try await OktaTokenValidator().validate(token)
+        #expect(verified.claims == TestToken.id.claims && verified.header == TestToken.id.header)
+        #expect(verified.text == token && verified.keyOrigin == .discovery)
+        #expect(try await OktaTokenValidator().isValid(token))
+        let nonce = OktaTokenValidator(.id.with { $0.nonce = "n2" })
+        #expect(await nonce.failure(of: token) == .nonce)
+        await #expect(throws: OktaTokenError.self) { try await nonce.isValid(token) }
+        #expect(await OktaTokenValidator(.id.with { $0.audience = "x" }).failure(of: token) == .audience)
+        let slash = OktaValidatorOptions.id.with { $0.issuer? += "/" }
+        #expect(await OktaTokenValidator(slash).failure(of: token) == .issuer)
+        #expect(await OktaTokenValidator(slash, .observed).failure(of: token) == nil)
+    }
+
+    @Test("takes a token for 50 minutes after its end")
+    func expiry() async throws {
+        let token = try TestToken.id.signed()
+        let end = TestToken.now + 3600
+        #expect(await OktaTokenValidator(at: end + 3000).failure(of: token) == nil)
+        let late = try #require(await OktaTokenValidator(at: end + 3001).error(of: token))
+        #expect(late.failure == .expired)
+        #expect(late.detail == "exp 1800003600 is 3001 s before now, leeway 3000 s")
+        let unchecked = OktaValidatorOptions.id.with { $0.checksExpiry = false }
+        #expect(await OktaTokenValidator(unchecked, at: end + 3001).failure(of: token) == nil)
+        #expect(await OktaTokenValidator(.id, .observed, at: end + 3001).failure(of: token) == nil)
+        let strict = OktaValidatorOptions.id.with { $0.checksExpiry = true }
+        #expect(await OktaTokenValidator(strict, .observed, at: end).failure(of: token) == nil)
+        #expect(await OktaTokenValidator(strict, .observed, at: end + 1).failure(of: token) == .expired)
+        let exact = OktaValidatorOptions.id.with { $0.leeway = 0 }
+        #expect(await OktaTokenValidator(exact, at: end + 1).failure(of: token) == .expired)
+    }
+
+    private static let issueTimes: [(JSON, OktaTokenFailure?)] = [
+        (1_800_003_000, nil), (1_800_003_001, .issuedInFuture), (1_800_000_000_000, .issuedInFuture),
+        ("1800000000", .issuedAtMissing), (.null, .issuedAtMissing), (1e300, .issuedAtMissing),
+    ]
+
+    @Test("takes a token that was issued up to 50 minutes from now", arguments: issueTimes)
+    func issuedAt(_ iat: JSON, _ failure: OktaTokenFailure?) async throws {
+        let token = try TestToken.id.claim("iat", iat.isNull ? nil : iat).signed()
+        #expect(await OktaTokenValidator().failure(of: token) == failure)
+        #expect(await OktaTokenValidator(.id, .observed).failure(of: token) == nil)
+        let checked = OktaValidatorOptions.id.with { ($0.checksIssuedAt, $0.leeway) = (true, 3000) }
+        let observed = failure == .issuedInFuture ? failure : nil
+        #expect(await OktaTokenValidator(checked, .observed).failure(of: token) == observed)
+    }
+
+    @Test("misses claims that it compares, except as the shipped library does")
+    func missing() async throws {
+        let client = JSON.string(TestToken.client)
+        let several = TestToken.id.claim("aud", [client, "other"])
+        let cases: [(TestToken, OktaTokenFailure?)] = [
+            (.id.claim("exp", nil), .expiryMissing), (.id.claim("exp", "1800003600"), .expiryMissing),
+            (.id.claim("nonce", nil), .nonce), (.id.claim("nonce", 1), .nonce), (several, .authorizedParty),
+            (several.claim("azp", "other"), .authorizedParty), (several.claim("azp", client), nil),
+            (.id.claim("aud", [client]), nil),
+        ]
+        let checked = OktaValidatorOptions.id.with { $0.checksExpiry = true }
+        for (token, failure) in cases {
+            let text = try token.signed()
+            #expect(await OktaTokenValidator().failure(of: text) == failure, "\(token.claims)")
+            #expect(await OktaTokenValidator(checked, .observed).failure(of: text) == nil, "\(token.claims)")
+        }
+    }
+
+    @Test("compares cid, scopes and claims of the app in an access token")
+    func accessToken() async throws {
+        let token = try TestToken.access.signed()
+        let client = OktaValidatorOptions.access.with { $0.clientID = TestToken.client }
+        let cases: [(OktaValidatorOptions, OktaTokenFailure?)] = [
+            (client, nil), (.access.with { $0.clientID = "x" }, .client), (.access.with { $0.scopes = "openid" }, nil),
+            (.access.with { $0.scopes = "openid admin" }, .scope), (.access.with { $0.scopes = " " }, nil),
+            (.access.with { $0.claims = ["uid": "00uunderstudyada0001"] }, nil),
+            (.access.with { $0.claims = ["uid": "x"] }, .claim), (.access.with { $0.claims = ["ver": "1"] }, .claim),
+            (.access.with { $0.claims = ["none": "1"] }, .claim),
+        ]
+        for (options, failure) in cases {
+            #expect(await OktaTokenValidator(options).failure(of: token) == failure, "\(options)")
+        }
+        #expect(await OktaTokenValidator(client, .observed).failure(of: token) == nil)
+        let foreign = OktaValidatorOptions.access.with { $0.clientID = "x" }
+        #expect(await OktaTokenValidator(foreign, .observed).failure(of: token) == .claim)
+        let scopes = OktaValidatorOptions.access.with { $0.scopes = "openid" }
+        #expect(await OktaTokenValidator(scopes, .observed).failure(of: token) == .claim, "an array never fits")
+        for (name, value) in [("scp", JSON("openid x")), ("scope", "openid x")] {
+            let text = try TestToken.access.claim("scp", nil).claim(name, value).signed()
+            #expect(await OktaTokenValidator(scopes).failure(of: text) == nil)
+        }
+    }
+
+    @Test("takes RS256 alone, and a signature by the key that the token names")
+    func signatures() async throws {
+        let rs384 = try TestToken.id.signedAndNamed(by: TestKey.current, .rs384)
+        #expect(await OktaTokenValidator().failure(of: rs384) == .algorithm)
+        #expect(await OktaTokenValidator(.id, .observed).failure(of: rs384) == nil)
+        let cases: [(String, OktaTokenFailure)] = [
+            (try TestToken.id.signed(defect: .noAlgorithm), .algorithm),
+            (try TestToken.id.signed(defect: .publicKeyAsSecret), .algorithm),
+            (try TestToken.id.header("kid", nil).signed(), .keyIDMissing),
+            (try TestToken.id.header("kid", 7).signed(), .keyIDMissing),
+            (try TestToken.id.header("kid", "unknown").signed(), .noKey),
+            (try TestToken.id.signed(defect: .badSignature), .signature),
+            (try TestToken.id.signed(defect: .tamperedPayload), .signature),
+            (try TestToken.id.signed(by: TestKey.impostor), .signature),
+        ]
+        for (token, failure) in cases {
+            #expect(await OktaTokenValidator().failure(of: token) == failure, "\(token)")
+        }
+    }
+
+    @Test("takes a given key instead of asking anybody")
+    func givenKeys() async throws {
+        let issuer = TestIssuer()
+        let token = try TestToken.id.signed()
+        func failure(_ keys: OktaKeys, _ token: String) async -> OktaTokenFailure? {
+            await OktaTokenValidator(issuer: issuer, keys: keys).failure(of: token)
+        }
+        let current = TestKey.current.published
+        #expect(await failure(.jwk(current, fetch: issuer.fetch), token) == nil)
+        #expect(await failure(.jwk(TestKey.next.published), token) == .keyIDMismatch)
+        #expect(await failure(.jwk(TestKey.current.published(["n": "!"])), token) == .key)
+        let unnamed = try TestToken.id.header("kid", nil).signed()
+        #expect(await failure(.jwk(current), unnamed) == .keyIDMissing)
+        #expect(await failure(.jwk(TestKey.current.published(["kid": nil])), unnamed) == nil)
+        let pem = try OktaKeys.rsa(pem: TestKey.current.publicPEM ?? "")
+        #expect(await failure(pem, unnamed) == nil)
+        #expect(await failure(.rsa(TestKey.next.verificationKey), unnamed) == .signature)
+        #expect(issuer.asked == [])
+    }
+
+    @Test("asks once for a new name, and once more when a key fails that it had kept")
+    func rotation() async throws {
+        let (current, next) = (TestKey.current.published, TestKey.next.published)
+        let issuer = TestIssuer([current, next])
+        let validator = OktaTokenValidator(issuer: issuer)
+        let (old, new) = (try TestToken.id.signed(), try TestToken.id.signedAndNamed(by: TestKey.next))
+        #expect(await validator.failure(of: old) == nil && issuer.keyFetches == 1)
+        #expect(await validator.failure(of: old) == nil && issuer.keyFetches == 1)
+        #expect(await validator.failure(of: new) == nil && issuer.keyFetches == 2)
+        issuer.publish([TestKey.impostor.published])
+        let later = OktaTokenValidator(issuer: issuer)
+        #expect(await later.failure(of: try TestToken.id.signed(by: TestKey.impostor)) == nil)
+        let fetches = issuer.keyFetches
+        issuer.publish([current])
+        #expect(await later.failure(of: old) == nil && issuer.keyFetches == fetches + 1)
+        #expect(issuer.asked.count == 2 * issuer.keyFetches)
+        let observed = OktaTokenValidator(.id, .observed, issuer: issuer)
+        #expect(await observed.failure(of: old) == nil)
+        issuer.publish([TestKey.impostor.published])
+        let asked = issuer.keyFetches
+        #expect(await observed.failure(of: try TestToken.id.signed(by: TestKey.impostor)) == .signature)
+        #expect(issuer.keyFetches == asked, "the shipped library keeps a key for ever")
+    }
+
+    @Test("tells what is wrong with an issuer that gives no key")
+    func brokenIssuers() async throws {
+        let broken = TestIssuer()
+        broken.answer(TestIssuer.keysPath, .oktaError(500, "E0000009"))
+        let token = try TestToken.id.signed()
+        #expect(await OktaTokenValidator(issuer: broken).failure(of: token) == .noKey)
+        #expect(await OktaTokenValidator(.id, .observed, issuer: broken).failure(of: token) == .noKey)
+        let nobody = "http://127.0.0.1:1"
+        let refusing = TestIssuer()
+        refusing.answer(TestIssuer.discoveryPath, .failed(.unreachable("127.0.0.1:1 cannot be reached.")))
+        let elsewhere = try TestToken.id.claim("iss", .string(nobody)).signed()
+        let options = OktaValidatorOptions.id.with { $0.issuer = nobody }
+        for profile in BehaviourProfile.allCases {
+            #expect(await OktaTokenValidator(options, profile, issuer: refusing).failure(of: elsewhere) == .noWellKnown)
+        }
+        let absent = TestIssuer()
+        absent.answer(TestIssuer.discoveryPath, .oktaError(404, "E0000007"))
+        let nope = OktaValidatorOptions.id.with { $0.issuer = "http://localhost:8080/oauth2/nope" }
+        let stranger = try TestToken.id.claim("iss", JSON(nope.issuer)).signed()
+        #expect(await OktaTokenValidator(nope, issuer: absent).failure(of: stranger) == .noWellKnown)
+        #expect(await OktaTokenValidator(nope, .observed, issuer: absent).failure(of: stranger) == .noKeysURL)
+    }
+}

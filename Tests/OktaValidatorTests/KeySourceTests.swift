@@ -1,0 +1,167 @@
+import Emulation
+import JSON
+import TestKeys
+import Testing
+import Tokens
+
+@testable import OktaValidator
+
+@Suite("The keys of a validator")
+struct KeySourceTests {
+    private let token: String
+    private let unnamed: String
+
+    init() throws {
+        token = try TestToken.id.signed()
+        unnamed = try TestToken.id.header("kid", nil).signed()
+    }
+
+    private func failure(
+        _ keys: OktaKeys, _ token: String? = nil, _ profile: BehaviourProfile = .documented
+    ) async -> OktaTokenFailure? {
+        await OktaTokenValidator(.id, profile, keys: keys).failure(of: token ?? self.token)
+    }
+
+    private static func numbers(_ key: SigningKey) throws -> (n: [UInt8], e: [UInt8]) {
+        func bytes(_ name: String) throws -> [UInt8] {
+            try Base64URL.decode((key.published[name]?.string ?? "").utf8)
+        }
+        return (try bytes("n"), try bytes("e"))
+    }
+
+    @Test("may be modulus and exponent, a public key or a certificate, in DER or PEM")
+    func rsaKeys() async throws {
+        let (n, e) = try Self.numbers(TestKey.current)
+        #expect(await failure(try .rsa(modulus: n, exponent: e), unnamed) == nil)
+        #expect(await failure(try .rsa(modulus: [0] + n, exponent: e), unnamed) == nil)
+        let der = try #require(TestKey.current.verificationKey.publicDER)
+        #expect(await failure(try .rsa(der: der), unnamed) == nil)
+        #expect(await failure(try .rsa(pem: TestKey.current.publicPEM ?? ""), unnamed) == nil)
+        #expect(throws: KeyError.self) { try OktaKeys.rsa(der: Array(der.dropLast())) }
+        #expect(throws: KeyError.self) { try OktaKeys.rsa(modulus: [], exponent: e) }
+        #expect(throws: KeyError.noKeyInPEM) { try OktaKeys.rsa(pem: "nothing") }
+        let ec = try #require(TestKey.ec)
+        #expect(throws: KeyError.algorithm("RS256")) { try OktaKeys.rsa(pem: ec.publicPEM ?? "") }
+        #expect(throws: KeyError.algorithm("RS256")) { try OktaKeys.rsa(der: ec.verificationKey.publicDER ?? []) }
+    }
+
+    @Test("may be a certificate, whose key alone is read")
+    func certificates() async throws {
+        let signer = try SigningKey.pem(TestPEM.rsaPrivate)
+        let token = try TestToken.id.signed(by: signer)
+        #expect(await failure(try .rsa(pem: TestPEM.rsaCertificate), token) == nil)
+        let lines = TestPEM.rsaCertificate.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+        let der = try #require(Base64URL.decodeLeniently(lines.utf8))
+        #expect(await failure(try .rsa(der: der), token) == nil)
+        #expect(await failure(try .rsa(der: der), self.token) == .signature)
+    }
+
+    @Test("are read from a JWK by type and numbers alone")
+    func jwkMembers() async throws {
+        let (n, _) = try Self.numbers(TestKey.current)
+        let zero = JSON.string(Base64URL.encode([0] + n))
+        let cases: [(String, [String: JSON?], OktaTokenFailure?)] = [
+            ("leading zero", ["n": zero], nil), ("others", ["x5c": ["a"], "key_ops": ["sign"], "use": "enc"], nil),
+            ("no n", ["n": nil], .key), ("e", ["e": "AA"], .key), ("even n", ["n": "AAAA"], .key),
+            ("number", ["n": 7], .key),
+            ("EC", ["kty": "EC"], .key), ("no type", ["kty": nil], .key), ("padding", ["e": "AQAB=="], .key),
+            ("other name", ["kid": "x"], .keyIDMismatch), ("name no string", ["kid": 7], .keyIDMismatch),
+        ]
+        for (name, changes, expected) in cases {
+            let jwk = TestKey.current.published(changes)
+            #expect(await failure(.jwk(jwk)) == expected, "\(name)")
+            if changes["kid"] == nil { #expect(await failure(in: [jwk]) == expected, "\(name) in a set") }
+        }
+        let repeated = JSON.object(
+            JSONObject((TestKey.current.published.object ?? [:]).map { ($0.name, $0.value) } + [("n", "AQAB")]))
+        #expect(await failure(.jwk(repeated)) == .key)
+        for type in ["kty": JSON("EC"), "e": "AQAB=="] {
+            let jwk = TestKey.current.published([type.key: type.value])
+            #expect(await failure(.jwk(jwk), nil, .observed) == nil, "the shipped library reads only the numbers")
+        }
+    }
+
+    private func failure(
+        in set: [JSON], _ profile: BehaviourProfile = .documented
+    ) async -> OktaTokenFailure? {
+        await OktaTokenValidator(.id, profile, issuer: TestIssuer(set)).failure(of: token)
+    }
+
+    @Test("are strings in a set that the shipped library reads, up to the one that it wants")
+    func members() async throws {
+        let good = TestKey.current.published
+        let odd = TestKey.next.published(["x5c": ["a"]])
+        for strange in [odd, TestKey.next.published(["nbf": 7]), 7, TestKey.current.published(["x5c": []])] {
+            let isWanted = strange["kid"] == good["kid"]
+            let set = isWanted ? [strange] : [strange, good]
+            #expect(await failure(in: set) == nil)
+            let validator = OktaTokenValidator(.id, .observed, issuer: TestIssuer(set))
+            let error = try #require(await validator.error(of: token))
+            #expect(error.failure == .noKey && error.shippedName == nil, "it throws nothing, but stops the app")
+            #expect(error.detail.contains("stops the app"))
+        }
+        #expect(await failure(in: [good, odd], .observed) == nil)
+        #expect(await failure(in: [TestKey.next.published(["kid": nil]), good], .observed) == nil)
+    }
+
+    @Test("are the first of a name, whatever else a set has")
+    func sets() async throws {
+        let (current, next) = (TestKey.current.published, TestKey.next.published)
+        #expect(await failure(in: [next, .null, [], current, TestKey.impostor.published]) == nil)
+        #expect(await failure(in: [TestKey.impostor.published, current]) == .signature)
+        #expect(await failure(in: []) == .noKey)
+    }
+
+    @Test("may be several, of which the token names one")
+    func given() async throws {
+        let keys = [TestKey.current, TestKey.next].map(\.verificationKey)
+        #expect(await failure(.set(keys)) == nil)
+        #expect(await failure(.set(keys), unnamed) == .keyIDMissing)
+        #expect(await failure(.set([keys[1]])) == .noKey)
+        #expect(await failure(.set([])) == .noKey)
+        let ec = try #require(TestKey.ec)
+        #expect(await failure(.set([ec.verificationKey]), try TestToken.id.header("kid", "ec").signed()) == .key)
+    }
+
+    @Test("need no waiting where they are given")
+    func synchronous() throws {
+        let given = OktaTokenValidator(keys: .rsa(TestKey.current.verificationKey))
+        #expect(try given.validate(token).keyOrigin == .rsaKey)
+        #expect(try given.isValid(unnamed))
+        let issuer = TestIssuer()
+        let error = #expect(throws: OktaTokenError.self) { try OktaTokenValidator(issuer: issuer).validate(self.token) }
+        #expect(error?.failure == .noWellKnown && issuer.asked == [])
+        #expect(error?.detail == "the key has to be fetched, and this call makes no request")
+    }
+
+    private static let absences: [(KeyAnswer, OktaTokenFailure, OktaTokenFailure)] = [
+        (.failed(.slow(within: KeyRequest.timeLimit)), .offline, .offline),
+        (.failed(.connectionLost), .offline, .offline),
+        (.failed(.unreachable("x")), .noWellKnown, .noKey), (.failed(.tooLarge), .noWellKnown, .noKey),
+        (.json([]), .noWellKnown, .noKey), (.json(["keys": "x", "jwks_uri": 7]), .noKeysURL, .noKey),
+        (.json(["keys": []], status: 503), .noWellKnown, .noKey),
+        (.answered(.ok, cacheControl: [], body: Array("<html>".utf8)), .noWellKnown, .noKey),
+        (.answered(.ok, cacheControl: [], body: []), .noWellKnown, .noKey),
+        (.json(["keys": .string(String(repeating: "x", count: 300_000))]), .noWellKnown, .noKey),
+    ]
+
+    @Test("that are not to be had say why", arguments: absences.indices)
+    func absent(_ index: Int) async throws {
+        let (answer, document, keys) = Self.absences[index]
+        for (path, failure) in [(TestIssuer.discoveryPath, document), (TestIssuer.keysPath, keys)] {
+            let issuer = TestIssuer()
+            issuer.answer(path, answer)
+            let error = try #require(await OktaTokenValidator(issuer: issuer).error(of: token))
+            #expect(error.failure == failure, "\(error.detail)")
+            #expect(error.detail.contains(path) || failure == .noKeysURL)
+        }
+    }
+
+    @Test("are read from an answer of any status by the shipped library")
+    func anyStatus() async throws {
+        let issuer = TestIssuer()
+        issuer.answer(TestIssuer.keysPath, .json(["keys": [TestKey.current.published]], status: 500))
+        #expect(await OktaTokenValidator(issuer: issuer).failure(of: token) == .noKey)
+        #expect(await OktaTokenValidator(.id, .observed, issuer: issuer).failure(of: token) == nil)
+    }
+}

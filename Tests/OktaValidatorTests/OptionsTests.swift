@@ -1,0 +1,119 @@
+import Emulation
+import JSON
+import Testing
+import Tokens
+
+@testable import OktaValidator
+
+@Suite("The options of a validator")
+struct OptionsTests {
+    @Test("are taken from a dictionary by the validator page's names")
+    func dictionary() {
+        let options = OktaValidatorOptions([
+            "issuer": "i", "audience": "a", "nonce": "n", "iat": false, "exp": true, "cid": "c", "scp": "s", "typ": "t",
+            "leeway": 3000, "customClaim": "customClaimValue",
+        ])
+        let expected = OktaValidatorOptions(
+            issuer: "i", audience: "a", nonce: "n", checksExpiry: true, checksIssuedAt: false, leeway: 3000,
+            clientID: "c", scopes: "s", type: "t", claims: ["customClaim": "customClaimValue"])
+        #expect(options == expected)
+        #expect(OktaValidatorOptions([:]) == OktaValidatorOptions())
+    }
+
+    private static let wrong: [(name: String, value: any Sendable, problem: String)] = [
+        ("issuer", 7, "the option issuer is of type Int; expected a string."),
+        ("exp", "true", "the option exp is of type String; expected true or false."),
+        ("iat", 1, "the option iat is of type Int; expected true or false."),
+        ("leeway", 1.5, "the option leeway is of type Double; expected a whole number."),
+        ("customClaim", ["x"], "the option customClaim is of type Array<String>; expected a string."),
+    ]
+
+    @Test("of another type say what would be right", arguments: wrong.indices)
+    func problems(_ index: Int) {
+        let (name, value, problem) = Self.wrong[index]
+        #expect(OktaValidatorOptions.problem(in: [name: value]) == problem)
+        #expect(OktaValidatorOptions.problem(in: ["nonce": "n"]) == nil)
+    }
+
+    @Test("that make no sense say why")
+    func senseless() {
+        let given = OktaKeys.set([])
+        func problem(_ options: OktaValidatorOptions, _ keys: OktaKeys) -> String? {
+            OktaTokenValidator.problem(with: options, keys: keys)
+        }
+        let discovery = OktaKeys.discovery(fetch: TestIssuer().fetch)
+        #expect(problem(OktaValidatorOptions(), given) == nil)
+        #expect(problem(OktaValidatorOptions(), discovery)?.hasPrefix("without the option issuer") == true)
+        #expect(
+            problem(OktaValidatorOptions(leeway: -1), given)
+                == "the option leeway is -1; expected 0 or more seconds.")
+        let many = Dictionary(uniqueKeysWithValues: (0...OktaValidatorOptions.mostClaims).map { ("c\($0)", "x") })
+        #expect(
+            problem(OktaValidatorOptions(claims: many), given)
+                == "33 claims are to be compared; expected at most 32.")
+        if let ec = TestKey.ec {
+            #expect(
+                problem(OktaValidatorOptions(), .rsa(ec.verificationKey))
+                    == "the key is an EC key on P-256; expected an RSA key.")
+        }
+    }
+
+    @Test("are a programming error where they are wrong")
+    func stops() async {
+        await #expect(processExitsWith: .failure) { _ = OktaValidatorOptions(["leeway": "3000"]) }
+        await #expect(processExitsWith: .failure) {
+            _ = OktaTokenValidator(options: OktaValidatorOptions(leeway: -1), keys: .set([]))
+        }
+    }
+
+    @Test("may be as many claims as fit into one list of rules", arguments: BehaviourProfile.allCases)
+    func manyClaims(_ profile: BehaviourProfile) async throws {
+        let names = (0..<OktaValidatorOptions.mostClaims).map { "c\($0)" }
+        let options = OktaValidatorOptions.id.with {
+            $0.claims = Dictionary(uniqueKeysWithValues: names.map { ($0, "x") })
+            ($0.clientID, $0.scopes) = ("x", "x")
+        }
+        var token = TestToken.id.claim("cid", "x").claim("scp", "x")
+        for name in names { token = token.claim(name, "x") }
+        #expect(await OktaTokenValidator(options, profile).failure(of: try token.signed()) == nil)
+        let last = try token.claim("c9", "y").claim("c31", "y").signed()
+        let error = try #require(await OktaTokenValidator(options, profile).error(of: last))
+        #expect(error.failure == .claim && error.detail.hasPrefix("c31 is "), "in order of name")
+    }
+
+    @Test("leave nbf to the profile")
+    func notBefore() async throws {
+        let cases: [(JSON, OktaTokenFailure?)] = [
+            (1_800_003_000, nil), (1_800_003_001, .notYetValid), ("1", .notYetValid), (.null, .notYetValid),
+        ]
+        for (value, failure) in cases {
+            let token = try TestToken.id.claim("nbf", value).signed()
+            #expect(await OktaTokenValidator().failure(of: token) == failure)
+            #expect(await OktaTokenValidator(.id, .observed).failure(of: token) == nil)
+        }
+    }
+
+    @Test("compare typ without capitals, if a token has one")
+    func type() async throws {
+        for (value, failure) in [
+            ("jwt", nil), ("JWT", nil), ("at+jwt", OktaTokenFailure.malformed), (7, .malformed),
+        ] as [(JSON, OktaTokenFailure?)] {
+            let token = try TestToken.id.header("typ", value).signed()
+            #expect(await OktaTokenValidator().failure(of: token) == failure, "\(value)")
+        }
+        let other = OktaValidatorOptions.id.with { $0.type = "okta-at+jwt" }
+        #expect(
+            await OktaTokenValidator(other).failure(of: try TestToken.id.header("typ", "OKTA-at+JWT").signed()) == nil)
+        #expect(await OktaTokenValidator(other).failure(of: try TestToken.id.signed()) == nil)
+    }
+
+    @Test("drop a slash at the end as the shipped library does")
+    func slashes() async throws {
+        let options = OktaValidatorOptions.id.with { ($0.issuer, $0.audience) = (TestIssuer.base + "/", "a/") }
+        let token = try TestToken.id.claim("aud", "a").signed()
+        #expect(await OktaTokenValidator(options, .observed).failure(of: token) == nil)
+        #expect(await OktaTokenValidator(options).failure(of: token) == .issuer)
+        let slashed = try TestToken.id.claim("aud", "a/").claim("iss", JSON(options.issuer)).signed()
+        #expect(await OktaTokenValidator(options).failure(of: slashed) == nil, "discovery drops it in any case")
+    }
+}

@@ -1,0 +1,235 @@
+import Foundation
+import JSON
+import Testing
+import Tokens
+
+@Suite("understudy token verify --as")
+struct VerifyAsClientTests {
+    private let folder = TemporaryFolder()
+    private let key: SigningKey
+    private let moment = "1800000000"
+
+    init() throws {
+        key = try KeyServer.key.get()
+    }
+
+    private func token(issuer: String = "http://localhost/none", _ changes: [String: JSON] = [:]) throws -> String {
+        var claims: JSONObject = [
+            "iss": .string(issuer), "aud": "app", "iat": 1_800_000_000, "exp": 1_800_003_600, "nonce": "n1",
+            "cid": "app", "scp": ["openid", "profile"], "uid": "u1",
+        ]
+        for (name, value) in changes { claims[name] = value.isNull ? nil : value }
+        let header: JSONObject = ["kid": JSON(key.id), "alg": "RS256"]
+        return try TokenDraft(header: header, claims: claims).mint(key: key, algorithm: .rs256)
+    }
+
+    private func verify(_ options: String..., input: String = "", at moment: String? = nil) throws -> Program.Run {
+        try Program.run(
+            ["token", "verify", "--as", "okta", "--at", moment ?? self.moment] + options, input: input, in: folder)
+    }
+
+    /// A file with the key as a JWK.
+    private func jwk(_ changes: [String: JSON] = [:]) throws -> String {
+        var members = key.publicJWK(algorithm: .rs256)?.object ?? [:]
+        for (name, value) in changes { members[name] = value }
+        try folder.write(JSON.object(members).text, to: "key.jwk")
+        return "key.jwk"
+    }
+
+    @Test("finds the key by discovery, and answers in the promised form")
+    func discovery() throws {
+        let server = try KeyServer()
+        let token = try token(issuer: server.base + "/good")
+        let run = try verify("--issuer", server.base + "/good", "--audience", "app", "--nonce", "n1", "--json", token)
+        #expect(run.status == 0 && run.complaint.isEmpty, "\(run.output)\(run.complaint)")
+        let answer = try JSON.parse(run.output.utf8)
+        #expect(answer.object?.map(\.name) == ["valid", "header", "claims", "key"])
+        #expect(answer["valid"] == true && answer["key"] == "discovery" && answer["claims"]?["uid"] == "u1")
+        #expect(answer["header"] == ["kid": JSON(key.id), "alg": "RS256"])
+        #expect(server.seen == ["/good/.well-known/openid-configuration", "/keys"])
+        let shown = try verify("--issuer", server.base + "/good", "-", input: token + "\n")
+        #expect(shown.status == 0)
+        #expect(shown.output.hasPrefix("valid, by the key of: discovery\n"), "\(shown.output)")
+        #expect(shown.output.contains("\n  passed  signature "), "\(shown.output)")
+    }
+
+    @Test(
+        "follows redirects of the issuer, but none to another scheme",
+        arguments: [
+            ("moved", nil), ("absolute", nil), ("circle", "jwt-no-well-known"), ("astray", "jwt-no-well-known"),
+            ("host", nil), ("nope", "jwt-no-well-known"), ("lost", "jwt-offline"),
+        ])
+    func redirects(_ issuer: String, _ error: String?) throws {
+        let server = try KeyServer()
+        let address = "\(server.base)/\(issuer)"
+        let run = try verify("--issuer", address, "--json", try token(issuer: address))
+        let answer = try JSON.parse(run.output.utf8)
+        #expect(answer["error"]?.string == error, "\(run.output)\(run.complaint)")
+        #expect(run.status == (error == nil ? 0 : 1))
+        #expect(server.seen.count <= 7, "\(server.seen)")
+        if issuer == "astray" {
+            #expect(answer["detail"]?.string?.contains("redirects to https://") == true)
+            #expect(server.seen.count == 1)
+        }
+    }
+
+    @Test("says that nobody listens, and that an issuer calls itself differently")
+    func issuers() throws {
+        let nobody = try verify("--issuer", "http://127.0.0.1:1", "--json", try token(issuer: "http://127.0.0.1:1"))
+        #expect(try JSON.parse(nobody.output.utf8)["error"] == "jwt-no-well-known")
+        #expect(nobody.status == 1)
+        let server = try KeyServer()
+        let slash = server.base + "/good/"
+        let token = try token(issuer: server.base + "/good")
+        #expect(try verify("--issuer", slash, token).status == 1)
+        #expect(server.seen == [])
+        #expect(try verify("--issuer", slash, "--profile", "observed", token).status == 0)
+        let absent = server.base + "/nope"
+        let run = try verify(
+            "--issuer", absent, "--profile", "observed", "--json", try self.token(issuer: absent))
+        #expect(try JSON.parse(run.output.utf8)["error"] == "jwt-no-jwks-uri")
+    }
+
+    @Test("tells the failure by our name, the validator page's and the shipped library's, with all findings")
+    func failure() throws {
+        let token = try token(["exp": 1_799_990_000])
+        let run = try verify("--jwk", try jwk(), "--json", token)
+        #expect(run.status == 1)
+        let answer = try JSON.parse(run.output.utf8)
+        #expect(answer.object?.map(\.name) == ["valid", "error", "seed", "shipped", "detail", "findings"])
+        #expect(answer["valid"] == false && answer["error"] == "jwt-expired" && answer["seed"] == .null)
+        #expect(answer["shipped"] == "OktaJWTVerificationError.expiredJWT")
+        #expect(answer["detail"] == "exp 1799990000 is 10000 s before now, leeway 3000 s")
+        let findings = try #require(answer["findings"]?.array)
+        #expect(findings.filter { $0["outcome"] == "failed" }.compactMap { $0["check"]?.string } == ["expiry"])
+        #expect(findings.contains { $0["check"] == "signature" && $0["outcome"] == "passed" })
+        let shown = try verify("--jwk", "key.jwk", token)
+        #expect(
+            shown.output.hasPrefix(
+                "not valid, jwt-expired: exp 1799990000 is 10000 s before now, leeway 3000 s\n"))
+        #expect(shown.output.contains("\n  FAILED  expiry "), "\(shown.output)")
+    }
+
+    private static let optionCases: [(options: [String], error: String?)] = [
+        (["--issuer", "http://localhost/none", "--audience", "app", "--nonce", "n1"], nil),
+        (["--issuer", "x"], "jwt-issuer"), (["--audience", "x"], "jwt-audience"), (["--nonce", "x"], "jwt-nonce"),
+        (["--cid", "app"], nil), (["--cid", "x"], "jwt-client"), (["--scp", "profile openid"], nil),
+        (["--scp", "openid admin"], "jwt-scope"), (["--claim", "uid=u1", "--claim", "cid=app"], nil),
+        (["--claim", "uid=u1", "--claim", "iss=x"], "jwt-claim"), (["--typ", "x"], nil),
+        (["--at", "1800006600"], nil), (["--at", "1800006601"], "jwt-expired"),
+        (["--at", "1800006601", "--no-exp"], nil), (["--at", "1800006601", "--profile", "observed"], nil),
+        (["--at", "1800003601", "--profile", "observed", "--exp"], "jwt-expired"),
+        (["--at", "1800003601", "--leeway", "0"], "jwt-expired"), (["--at", "1800003610", "--leeway", "10"], nil),
+        (["--at", "1799996999"], "jwt-issued-in-future"), (["--at", "1799996999", "--no-iat"], nil),
+        (["--at", "1799996999", "--profile", "observed"], nil),
+        (["--at", "1799996999", "--profile", "observed", "--iat"], "jwt-issued-in-future"),
+    ]
+
+    @Test("takes every option of the validator", arguments: optionCases.indices)
+    func options(_ index: Int) throws {
+        let (options, error) = Self.optionCases[index]
+        let moment = options.contains("--at") ? [] : ["--at", moment]
+        let run = try Program.run(
+            ["token", "verify", "--as", "okta", "--jwk", try jwk(), "--json"] + moment + options + [try token()],
+            in: folder)
+        #expect(try JSON.parse(run.output.utf8)["error"]?.string == error, "\(run.output)\(run.complaint)")
+        #expect(run.status == (error == nil ? 0 : 1))
+    }
+
+    @Test("takes a key from a file: a JWK that must be the token's, or an RSA key")
+    func keys() throws {
+        let token = try token()
+        try folder.write(key.publicPEM ?? "", to: "key.pem")
+        let rsa = try verify("--rsa-key", "key.pem", "--json", token)
+        #expect(rsa.status == 0)
+        #expect(try JSON.parse(rsa.output.utf8)["key"] == "rsa-key")
+        #expect(try JSON.parse(try verify("--jwk", try jwk(), "--json", token).output.utf8)["key"] == "jwk")
+        let other = try verify("--jwk", try jwk(["kid": "other"]), "--json", token)
+        #expect(try JSON.parse(other.output.utf8)["error"] == "jwt-kid-mismatch")
+        let broken = try verify("--jwk", try jwk(["n": "!"]), "--json", token)
+        #expect(try JSON.parse(broken.output.utf8)["error"] == "jwt-key")
+        #expect(broken.status == 1)
+    }
+
+    private static let misuses: [(options: [String], complaint: String)] = [
+        (["--as", "okta"], "--as okta: without the option issuer there is nowhere to discover keys"),
+        (
+            ["--as", "okta", "--profile", "observed", "--jwk", "unnamed.jwk"],
+            "--as okta: without the option issuer there is nowhere to discover keys"
+        ),
+        (["--as", "oktb"], "--as oktb is unknown; expected ims-sdk or okta; did you mean “okta”?"),
+        (
+            ["--as", "ims-sdk", "--cid", "x", "--issuer", "y"],
+            "--issuer, --cid cannot go with --as ims-sdk: the client has its own rules and takes --near-expiry."
+        ),
+        (["--as", "ims-sdk", "--near-expiry=-1"], "--near-expiry -1 is below 0."),
+        (["--as", "okta", "--near-expiry", "5", "--issuer", "x"], "--near-expiry cannot go with --as okta"),
+        (["--as", "okta", "--secret", "x", "--issuer", "x"], "--secret cannot go with --as okta"),
+        (["--as", "okta", "--issuer", "x", "--leeway", "1.5"], "--leeway 1.5 is not a whole number of seconds."),
+        (["--as", "okta", "--issuer", "x", "--leeway=-1"], "--as okta: the option leeway is -1; expected 0 or more"),
+        (
+            ["--as", "okta", "--issuer", "x", "--profile", "seen"],
+            "--profile seen is not a profile (documented, observed)."
+        ),
+        (["--as", "okta", "--issuer", "x", "--claim", "uid"], "--claim uid is not of the form NAME=VALUE."),
+        (
+            ["--as", "okta", "--issuer", "x", "--claim", "a=1", "--claim", "a=2"],
+            "--as okta: the claim a is given twice."
+        ),
+        (["--as", "okta", "--jwk", "a", "--rsa-key", "b"], "give one key: --jwk FILE or --rsa-key FILE."),
+        (["--as", "okta", "--jwk", "none.jwk"], "the key file none.jwk cannot be read."),
+        (["--as", "okta", "--jwk", "text.txt"], "the key file text.txt is not a JWK"),
+        (["--as", "okta", "--jwk", "set.json"], "the key file set.json is not a JWK"),
+        (["--as", "okta", "--rsa-key", "text.txt"], "the key file text.txt cannot be used"),
+        (["--as", "okta", "--rsa-key", "ec.pem"], "--as okta: the key is an EC key on P-256; expected an RSA key."),
+        (["--cid", "x", "--no-exp", "--secret", "x"], "--cid, --exp/--no-exp: only with --as, which is missing."),
+    ]
+
+    @Test("refuses what makes no sense, and says what would", arguments: misuses.indices)
+    func misuse(_ index: Int) throws {
+        try folder.write("nothing", to: "text.txt")
+        try folder.write(#"{"keys":[]}"#, to: "set.json")
+        try folder.write("{}", to: "unnamed.jwk")
+        try folder.write(try SigningKey.generateEC(.p256).publicPEM ?? "", to: "ec.pem")
+        let (options, complaint) = Self.misuses[index]
+        let run = try Program.run(["token", "verify"] + options + ["a.b.c"], in: folder)
+        #expect(run.status == 2)
+        #expect(run.complaint.contains(complaint), "\(run.complaint)")
+        #expect(run.output.isEmpty)
+    }
+
+    @Test("judges for a client without keys as before")
+    func keyless() throws {
+        let run = try Program.run("token", "verify", "--as", "ims-sdk", "--at", moment, try token(["sub": "ada"]))
+        #expect(run.status == 0, "\(run.output)\(run.complaint)")
+        #expect(run.output.hasPrefix(#"{"usable":true,"renew":false,"problems":[]}"# + "\n"))
+        let near = try Program.run(
+            "token", "verify", "--as", "ims-sdk", "--near-expiry", "3600", "--json", "--at", moment,
+            try token(["sub": "ada"]))
+        let answer = try JSON.parse(near.output.utf8)
+        #expect(answer["renew"] == true && answer["findings"]?.array?.isEmpty == false)
+    }
+
+    @Test("shows hostile tokens without their control characters")
+    func hostile() throws {
+        let run = try verify("--jwk", try jwk(), "--nonce", "x", try token(["nonce": "\u{1B}[2J\u{9B}1m"]))
+        #expect(run.status == 1)
+        #expect(!run.output.contains("\u{1B}") && !run.output.unicodeScalars.contains("\u{9B}"))
+        let empty = try verify("--jwk", "key.jwk", "--json", "-", input: "")
+        #expect(try JSON.parse(empty.output.utf8)["error"] == "jwt-malformed")
+        let long = try verify("--jwk", "key.jwk", "--json", "-", input: String(repeating: "a.", count: 500_000))
+        #expect(try JSON.parse(long.output.utf8)["error"] == "jwt-malformed")
+    }
+
+    @Test("is in the help, with its clients in the completions")
+    func help() throws {
+        let help = try Program.run("token", "verify", "--help").output
+        for option in [
+            "--cid", "--scp", "--typ", "--exp/--no-exp", "--iat/--no-iat", "--jwk", "--rsa-key", "--profile",
+        ] {
+            #expect(help.contains(option), "\(option)")
+        }
+        let script = try Program.run("--generate-completion-script", "fish").output
+        #expect(script.contains("ims-sdk") && script.contains("okta"))
+    }
+}
