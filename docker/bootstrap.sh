@@ -1,9 +1,11 @@
 #!/bin/sh
 # Installs the system packages that Understudy needs; developers, CI and the container image share this list.
 #
-#   docker/bootstrap.sh run     to build and start it
-#   docker/bootstrap.sh test    also to test it
-#   docker/bootstrap.sh bench   also to measure it beside nginx
+#   docker/bootstrap.sh run         to build and start it
+#   docker/bootstrap.sh test        also to test it
+#   docker/bootstrap.sh bench       also to measure it beside nginx
+#   docker/bootstrap.sh package     also to make packages of it (Debian and Ubuntu)
+#   docker/bootstrap.sh container   also to run those packages (Debian and Ubuntu)
 #
 # Supports Debian and Ubuntu (as root or with sudo) and macOS with Homebrew. Installed packages are left alone; if none
 # is missing, no package index is fetched. Swift is only checked for, not installed; its prerequisites come with it.
@@ -13,7 +15,7 @@ swift_major=6
 swift_minor=1
 
 usage() {
-    echo "usage: docker/bootstrap.sh run | test | bench" >&2
+    echo "usage: docker/bootstrap.sh run | test | bench | package | container" >&2
     exit 2
 }
 
@@ -25,8 +27,16 @@ fail() {
 # The list for Debian and Ubuntu.
 debian_packages() {
     echo "ca-certificates git libssl-dev pkg-config"
+    case $1 in test) debian_npm ;; esac
     case $1 in test | bench) echo "curl openssl python3 python3-venv nginx haproxy apache2-bin apache2-utils wrk" ;; esac
-    case $1 in test) echo "zsh fish man-db mandoc"; debian_browser ;; esac
+    case $1 in test) echo "zsh fish man-db mandoc nodejs node-typescript"; debian_jvm; debian_browser ;; esac
+    case $1 in package | container) echo "binutils dpkg-dev file jq python3 xz-utils" ;; esac
+    case $1 in container) echo "buildah curl debootstrap iproute2 lintian nodejs openssl procps python3-venv systemd" ;; esac
+}
+
+# What the examples for Kotlin and Java are compiled and run with.
+debian_jvm() {
+    echo "default-jdk-headless kotlin libokhttp-java libandroid-json-java junit5"
 }
 
 # The headless browser, which needs half a desktop less than the full one. Ubuntu's is a snap, which no container can
@@ -38,11 +48,16 @@ debian_browser() {
     grep -q '^ID=ubuntu' /etc/os-release 2>/dev/null || echo chromium-headless-shell
 }
 
+# Node from elsewhere brings npm along, and Debian's does not go beside it.
+debian_npm() {
+    command -v npm >/dev/null || echo npm
+}
+
 # The list for Homebrew; git and curl come with Xcode's command line tools, Apache, zsh and man with macOS.
 homebrew_packages() {
     echo "openssl@3 pkgconf"
     case $1 in test | bench) echo "python@3 nginx haproxy wrk" ;; esac
-    case $1 in test) echo "fish" ;; esac
+    case $1 in test) echo "fish node typescript" ;; esac
 }
 
 missing_on_debian() {
@@ -86,6 +101,9 @@ install_on_homebrew() {
 
 install_packages() {
     if [ "$(uname -s)" = Darwin ]; then
+        case $1 in package | container) fail \
+            "packages are made with Debian's tools, and this is macOS." \
+            "Use Debian or Ubuntu, in a container for example; on macOS see docker/understudy.rb." ;; esac
         install_on_homebrew "$1"
     elif command -v dpkg >/dev/null && command -v apt-get >/dev/null; then
         install_on_debian "$1"
@@ -110,6 +128,6 @@ require_swift() {
 }
 
 [ $# -eq 1 ] || usage
-case $1 in run | test | bench) ;; *) usage ;; esac
+case $1 in run | test | bench | package | container) ;; *) usage ;; esac
 install_packages "$1"
 require_swift

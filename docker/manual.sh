@@ -16,7 +16,10 @@ parser=$root/.build/checkouts/swift-argument-parser
 # In a folder of its own: as part of our package the tool has no product that could be built.
 swift build --package-path "$parser" --scratch-path "$root/.build/manual" --product generate-manual >&2
 mkdir -p "$folder"
-"$root/.build/manual/debug/generate-manual" "$program" --multi-page --output-directory "$folder"
+set -- "$program" --multi-page --output-directory "$folder"
+# A page bears a day; packages that are made again are to be the same.
+[ -z "${SOURCE_DATE_EPOCH-}" ] || set -- "$@" --date "$(date --utc --date="@$SOURCE_DATE_EPOCH" +%Y-%m-%d)"
+"$root/.build/manual/debug/generate-manual" "$@"
 
 # The tool takes our texts as they are. Paragraphs, examples and sentences begin as mdoc(7) wants them.
 for page in "$folder"/understudy*.1; do
