@@ -90,12 +90,10 @@ import Wire
         }
     }
 
-    @Test func `A port without listener is said in one line`() async throws {
-        let server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: StubHandler())
-        let address = server.addresses[0]
-        await server.stop(within: .zero)
-        await #expect(throws: ClientError.notReachable("\(address)", reason: "Connection refused")) {
-            try await HTTPClient.send(url: "http://\(address)/", within: .seconds(20))
+    @Test func `A port without listener is said in one line`() async {
+        // A port that was free a moment ago could be a parallel test's by now; port 1 is nobody's.
+        await #expect(throws: ClientError.notReachable("127.0.0.1:1", reason: "Connection refused")) {
+            try await HTTPClient.send(url: "http://127.0.0.1:1/", within: .seconds(20))
         }
     }
 

@@ -1,13 +1,12 @@
 """An org of the emulated Okta, over https, and what its clients need to know about the example world."""
 
-import socket
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import requests
-from world import ROOT, Sandbox, Server
+from world import ROOT, Sandbox, Server, reserved_port
 
 KEYS = ROOT / "Fixtures/okta/keys"
 # Invented, like everything in the example world.
@@ -47,9 +46,8 @@ class OktaServer(Server):
     """A server whose tokens name its https address, as clients that insist on https need it."""
 
     def __init__(self, folder: Path):
-        # Tokens name the port, so it is chosen before the start; it was free just before.
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
+        # Tokens name the port, so it is chosen before the start.
+        port = reserved_port()
         self.public_base = f"https://localhost:{port}"
         super().__init__(folder, "--public-base", self.public_base, secure_port=port)
 

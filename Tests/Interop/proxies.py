@@ -7,7 +7,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from world import Server
+from world import Server, reserved_port
 
 NGINX = """
 daemon off; master_process off; worker_processes 1; pid {folder}/pid; error_log {folder}/errors; {user}
@@ -79,13 +79,12 @@ ProxyPass / http://127.0.0.1:{upstream}/ nocanon retry=0
 
 
 class Proxy:
-    """One proxy as a child process; its port was free just before."""
+    """One proxy as a child process."""
 
     def __init__(self, name: str, folder: Path, server: Server):
         self.name = name
         is_secure = name == "nginx-secure"
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = reserved_port()
         file = folder / "configuration"
         program, template, options = {
             "nginx": ("nginx", NGINX, ["-p", folder, "-c", file]),

@@ -1,6 +1,9 @@
 """A running Understudy and what a test needs to know about its example world."""
 
+import contextlib
 import os
+import random
+import socket
 from pathlib import Path
 
 import requests
@@ -16,6 +19,15 @@ API_KEY = "a1b2c3d4-e5f6-g7h8-i9j0-a1b2c3d4e5f6"
 AUTH_KEY = "understudy-test-key-not-a-secret-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJKLMNO=="
 DEVICE = "wlkCDA2Hy/CfMqVAShslBAR/0sAiuRIUm5jOg0a"
 ADA = "entity123"
+
+
+def reserved_port() -> int:
+    """A free port below those that the system gives to whoever asks for one, so that it is still free soon after."""
+    while True:
+        port = random.randrange(20_000, 32_768)
+        with socket.socket() as probe, contextlib.suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return port
 
 
 class Server(Child):

@@ -56,13 +56,18 @@ struct Program {
         return Run(status: process.terminationStatus, output: texts[0], complaint: texts[1])
     }
 
+    /// Nothing of the developer's own settings, but the change that Tests/Mutants put in force.
+    static let environment = ["PATH": "/usr/bin:/bin"].merging(
+        ProcessInfo.processInfo.environment.filter { $0.key == "UNDERSTUDY_MUTANT" }
+    ) { $1 }
+
     static func process(
         _ arguments: [String], _ environment: [String: String], in folder: TemporaryFolder
     ) -> Process {
         let process = Process()
         process.executableURL = URL(filePath: path)
         process.arguments = arguments
-        process.environment = ["PATH": "/usr/bin:/bin"].merging(environment) { $1 }
+        process.environment = Self.environment.merging(environment) { $1 }
         process.currentDirectoryURL = folder.url
         return process
     }

@@ -143,7 +143,7 @@ struct StateFileTests {
             #"trap '' XFSZ; ulimit -f 1; exec "$0" serve --port 0 --port-file ports --log off --export-on-exit state.json"#,
             Program.path,
         ]
-        process.environment = ["PATH": "/usr/bin:/bin"]
+        process.environment = Program.environment
         process.currentDirectoryURL = folder.url
         let log = Pipe()
         (process.standardError, process.standardOutput) = (log, FileHandle.nullDevice)
