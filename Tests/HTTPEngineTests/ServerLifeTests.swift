@@ -11,6 +11,15 @@ import Wire
         try Server(ServerConfiguration(listeners: listeners, loops: 2), handler: handler)
     }
 
+    /// A server on a port below those that the system gives to whoever asks for a free one, so that nobody takes the
+    /// port between two uses.
+    private func serverOnReservedPort(_ handler: StubHandler) throws -> Server {
+        for port in Int.random(in: 20_000..<30_000)..<32_768 {
+            if let server = try? server([.init(port: port)], handler) { return server }
+        }
+        return try server([.init(port: 0)], handler)
+    }
+
     @Test func `Several listeners are served, each at its own address`() async throws {
         let server = try server([.init(port: 0), .init(host: "localhost", port: 0)])
         server.start()
@@ -61,10 +70,7 @@ import Wire
                 return .text("held")
             }
         })
-        // Below the ports that the system gives to whoever asks for a free one: nobody takes it between the two servers.
-        let ports = Int.random(in: 20_000..<30_000)..<32_768
-        let found = ports.lazy.compactMap { try? self.server([.init(port: $0)], handler) }.first
-        let server = try #require(found)
+        let server = try serverOnReservedPort(handler)
         server.start()
         let port = server.addresses[0].port
         let clients = try await onThread {
