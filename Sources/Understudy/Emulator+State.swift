@@ -38,9 +38,7 @@ extension Emulator {
         if states.isEmpty { return nil }
         var entry: JSONObject = ["name": .string(sandbox.name)]
         // Without the position, the ids of a seed would be issued again.
-        if let seed = sandbox.settings.seed, let position = sandbox.identifiers.position {
-            entry["ids"] = ["seed": .string(String(seed)), "position": .string(String(position))]
-        }
+        entry["ids"] = sandbox.identifiers.kept(seed: sandbox.settings.seed)
         entry["state"] = .object(states)
         return .object(entry)
     }
@@ -74,8 +72,8 @@ extension Emulator {
             }
             let sandbox = sandboxes.sandbox(name)
             installations += try read(try entry.required("state"), for: sandbox)
-            if let position = try entry["ids"].map(Self.position) ?? nil, position.seed == sandbox.settings.seed {
-                installations.append { sandbox.identifiers.resume(at: position.position) }
+            if let ids = entry["ids"], let position = try IdentifierSource.position(ids, seed: sandbox.settings.seed) {
+                installations.append { sandbox.identifiers.resume(at: position) }
             }
         }
         for install in installations { install() }
@@ -95,12 +93,10 @@ extension Emulator {
     ) throws(FixtureProblem) -> (sandboxes: Int, setAside: [SetAsidePart]) {
         let salvage = Salvage()
         let count = try importState(FixtureNode(document, from: source, settingAside: salvage))
+        let secrets = inForce.loaded.memberSecrets
         setAside.add(salvage.parts.map { SetAsidePart($0, of: document, secrets: secrets).json })
         return (count, setAside.parts.map(SetAsidePart.init))
     }
-
-    /// Members that contain a secret in some vendor's state.
-    private var secrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
 
     private func read(_ node: FixtureNode, for sandbox: Sandbox) throws(FixtureProblem) -> [@Sendable () -> Void] {
         var installations: [@Sendable () -> Void] = []
@@ -114,13 +110,5 @@ extension Emulator {
             }
         }
         return installations
-    }
-
-    private static func position(_ node: FixtureNode) throws(FixtureProblem) -> (seed: UInt64, position: UInt64) {
-        let entry = try node.mapping("seed", "position")
-        guard let seed = UInt64(try entry.required("seed").string()),
-            let position = UInt64(try entry.required("position").string())
-        else { throw node.problem("seed and position are whole numbers, written in quotes") }
-        return (seed, position)
     }
 }

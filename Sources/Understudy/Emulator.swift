@@ -28,6 +28,10 @@ package final class Emulator: Sendable {
     let metrics: Metrics
     /// The threads for reading and replacing states: one at a time, since reading one takes several times its size.
     let imports = LongWork(width: 1)
+    /// The threads for fetching sandboxes, which may wait for a disk.
+    let fetching = LongWork(width: 4)
+    /// Keeps the sandboxes in a folder; `nil` if nothing does.
+    package let keeper: StateKeeper?
     /// The threads for writing and reading through states.
     let readings = LongWork(width: 3)
     let logger: Logger?
@@ -54,6 +58,7 @@ package final class Emulator: Sendable {
     ///   - machine: the machine's clock, which determines sandbox expiry.
     ///   - publicBase: the address under which clients reach the server.
     ///   - droppedLogLines: how many lines the logger's handler had to drop, for the metrics.
+    ///   - keeper: keeps the sandboxes in a folder; `nil` if nothing does.
     ///   - keyTrust: which certificates to trust when published keys are fetched over https.
     ///   - keyFetchPace: how often others are asked for keys; by default all emulators of a process share one pace.
     /// - Throws: the first problem with the fixtures.
@@ -62,7 +67,7 @@ package final class Emulator: Sendable {
         controlToken: String? = nil, hostNames: Set<String> = [], stateLimit: Int = standardStateLimit,
         sandboxes limits: SandboxLimits = SandboxLimits(), logger: Logger? = nil,
         machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }, publicBase: PublicBase = PublicBase(),
-        droppedLogLines: @escaping @Sendable () -> Int = { 0 },
+        droppedLogLines: @escaping @Sendable () -> Int = { 0 }, keeper: StateKeeper? = nil,
         keyTrust: @escaping @Sendable () -> TLSTrust = { .system }, keyFetchPace: KeyFetchPace = .ofProcess
     ) throws(FixtureProblem) {
         let loaded = try LoadedVendors(of: loaders, fixtures: fixtures)
@@ -80,7 +85,9 @@ package final class Emulator: Sendable {
         reloads = Reloads(loaded)
         setAside = SetAsideParts(telling: reloads)
         sandboxes = SandboxDirectory(
-            inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, machine: machine)
+            inForce: inForce, settings: settings, limits: limits, publicBase: publicBase, keeper: keeper,
+            machine: machine)
+        self.keeper = keeper
         metrics = Metrics(vendors: loaded.vendors)
         controlAccess = ControlAccess(token: controlToken, hostNames: hostNames)
         self.stateLimit = stateLimit
@@ -89,6 +96,7 @@ package final class Emulator: Sendable {
         self.droppedLogLines = droppedLogLines
         self.keyTrust = keyTrust
         self.keyFetchPace = keyFetchPace
+        keeper?.tell(setAside, reloads, secrets: { [inForce] in inForce.loaded.memberSecrets }, logger)
     }
 
     /// Notes where clients reach the server, unless an address was configured.

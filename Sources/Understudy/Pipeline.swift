@@ -99,10 +99,9 @@ package struct Pipeline: RequestHandler {
             let name = selection?.name ?? SandboxName.standard
             return control.answer(
                 selection?.request(request) ?? request, at: match, in: name, by: selection?.selector ?? .none)
-        case .vendor(nil, let match): return exchange(request, at: match, in: emulator.sandboxes.standard, watch)
+        case .vendor(nil, let match): return exchange(request, at: match, in: SandboxName.standard, watch)
         case .vendor(let selection?, let match):
-            let sandbox = emulator.sandboxes.sandbox(selection.name)
-            return exchange(selection.request(request), at: match, in: sandbox, by: selection.selector, watch)
+            return exchange(selection.request(request), at: match, in: selection.name, by: selection.selector, watch)
         case .nowhere(let problem): return refuse(request, problem, Measurement(watch: watch))
         }
     }
@@ -152,15 +151,29 @@ package struct Pipeline: RequestHandler {
     /// What the metrics need at the end of an exchange.
     private struct Measurement {
         let watch: Stopwatch
+        /// Whether the exchange begins for the second time.
+        var isRepeated = false
         var place = Metrics.Place()
     }
 
     private func exchange(
-        _ request: Request, at match: RouteTable.Match, in sandbox: Sandbox, by selector: SandboxSelector = .none,
+        _ request: Request, at match: RouteTable.Match, in name: String, by selector: SandboxSelector = .none,
         _ watch: Stopwatch
     ) -> Answer {
+        if let sandbox = emulator.sandboxes.ready(name) {
+            return exchange(request, at: match, in: sandbox, by: selector, watch)
+        }
+        return .deferred {
+            await emulator.fetching(name) { exchange(request, at: match, in: $0, by: selector, watch) }
+        }
+    }
+
+    private func exchange(
+        _ request: Request, at match: RouteTable.Match, in sandbox: Sandbox, by selector: SandboxSelector = .none,
+        _ watch: Stopwatch, isRepeated: Bool = false
+    ) -> Answer {
         let exchange = sandbox.beginExchange(request, by: selector)
-        var measurement = Measurement(watch: watch)
+        var measurement = Measurement(watch: watch, isRepeated: isRepeated)
         guard let vendor = match.vendor else {
             var record = ExchangeRecord()
             record.secrets = secrets
@@ -178,25 +191,19 @@ package struct Pipeline: RequestHandler {
     ).response
 
     /// The answer to a request, once it is available.
-    package func response(to request: Request) async -> Response { await response(of: answer(request)) }
+    package func response(to request: Request) async -> Response { await Emulator.response(of: answer(request)) }
 
     /// The answer of a vendor to a request in a sandbox, whatever sandbox the request selects, once it is available.
     func vendorResponse(to request: Request, in sandbox: Sandbox) async -> Response {
-        await response(
+        await Emulator.response(
             of: exchange(request, at: emulator.routes.match(request.method, request.path), in: sandbox, Stopwatch()))
-    }
-
-    private func response(of answer: Answer) async -> Response {
-        switch answer {
-        case .ready(let response): response
-        case .deferred(let work): await work()
-        }
     }
 
     // What an exchange leaves behind has a dozen parts, so it is moved, not copied.
     private func advance(_ exchange: Exchange, _ step: consuming ExchangeStep, _ measurement: Measurement) -> Answer {
         switch consume step {
         case .finished(let response, let record): return .ready(finish(exchange, response, record, measurement))
+        case .moved: return .deferred { await again(exchange, measurement) }
         case let unfinished:
             return .deferred { await exchange.sandbox.whileUsed { await wait(exchange, unfinished, measurement) } }
         }
@@ -207,12 +214,27 @@ package struct Pipeline: RequestHandler {
         while true {
             switch step {
             case .finished(let response, let record): return finish(exchange, response, record, measurement)
+            case .moved: return await again(exchange, measurement)
             case .waiting(let job): step = await job()
             case .fetching(let request, let then):
                 step = then(await fetch(request, in: exchange.sandbox))
             case .calling(let request, let vendor, let then):
                 step = then(await emulator.send(request, of: vendor, in: exchange.sandbox))
             }
+        }
+    }
+
+    /// Repeats an exchange whose sandbox was handed over before anything was done.
+    private func again(_ exchange: Exchange, _ measurement: Measurement) async -> Response {
+        let (request, name) = (exchange.request, exchange.sandbox.name)
+        // ours: once; a sandbox that moves on at once is better asked for elsewhere.
+        guard !measurement.isRepeated else {
+            return Emulator.unavailable(SandboxUnavailable("The sandbox \(name) is just moving; repeat the call."))
+        }
+        return await emulator.fetching(name) { sandbox in
+            self.exchange(
+                request, at: emulator.routes.match(request.method, request.path), in: sandbox, by: exchange.selector,
+                measurement.watch, isRepeated: true)
         }
     }
 

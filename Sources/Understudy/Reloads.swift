@@ -14,6 +14,8 @@ final class Reloads: Sendable {
         var problem: String?
         /// The parts of a state file that could not be read.
         var setAside: JSON = ["count": 0, "parts": []]
+        /// The folder that keeps the sandboxes; `nil` if none does.
+        var state: JSON?
         var loaded: LoadedVendors
         var response: Response
         /// Whether its secrets are hidden, such as one quoted in a problem with a fixture.
@@ -57,6 +59,9 @@ final class Reloads: Sendable {
     /// Records the parts of a state file that could not be read.
     func tell(setAside: JSON) { change { $0.setAside = setAside } }
 
+    /// Records where sandboxes are kept, and why that does not succeed.
+    func tell(state: JSON) { change { $0.state = state } }
+
     /// Records that the files match what is in force again.
     func clearProblem() { change { $0.problem = nil } }
 
@@ -78,7 +83,7 @@ final class Reloads: Sendable {
                 "routes": JSON(vendor.routes.count), "failures": JSON(vendor.failures.count),
             ]
         }
-        return .json([
+        var health: JSONObject = [
             "status": "ok", "version": .string(Emulator.version), "vendors": .array(vendors),
             "fixtures": .string(content.loaded.fingerprint),
             "layers": .array(content.loaded.layers.map(\.json)),
@@ -87,6 +92,8 @@ final class Reloads: Sendable {
                 "at": JSON(content.latest?.rfc3339), "problem": JSON(content.problem),
             ],
             "set_aside": content.setAside,
-        ])
+        ]
+        health["state"] = content.state
+        return .json(.object(health))
     }
 }

@@ -17,15 +17,24 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
     package let problem: String
     private let value: JSON
 
-    /// Creates a part from a document that was read.
+    /// Creates a part from a document of several sandboxes.
     ///
     /// - Parameter secrets: names of members whose values are never shown.
     init(_ part: Salvage.Part, of document: JSON, secrets: Set<String>) {
+        let first = part.path.split(separator: ".", maxSplits: 1).first
+        let index = first.flatMap { Int($0.dropFirst("sandboxes[".count).dropLast()) }
+        self.init(
+            part, of: index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }, secrets: secrets)
+    }
+
+    /// Creates a part from what was kept of a sandbox.
+    ///
+    /// - Parameter secrets: names of members whose values are never shown.
+    init(_ part: Salvage.Part, of sandbox: String?, secrets: Set<String>) {
+        self.sandbox = sandbox
         let steps = part.path.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
-        let index = steps.first.flatMap { Int($0.dropFirst("sandboxes[".count).dropLast()) }
-        sandbox = index.flatMap { document["sandboxes"]?[$0]?["name"]?.string }
         vendor = steps.count > 2 ? steps[2] : nil
-        record = steps.count > 3 ? steps[3] : ""
+        record = steps.count > 3 ? steps[3] : steps.count == 2 && steps[1] != "state" ? steps[1] : ""
         problem = Self.told(part.problem, secrets)
         value = part.value
     }
@@ -92,7 +101,8 @@ final class SetAsideParts: Sendable {
     /// Adds parts from an export.
     func add(_ parts: [JSON]) {
         let all = content.withLock { content in
-            content += parts
+            // A sandbox that is read again has the same ones.
+            content += parts.filter { !content.contains($0) }
             return content
         }
         let told = all.prefix(Self.mostTold).map { SetAsidePart($0).summary }

@@ -13,8 +13,8 @@ struct OptionSources {
     static let names = [
         "host", "port", "public-base", "https-port", "tls-cert", "tls-key", "ca-directory", "port-file", "fixtures",
         "log",
-        "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "import", "export-on-exit",
-        "state-limit", "scenario", "watch",
+        "control-token", "control-port", "allow-host", "sandboxes", "sandbox-ttl", "seed", "state", "import",
+        "export-on-exit", "state-limit", "scenario", "watch",
     ]
 
     private let environment: [String: String]
@@ -138,7 +138,7 @@ struct ConfigurationFile {
             if case .object = try node.json() {
                 for (vendor, value) in try node.members() {
                     let profile = try value.choice(of: BehaviourProfile.self)
-                    try locate(value) { () throws(SettingsProblem) in
+                    try value.locate { () throws(SettingsProblem) in
                         try settings.setProfile(profile, of: vendor, among: Catalog.vendors)
                     }
                 }
@@ -151,20 +151,10 @@ struct ConfigurationFile {
             guard let text = json.string ?? json.number?.literal else {
                 throw value.problem("a switch is set to a text or a number; write \(json.text) in quotes")
             }
-            try locate(value) { () throws(SettingsProblem) in
+            try value.locate { () throws(SettingsProblem) in
                 try settings.set(name, to: text, among: Catalog.vendors)
             }
         }
         return settings
-    }
-
-    private static func locate(
-        _ node: FixtureNode, _ change: () throws(SettingsProblem) -> Void
-    ) throws(FixtureProblem) {
-        do {
-            try change()
-        } catch {
-            throw node.problem(error.description)
-        }
     }
 }

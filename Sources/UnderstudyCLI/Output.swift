@@ -1,6 +1,7 @@
 import Dispatch
 import JSON
 import Synchronization
+import Understudy
 
 #if canImport(Darwin)
     import Darwin

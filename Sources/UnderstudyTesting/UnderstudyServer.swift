@@ -29,7 +29,7 @@ public final class UnderstudyServer: Sendable {
         baseURL = "http://127.0.0.1:\(host.port)/~\(sandbox)"
     }
 
-    func close() { _ = host.sandboxes.remove(sandbox) }
+    func close() { _ = try? host.sandboxes.remove(sandbox) }
 
     /// Makes a control call to this test's sandbox, such as `GET clock`; page ControlAPI lists the calls.
     ///

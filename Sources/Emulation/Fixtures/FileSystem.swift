@@ -49,7 +49,9 @@ package enum FileSystem {
     }
 
     /// The names in a folder, unordered, up to `count`; empty if it is not a folder.
-    static func names(in folder: String, atMost count: Int) -> [String] {
+    ///
+    /// - Parameter hidden: whether those that begin with a dot count, too; the folder itself and its parent never do.
+    package static func names(in folder: String, atMost count: Int = .max, hidden: Bool = false) -> [String] {
         guard let directory = opendir(folder) else { return [] }
         defer { closedir(directory) }
         var names: [String] = []
@@ -57,8 +59,7 @@ package enum FileSystem {
             let name = withUnsafeBytes(of: &entry.pointee.d_name) { name in
                 String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
             }
-            // Names that begin with a dot are the folder itself, its parent, or hidden.
-            if !name.hasPrefix(".") { names.append(name) }
+            if hidden ? name != "." && name != ".." : !name.hasPrefix(".") { names.append(name) }
         }
         return names
     }

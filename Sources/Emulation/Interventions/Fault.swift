@@ -95,6 +95,25 @@ struct ArmedFault: Sendable {
         }
     }
 
+    /// The fault with all that decides its next calls.
+    var kept: JSON {
+        ["fault": .object(fault.description), "counter": counter.json(.changes), "strikes": JSON(strikes)]
+    }
+
+    /// Reads what ``kept`` gives.
+    init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
+        let mapping = try node.mapping("fault", "counter", "strikes")
+        let description = try mapping.required("fault")
+        let id = try description.mapping(Fault.members).required("vendor")
+        let name = try id.string()
+        guard let vendor = loaded.vendors.first(where: { $0.identity.id == name }) else {
+            throw id.problem("no vendor is called \(name)")
+        }
+        self.init(try Fault(description, InterventionScope(vendor)), seed: 0)
+        try counter.read(try mapping.required("counter"), .export(.changes))
+        strikes = try mapping.required("strikes").int()
+    }
+
     /// The fault as it was described, with its counters.
     var json: JSON {
         var json = fault.description

@@ -79,6 +79,29 @@ struct Interventions: Sendable {
     }
 }
 
+// MARK: - Keeping
+
+extension Interventions {
+    /// The armed faults and active scenarios with all that decides their next calls.
+    var kept: JSON {
+        [
+            "dice": dice.written, "faults": .array(faults.map(\.kept)), "scenarios": .array(runs.map(\.kept)),
+        ]
+    }
+
+    /// Reads what ``kept`` gives, among the vendors of that load.
+    init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
+        let mapping = try node.mapping("dice", "faults", "scenarios")
+        dice = try SplitMix64.read(try mapping.required("dice"))
+        try mapping.required("faults").forEachRecord { (node) throws(FixtureProblem) in
+            faults.append(try ArmedFault(node, among: loaded))
+        }
+        try mapping.required("scenarios").forEachRecord { (node) throws(FixtureProblem) in
+            runs.append(try ScenarioRun(node, among: loaded))
+        }
+    }
+}
+
 extension Request {
     /// Whether this is a browser's CORS preflight.
     fileprivate var isPreflight: Bool {

@@ -56,11 +56,14 @@ enum Occurrence: Sendable, Hashable {
 }
 
 /// Counts matching calls, and decides which of them are hit.
-struct CallCounter: Sendable {
+struct CallCounter: CodedRecord {
     let occurrence: Occurrence
     /// The matching calls so far.
     private(set) var calls = 0
     private var dice: SplitMix64
+
+    /// Creates a counter to read into, of which every call is hit.
+    init() { self.init(.always, seed: 0) }
 
     /// - Parameter seed: the initial random state when the occurrence has no seed of its own.
     init(_ occurrence: Occurrence, seed: UInt64) {
@@ -70,6 +73,12 @@ struct CallCounter: Sendable {
         } else {
             dice = SplitMix64(state: seed)
         }
+    }
+
+    package mutating func code(_ coder: inout RecordCoder) {
+        coder.member("calls", &calls)
+        coder.member("owing", &isOwing, omitting: false)
+        coder.member("dice", &dice)
     }
 
     /// Whether a call was due but something else took precedence: the next one is hit instead.

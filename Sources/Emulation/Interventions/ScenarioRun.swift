@@ -90,6 +90,35 @@ struct ScenarioRun: Sendable {
         return run
     }
 
+    /// The run with all that decides its next calls.
+    var kept: JSON {
+        var kept: JSONObject = [
+            "scenario": .string(scenario.name), "state": .string(stateName), "dice": dice.written,
+            "counters": .array(counters.map { $0.json(.changes) }),
+        ]
+        if let latestRefusedExpiry { kept["latest_refused_expiry"] = latestRefusedExpiry.written }
+        return .object(kept)
+    }
+
+    /// Reads what ``kept`` gives. Counters start anew when the state has other rules by now.
+    init(_ node: FixtureNode, among loaded: LoadedVendors) throws(FixtureProblem) {
+        let mapping = try node.mapping("scenario", "state", "dice", "counters", "latest_refused_expiry")
+        let (name, state) = (try mapping.required("scenario"), try mapping.required("state"))
+        guard let scenario = loaded.scenario(try name.string()) else {
+            throw name.problem("no scenario is called \(try name.string())")
+        }
+        let stateName = try state.string()
+        guard let index = scenario.states.firstIndex(where: { $0.name == stateName }) else {
+            throw state.problem("scenario \(scenario.name) has no state \(stateName)")
+        }
+        self.init(scenario, state: index, seed: 0)
+        dice = try SplitMix64.read(try mapping.required("dice"))
+        latestRefusedExpiry = try mapping["latest_refused_expiry"]?.number()
+        let kept = try mapping.required("counters").elements()
+        guard kept.count == counters.count else { return }
+        for (index, node) in kept.enumerated() { try counters[index].read(node, .export(.changes)) }
+    }
+
     /// The run as the control API shows it.
     var json: JSON {
         [

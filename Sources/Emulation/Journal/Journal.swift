@@ -29,8 +29,13 @@ public final class Journal: Sendable {
         var isOver = false
     }
 
+    /// ours: numbers are kept ahead of entries in such steps, so that calls that change nothing else need no writing, and
+    /// no number is given twice after a crash.
+    private static let reserve = 1000
+
     private let limits: Limits
     private let total: JournalTotal
+    private let passedReserve = Mutex<(@Sendable () -> Void)?>(nil)
     private let place: Int
     private let state = Mutex(State())
 
@@ -61,6 +66,7 @@ public final class Journal: Sendable {
             return (state.lastID, Self.change(&state), dropped)
         }
         entry.record.cause?.stands(at: id)
+        if id.isMultiple(of: Self.reserve) { passedReserve.withLock(\.self)?() }
         withExtendedLifetime(dropped) {
             for waiter in waiters { waiter.resume() }
         }
@@ -68,6 +74,9 @@ public final class Journal: Sendable {
         total.bound(to: limits.totalBytes)
         return id
     }
+
+    /// From now on, calls this whenever ``reservedNumber`` changes.
+    func noteReserve(_ note: @escaping @Sendable () -> Void) { passedReserve.withLock { $0 = note } }
 
     /// Wakes the waiters to look again, since something was added to an entry.
     func noteChange() {
@@ -116,6 +125,17 @@ public final class Journal: Sendable {
         state.withLock { state in
             state.count == 0 ? 0 : state.entries[(state.first + state.count - 1) % state.entries.count]?.id ?? 0
         }
+    }
+
+    /// The last number that was given to an entry.
+    var lastNumber: Int { state.withLock { $0.lastID } }
+
+    /// The last number before ``noteReserve`` is told of another one.
+    var reservedNumber: Int { (lastNumber / Self.reserve + 1) * Self.reserve }
+
+    /// Continues numbering after that number.
+    func resume(after number: Int) {
+        state.withLock { $0.lastID = max($0.lastID, min(number, Ordinal.largest)) }
     }
 
     /// The bytes that the entries keep, estimated.

@@ -23,6 +23,18 @@ extension Int: RecordValue {
     package var written: JSON { JSON(self) }
 }
 
+/// In quotes: not every reader of JSON takes a number of 64 bits.
+extension UInt64: RecordValue {
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> UInt64 {
+        guard let number = UInt64(try node.string()) else {
+            throw node.problem("expected a whole number in quotes, such as “12”")
+        }
+        return number
+    }
+
+    package var written: JSON { .string(String(self)) }
+}
+
 extension Double: RecordValue {
     package static func read(_ node: FixtureNode) throws(FixtureProblem) -> Double { try node.number() }
     package var written: JSON { .number(JSONNumber(self)) }

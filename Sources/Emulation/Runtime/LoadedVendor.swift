@@ -43,6 +43,10 @@ public protocol SandboxedVendor: AnyObject, Sendable {
     func reset()
     /// Closes its sockets and drops its deadlines, permanently.
     func end()
+    /// Closes its sockets, and answers nobody from now on.
+    func seal()
+    /// Answers again after ``seal()``.
+    func unseal()
     /// Performs an action, or its first half if the server is to send a request for it.
     ///
     /// - Parameter selector: how the request that causes it named the sandbox.
@@ -118,6 +122,8 @@ public struct Exchange: Sendable {
 public enum ExchangeStep: Sendable {
     /// It has its response, and a record for the journal.
     case finished(Response, ExchangeRecord)
+    /// Nothing was done, since the sandbox is kept elsewhere by now; whoever fetches it there can begin anew.
+    case moved
     /// It continues after waiting for something.
     case waiting(@Sendable () async -> ExchangeStep)
     /// Published keys must be fetched; it continues with the answer.
@@ -133,6 +139,7 @@ public enum ExchangeStep: Sendable {
         case .finished(var response, var record):
             change(&response, &record)
             return .finished(response, record)
+        case .moved: return .moved
         case .waiting(let job): return .waiting { await job().amended(change) }
         case .fetching(let request, let then): return .fetching(request) { then($0).amended(change) }
         case .calling(let request, let vendor, let then):

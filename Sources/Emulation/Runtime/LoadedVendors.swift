@@ -53,6 +53,9 @@ package struct LoadedVendors: Sendable {
         secrets = FixtureSecrets(of: vendors)
     }
 
+    /// Members that contain a secret in some vendor's state.
+    package var memberSecrets: Set<String> { vendors.reduce(into: []) { $0.formUnion($1.secrets) } }
+
     /// The scenarios of all vendors.
     package var scenarios: [Scenario] { vendors.flatMap(\.scenarios) }
 

@@ -19,10 +19,10 @@ final class VendorInForce<V: Vendor>: AnyVendorInForce {
         current.withLock { $0 = runtime }
     }
 
-    func makeStore(_ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int)
-        -> any SandboxedVendor
-    {
-        VendorStateStore(self, settings: settings, sandbox: sandbox, alarm: alarm, index: index)
+    func makeStore(
+        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ changes: ChangeMark, _ index: Int
+    ) -> any SandboxedVendor {
+        VendorStateStore(self, settings: settings, sandbox: sandbox, alarm: alarm, changes: changes, index: index)
     }
 }
 
@@ -30,7 +30,8 @@ final class VendorInForce<V: Vendor>: AnyVendorInForce {
 public protocol AnyVendorInForce: Sendable {
     /// Lets a later load of the same vendor answer from now on.
     func replace(with vendor: any LoadedVendor)
-    /// Creates a fresh state for a sandbox, with its alarm and the vendor's index in it.
-    func makeStore(_ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ index: Int)
-        -> any SandboxedVendor
+    /// Creates a fresh state for a sandbox, with its alarm, its change mark, and the vendor's index in it.
+    func makeStore(
+        _ settings: Settings, in sandbox: SandboxIdentity, _ alarm: Alarm, _ changes: ChangeMark, _ index: Int
+    ) -> any SandboxedVendor
 }

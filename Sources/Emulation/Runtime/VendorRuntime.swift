@@ -138,6 +138,8 @@ extension VendorRuntime {
             return finish(exchange, refusal, record(of: call), in: store) { response in
                 response.fields.append(contentsOf: call.answerFields)
             }
+        case .sealed:
+            return .moved
         case .outdated(let later):
             // The fixtures were reloaded since the call was judged, and the state has moved on: nothing was done yet,
             // so the later vendor alone judges the call and answers it.

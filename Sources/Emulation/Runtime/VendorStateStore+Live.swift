@@ -56,14 +56,32 @@ extension VendorStateStore {
         content.withLock { content in
             _ = content.catchUp(with: runtime)
             content.lookAhead()
-            guard content.live.armed != nil else { return }
+            guard content.live.armed != nil, !content.isSealed else { return }
             content.passDeadlines(until: sandbox.now, sandbox.identifiers, switches)
             content.live.arm(content.live.armed)
+            changes.set()
         }
     }
 
     @usableFromInline
     func end() { content.withLock { $0.live.end() } }
+
+    @usableFromInline
+    func seal() {
+        content.withLock { content in
+            content.live.end()
+            content.isSealed = true
+        }
+    }
+
+    @usableFromInline
+    func unseal() {
+        content.withLock { content in
+            content.isSealed = false
+            content.live.resume()
+            content.live.name(content.nextDeadline)
+        }
+    }
 }
 
 extension VendorStateStore where V: ServesSockets {
@@ -109,6 +127,7 @@ extension VendorStateStore where V: ServesSockets {
     ) {
         let (switches, identifiers, runtime) = (switches, connection.sandbox.identifiers, runtime)
         content.withLock { content in
+            guard !content.isSealed else { return }
             _ = content.catchUp(with: runtime)
             // Read under the lock, so that moments follow the order of events.
             let moment = connection.sandbox.now
@@ -118,6 +137,7 @@ extension VendorStateStore where V: ServesSockets {
                 identifiers: identifiers, switches: switches)
             work(&content, &call)
             content.lookAhead()
+            changes.set()
         }
     }
 }

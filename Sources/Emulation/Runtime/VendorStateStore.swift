@@ -11,6 +11,8 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         @usableFromInline var runtime: VendorRuntime<V>
         @usableFromInline var state: V.State
         @usableFromInline var live: LiveState
+        /// Whether the state is kept elsewhere by now, and must not change here any more.
+        @usableFromInline var isSealed = false
 
         /// Moves the state on to a later vendor; `false`, without changes, when it already belongs to a later one.
         @usableFromInline
@@ -31,12 +33,14 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         case refused(Refusal<V.Failure>)
         /// The state belongs to a vendor that was loaded after the one that judged the call; nothing was done.
         case outdated(VendorRuntime<V>)
+        /// The state is kept elsewhere by now; nothing was done.
+        case sealed
 
         /// Whether the vendor has answered, so that its changes and messages count.
         @usableFromInline var isAnswer: Bool {
             switch self {
             case .replied(.respond), .replied(.json), .replied(.later), .replied(.openSocket): true
-            case .replied(.wait), .replied(.fetchKeys), .refused, .outdated: false
+            case .replied(.wait), .replied(.fetchKeys), .refused, .outdated, .sealed: false
             }
         }
     }
@@ -49,17 +53,20 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
 
     @usableFromInline let content: Mutex<Content>
     @usableFromInline let behaviour: Mutex<Behaviour>
+    @usableFromInline let changes: ChangeMark
     private let inForce: VendorInForce<V>
 
     /// The sandbox that the state belongs to.
     let sandbox: SandboxIdentity
 
     init(
-        _ inForce: VendorInForce<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, index: Int
+        _ inForce: VendorInForce<V>, settings: Settings, sandbox: SandboxIdentity, alarm: Alarm, changes: ChangeMark,
+        index: Int
     ) {
         let runtime = inForce.runtime
         self.inForce = inForce
         self.sandbox = sandbox
+        self.changes = changes
         content = Mutex(
             Content(runtime: runtime, state: runtime.vendor.initialState, live: LiveState(alarm: alarm, vendor: index)))
         behaviour = Mutex(Self.behaviour(settings))
@@ -130,7 +137,10 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
     ) -> Value {
         content.withLock { content in
             _ = content.catchUp(with: runtime)
-            defer { content.lookAhead() }
+            defer {
+                content.lookAhead()
+                changes.set()
+            }
             return change(content.runtime, &content.state)
         }
     }
@@ -144,6 +154,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             _ = content.catchUp(with: latest)
             // Set even if unchanged, since the clock may be another one too.
             content.live.name(content.nextDeadline)
+            changes.set()
             return replaced
         }
         // Destroyed after unlocking: a million records take a while.
@@ -156,6 +167,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
         content.withLock { content in
             // Compared here, so that the usual case costs one comparison and no call.
             if content.runtime !== runtime, !content.catchUp(with: runtime) { return .outdated(content.runtime) }
+            if content.isSealed { return .sealed }
             if content.live.armed != nil {
                 content.passDeadlines(until: call.moment, call.identifiers, call.switches)
             }
@@ -166,6 +178,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
             // Most vendors keep no deadlines, and skip this.
             if runtime.deadlineKeeper != nil { content.lookAhead() }
             if case .replied(.openSocket) = outcome { call.socket?.era = content.live.era }
+            changes.set()
             return outcome
         }
     }
@@ -228,6 +241,7 @@ final class VendorStateStore<V: Vendor>: SandboxedVendor {
                 let told = try body(order(content.runtime.vendor), &content.state, &outbox)
                 content.settle(&outbox, isRefused: false, at: moment)
                 content.lookAhead()
+                changes.set()
                 return .done(told)
             }
         }

@@ -1,3 +1,4 @@
+package import JSON
 import Synchronization
 
 /// The source of a sandbox's ids, codes and other random values; repeatable when it has a seed.
@@ -21,6 +22,19 @@ public final class IdentifierSource: Sendable {
     /// Continues at the position of another source with the same seed.
     package func resume(at position: UInt64) {
         generator.withLock { $0 = SplitMix64(state: position) }
+    }
+
+    /// Where the ids of a seed stand; `nil` at their beginning, and without a seed.
+    package func kept(seed: UInt64?) -> JSON? {
+        guard let seed, let position, position != seed else { return nil }
+        return ["seed": .string(String(seed)), "position": .string(String(position))]
+    }
+
+    /// Reads what ``kept(seed:)`` gives; `nil` when it belongs to another seed, which gives other ids.
+    package static func position(_ node: FixtureNode, seed: UInt64?) throws(FixtureProblem) -> UInt64? {
+        let entry = try node.mapping("seed", "position")
+        let (own, position) = (try entry.required("seed"), try entry.required("position"))
+        return try UInt64.read(own) == seed ? try UInt64.read(position) : nil
     }
 
     private static func generator(seed: UInt64?) -> any RandomNumberGenerator & Sendable {
@@ -49,8 +63,14 @@ public final class IdentifierSource: Sendable {
 }
 
 /// Steele, Lea and Flood's generator: small, fast, and the same on every platform.
-struct SplitMix64: RandomNumberGenerator {
+struct SplitMix64: RandomNumberGenerator, RecordValue {
     var state: UInt64
+
+    var written: JSON { state.written }
+
+    static func read(_ node: FixtureNode) throws(FixtureProblem) -> SplitMix64 {
+        SplitMix64(state: try UInt64.read(node))
+    }
 
     mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15

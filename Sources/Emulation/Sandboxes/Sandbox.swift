@@ -4,12 +4,15 @@ public import Wire
 
 /// An isolated world inside the process: users, clock, settings, faults, journal.
 public final class Sandbox: Sendable {
-    private struct Control {
+    /// What control calls steer, and who is at work.
+    struct Control {
         var clock: SandboxClock
         var settings: Settings
         var interventions: Interventions
         /// The scenarios that are active from the start, and again after a reset.
         var initialScenarios: [String] = []
+        /// The interventions after the start or the last reset.
+        var initialInterventions: Interventions
         /// Calls still in progress.
         var pins = 0
         /// Open sockets.
@@ -17,21 +20,26 @@ public final class Sandbox: Sendable {
         var lastUsed: Moment
         var timeToLive: Duration?
         var exchanges = 0
+        /// When the sandbox came into being, by the machine's clock.
+        var created: Moment
     }
 
     /// Its name, and the program start that it belongs to.
     public let identity: SandboxIdentity
-    /// When the sandbox was created, by the machine's clock.
-    package let created: Moment
     /// What happened here.
     public let journal: Journal
     /// The source of ids.
     public let identifiers: IdentifierSource
 
-    private let inForce: VendorsInForce
-    private let vendors: [any SandboxedVendor]
-    private let initialSettings: Settings
-    private let control: Mutex<Control>
+    let inForce: VendorsInForce
+    let vendors: [any SandboxedVendor]
+    /// The settings that a reset restores.
+    let initialSettings: Settings
+    let initialTimeToLive: Duration?
+    let control: Mutex<Control>
+    private let changes: ChangeMark
+    /// Whether the sandbox is kept elsewhere by now: checked without taking the lock.
+    private let isSealedNow = Atomic(false)
     private let machine: @Sendable () -> Moment
     private let census: SandboxCensus
     /// Whether there is a time to live: checked for every request without taking the lock.
@@ -41,25 +49,30 @@ public final class Sandbox: Sendable {
     init(
         _ identity: SandboxIdentity, inForce: VendorsInForce, settings: Settings, journal: Journal,
         timeToLive: Duration?,
-        timer: DeadlineTimer, census: SandboxCensus, machine: @escaping @Sendable () -> Moment
+        timer: DeadlineTimer, census: SandboxCensus, keeper: (any SandboxKeeper)?,
+        machine: @escaping @Sendable () -> Moment
     ) {
-        let alarm = Alarm(timer)
+        let (alarm, changes, created) = (Alarm(timer), ChangeMark(for: keeper), machine())
         self.identity = identity
         self.journal = journal
         self.machine = machine
         self.census = census
-        created = machine()
+        self.changes = changes
         initialSettings = settings
+        initialTimeToLive = timeToLive
         identifiers = IdentifierSource(seed: settings.seed)
         self.inForce = inForce
-        vendors = inForce.vendors.enumerated().map { $1.makeStore(settings, in: identity, alarm, $0) }
+        vendors = inForce.vendors.enumerated().map { $1.makeStore(settings, in: identity, alarm, changes, $0) }
         mayExpire = Atomic(timeToLive != nil)
+        let interventions = Interventions(seed: settings.seed)
         control = Mutex(
             Control(
-                clock: SandboxClock(seed: settings.seed), settings: settings,
-                interventions: Interventions(seed: settings.seed), lastUsed: created, timeToLive: timeToLive))
+                clock: SandboxClock(seed: settings.seed), settings: settings, interventions: interventions,
+                initialInterventions: interventions, lastUsed: created, timeToLive: timeToLive, created: created))
         census.enter()
         alarm.attach(to: self)
+        changes.attach(to: self)
+        journal.noteReserve { changes.set() }
         // An initial state may already have deadlines.
         passDeadlines()
     }
@@ -68,6 +81,9 @@ public final class Sandbox: Sendable {
 
     /// The sandbox's name.
     public var name: String { identity.name }
+
+    /// When the sandbox came into being, by the machine's clock.
+    package var created: Moment { control.withLock { $0.created } }
 
     /// The vendor with that index, in this sandbox.
     public func vendor(_ vendor: Int) -> any SandboxedVendor { vendors[vendor] }
@@ -117,8 +133,19 @@ public final class Sandbox: Sendable {
     package var timeToLive: Duration? { control.withLock { $0.timeToLive } }
 
     func setTimeToLive(_ duration: Duration?) {
-        control.withLock { $0.timeToLive = duration }
+        alter { $0.timeToLive = duration }
         mayExpire.store(duration != nil, ordering: .relaxed)
+    }
+
+    /// Changes what requests and control calls steer, and notes that.
+    func alter<Value, Failure: Error>(
+        _ change: (inout Control) throws(Failure) -> Value
+    ) throws(Failure) -> Value {
+        try control.withLock { (control) throws(Failure) in
+            let value = try change(&control)
+            changes.set()
+            return value
+        }
     }
 
     /// Whether the sandbox has been unused for longer than its time to live.
@@ -138,7 +165,7 @@ public final class Sandbox: Sendable {
     package func adjustClock<Failure: Error>(
         _ change: (inout SandboxClock) throws(Failure) -> Void
     ) throws(Failure) -> SandboxClock {
-        let clock = try control.withLock { (control) throws(Failure) in
+        let clock = try alter { (control) throws(Failure) in
             try change(&control.clock)
             return control.clock
         }
@@ -156,7 +183,7 @@ public final class Sandbox: Sendable {
     package func adjustSettings<Failure: Error>(
         _ change: (inout Settings) throws(Failure) -> Void
     ) throws(Failure) -> Settings {
-        let (settings, isClockChanged) = try control.withLock { (control) throws(Failure) in
+        let (settings, isClockChanged) = try alter { (control) throws(Failure) in
             let (old, clock) = (control.settings, control.clock)
             try change(&control.settings)
             if control.settings.seed != old.seed {
@@ -175,11 +202,12 @@ public final class Sandbox: Sendable {
     /// count stay, since no answer depends on them. Its sockets are closed.
     package func reset() {
         _ = adjustSettings { $0 = initialSettings }
-        control.withLock { control in
+        alter { control in
             control.clock = SandboxClock(seed: initialSettings.seed)
             control.interventions = Interventions(seed: initialSettings.seed)
             let scenarios = control.initialScenarios.compactMap(inForce.loaded.scenario)
             control.interventions.activate(scenarios.map { ($0, 0) })
+            control.initialInterventions = control.interventions
         }
         identifiers.reseed(initialSettings.seed)
         for vendor in vendors { vendor.reset() }
@@ -220,6 +248,28 @@ extension Sandbox {
     }
 }
 
+// MARK: - Keeping
+
+extension Sandbox {
+    /// Notes that what it holds now is being read, so that the next change counts as a new one.
+    package func takeChanges() { changes.take() }
+
+    /// Answers nobody from now on: all calls are told that the sandbox has moved, and sockets are closed.
+    func seal() {
+        isSealedNow.store(true, ordering: .sequentiallyConsistent)
+        for vendor in vendors { vendor.seal() }
+    }
+
+    /// Answers again after ``seal()``.
+    func unseal() {
+        for vendor in vendors { vendor.unseal() }
+        isSealedNow.store(false, ordering: .sequentiallyConsistent)
+    }
+
+    /// Whether the sandbox answers nobody any more.
+    package var isSealed: Bool { isSealedNow.load(ordering: .relaxed) }
+}
+
 // MARK: - Faults and scenarios
 
 extension Sandbox {
@@ -227,21 +277,22 @@ extension Sandbox {
     package var faults: [JSON] { control.withLock { $0.interventions.faults.map(\.json) } }
 
     /// Replaces the armed faults; each counts calls from now on.
-    package func arm(_ faults: [Fault]) { control.withLock { $0.interventions.arm(faults) } }
+    package func arm(_ faults: [Fault]) { alter { $0.interventions.arm(faults) } }
 
     /// The active scenarios with their current states.
     package var activeScenarios: [JSON] { control.withLock { $0.interventions.runs.map(\.json) } }
 
     /// Replaces the active scenarios, each with the index of its starting state; the first one takes precedence.
     package func activate(_ scenarios: [(scenario: Scenario, state: Int)]) {
-        control.withLock { $0.interventions.activate(scenarios) }
+        alter { $0.interventions.activate(scenarios) }
     }
 
     /// Activates scenarios that a reset activates again.
-    package func activateInitially(_ scenarios: [Scenario]) {
+    func activateInitially(_ scenarios: [Scenario]) {
         control.withLock { control in
             control.initialScenarios = scenarios.map(\.name)
             control.interventions.activate(scenarios.map { ($0, 0) })
+            control.initialInterventions = control.interventions
         }
     }
 
@@ -249,12 +300,12 @@ extension Sandbox {
     ///
     /// - Returns: the names of those that ended because they, or their current states, no longer exist.
     package func replaceScenarios(_ find: (String) -> Scenario?) -> [String] {
-        control.withLock { $0.interventions.replace(find) }
+        alter { $0.interventions.replace(find) }
     }
 
     /// Counts an exchange in every fault and scenario of its vendor, and decides its outcome.
     @usableFromInline
     func intervene(_ matchContext: MatchContext, vendor: String, route: String) -> Intervention? {
-        control.withLock { $0.interventions.decide(matchContext, vendor: vendor, route: route) }
+        alter { $0.interventions.decide(matchContext, vendor: vendor, route: route) }
     }
 }

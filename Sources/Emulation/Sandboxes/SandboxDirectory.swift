@@ -16,21 +16,39 @@ public final class SandboxDirectory: Sendable {
     private let sandboxes = Mutex<[String: Sandbox]>([:])
     private let isSweeping = Atomic(false)
     private let start: String
+    private let keeper: (any SandboxKeeper)?
+    /// With a keeper, whoever opens a sandbox holds one of these, chosen by its name, so that it is opened once.
+    private let opening = (0..<64).map { _ in OpeningLock() }
+    private let standardPlace: Mutex<StandardPlace>
     /// The address under which clients reach the server.
     package let publicBase: PublicBase
+
+    private final class OpeningLock: Sendable {
+        let lock = Mutex(())
+    }
+
+    private struct StandardPlace {
+        var sandbox: Sandbox
+        /// Whether the keeper has brought it to what it kept.
+        var isOpen: Bool
+        var initialScenarios: [Scenario] = []
+    }
+
     /// The sandbox of requests that name none; it is never dropped.
-    public let standard: Sandbox
+    public var standard: Sandbox { standardPlace.withLock { $0.sandbox } }
 
     /// The interval of the search for expired sandboxes; one that is named is checked at once.
     private static let sweepInterval = DispatchTimeInterval.seconds(10)
 
     /// Creates a directory whose sandboxes start with these settings.
     ///
-    /// - Parameter machine: the machine's clock, which determines expiry.
+    /// - Parameters:
+    ///   - keeper: keeps sandboxes beyond their place in memory; `nil` if nothing does.
+    ///   - machine: the machine's clock, which determines expiry.
     package init(
         inForce: VendorsInForce, settings: Settings, limits: SandboxLimits = SandboxLimits(),
         journalLimits: Journal.Limits = Journal.Limits(), publicBase: PublicBase = PublicBase(),
-        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
+        keeper: (any SandboxKeeper)? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) {
         self.inForce = inForce
         self.settings = settings
@@ -38,29 +56,111 @@ public final class SandboxDirectory: Sendable {
         self.journalLimits = journalLimits
         self.machine = machine
         self.publicBase = publicBase
+        self.keeper = keeper
         start = SandboxIdentity.drawStart(seed: settings.seed)
-        let journal = Journal(limits: journalLimits, total: journals)
-        standard = Sandbox(
-            SandboxIdentity(
-                name: SandboxName.standard, start: start, isSeeded: settings.seed != nil, publicBase: publicBase),
-            inForce: inForce, settings: settings, journal: journal, timeToLive: nil, timer: timer, census: census,
-            machine: machine)
+        standardPlace = Mutex(
+            StandardPlace(
+                sandbox: Sandbox(
+                    SandboxIdentity(
+                        name: SandboxName.standard, start: start, isSeeded: settings.seed != nil,
+                        publicBase: publicBase),
+                    inForce: inForce, settings: settings, journal: Journal(limits: journalLimits, total: journals),
+                    timeToLive: nil, timer: timer, census: census, keeper: keeper, machine: machine),
+                isOpen: keeper == nil))
         if limits.timeToLive != nil { startSweeping() }
     }
 
+    /// A fresh sandbox, which nobody can name yet.
+    private func make(_ name: String) -> Sandbox {
+        Sandbox(
+            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil, publicBase: publicBase),
+            inForce: inForce, settings: settings, journal: Journal(limits: journalLimits, total: journals),
+            timeToLive: name == SandboxName.standard ? nil : limits.timeToLive, timer: timer, census: census,
+            keeper: keeper, machine: machine)
+    }
+
+    /// The sandbox of that name for an exchange, unless it must be fetched first, which takes ``fetch(_:)``.
+    ///
+    /// Without a keeper nothing is fetched: a sandbox is created if there is none.
+    package func ready(_ name: String) -> Sandbox? {
+        guard let keeper else { return created(name) }
+        guard let sandbox = opened(name), !sandbox.isSealed, keeper.mayAnswer(in: sandbox) else { return nil }
+        return sandbox
+    }
+
+    /// Whether the sandbox of that name must be fetched before anybody uses it.
+    package func mustFetch(_ name: String) -> Bool { keeper != nil && ready(name) == nil }
+
+    /// The sandbox of that name, as it was kept if it was, and otherwise created.
+    ///
+    /// It may wait for a disk or for another server; never call it on an event loop.
+    ///
+    /// - Throws: why nobody may use the sandbox here now.
+    package func fetch(_ name: String) throws(SandboxUnavailable) -> Sandbox {
+        if let sandbox = ready(name) { return sandbox }
+        guard let keeper else { return created(name) }
+        defer { makeRoom() }
+        return try opening[place(of: name)].lock.withLock { (_) throws(SandboxUnavailable) in
+            // Another call may have been faster.
+            if let sandbox = ready(name) { return sandbox }
+            if let stale = sandboxes.withLock({ $0[name] }) ?? opened(name) {
+                // Expired, or opened before but not to be used any more.
+                let isExpired = stale.isExpired(at: machine())
+                stale.seal()
+                discard(stale)
+                if isExpired { keeper.forget(name) }
+            }
+            let fresh = name == SandboxName.standard ? standard : make(name)
+            try keeper.open(fresh)
+            if name == SandboxName.standard {
+                standardPlace.withLock { $0.isOpen = true }
+            } else {
+                sandboxes.withLock { $0[name] = fresh }
+                if fresh.timeToLive != nil { startSweeping() }
+            }
+            return fresh
+        }
+    }
+
+    /// Hands sandboxes over to the keeper: from then on they answer nobody, and must be fetched again.
+    ///
+    /// Those that cannot be kept now, such as on a full disk, stay as they are.
+    package func handOver(_ sandboxes: [Sandbox]) {
+        guard let keeper else { return }
+        // Most is written before anybody is turned away, and what cannot be written shows.
+        let written = keeper.save(sandboxes)
+        lock(Set(written.map { place(of: $0.name) }).sorted()[...]) {
+            for sandbox in written { sandbox.seal() }
+            let closed = Set(keeper.close(written).map(ObjectIdentifier.init))
+            for sandbox in written {
+                if closed.contains(ObjectIdentifier(sandbox)) {
+                    discard(sandbox)
+                    sandbox.end()
+                } else {
+                    sandbox.unseal()
+                }
+            }
+        }
+    }
+
+    /// Holds several of the locks for opening, always taken in the same order.
+    private func lock(_ places: ArraySlice<Int>, _ body: () -> Void) {
+        guard let first = places.first else { return body() }
+        opening[first].lock.withLock { _ in lock(places.dropFirst(), body) }
+    }
+
+    private func place(of name: String) -> Int { Int(Self.hash(name) % UInt64(opening.count)) }
+
     /// The sandbox of that name, created if there is none or it has expired.
     ///
-    /// At capacity, the least recently used sandboxes make room.
-    public func sandbox(_ name: String) -> Sandbox {
+    /// At capacity, the least recently used sandboxes make room. With a keeper, ``fetch(_:)`` comes first.
+    public func sandbox(_ name: String) -> Sandbox { opened(name) ?? created(name) }
+
+    private func created(_ name: String) -> Sandbox {
         if name == SandboxName.standard { return standard }
         if let sandbox = existing(name) { return sandbox }
         // Created outside the lock: a sandbox copies the initial state of every vendor.
-        let fresh = Sandbox(
-            SandboxIdentity(name: name, start: start, isSeeded: settings.seed != nil, publicBase: publicBase),
-            inForce: inForce,
-            settings: settings,
-            journal: Journal(limits: journalLimits, total: journals), timeToLive: limits.timeToLive,
-            timer: timer, census: census, machine: machine)
+        let fresh = make(name)
         let (sandbox, dropped) = sandboxes.withLock { sandboxes in
             let old = sandboxes[name]
             // Another call was faster; the timers of the one made here must not stay.
@@ -71,6 +171,53 @@ public final class SandboxDirectory: Sendable {
         }
         for sandbox in dropped { sandbox.end() }
         return sandbox
+    }
+
+    /// The sandbox of that name if it is in memory, unexpired, and as the keeper has it.
+    private func opened(_ name: String) -> Sandbox? {
+        guard name == SandboxName.standard else { return existing(name) }
+        return standardPlace.withLock { $0.isOpen ? $0.sandbox : nil }
+    }
+
+    /// Takes an opened sandbox from memory, so that it has to be fetched again.
+    ///
+    /// - Returns: whether it was still in its place.
+    @discardableResult
+    private func discard(_ sandbox: Sandbox) -> Bool {
+        if sandbox.name == SandboxName.standard {
+            let fresh = make(sandbox.name)
+            return standardPlace.withLock { place in
+                guard place.sandbox === sandbox else { return false }
+                fresh.activateInitially(place.initialScenarios)
+                (place.sandbox, place.isOpen) = (fresh, false)
+                return true
+            }
+        }
+        return sandboxes.withLock { sandboxes in
+            guard sandboxes[sandbox.name] === sandbox else { return false }
+            sandboxes[sandbox.name] = nil
+            return true
+        }
+    }
+
+    /// Activates scenarios in the standard sandbox that a reset activates again.
+    package func activateInitially(_ scenarios: [Scenario]) {
+        standardPlace.withLock { place in
+            place.initialScenarios = scenarios
+            place.sandbox.activateInitially(scenarios)
+        }
+    }
+
+    /// Has the keeper take the least recently used sandboxes, if there is no room for another one.
+    private func makeRoom() {
+        let oldest = sandboxes.withLock { $0.count > limits.capacity ? Self.oldest(of: $0) : [] }
+        // What cannot be kept stays: it takes more memory than allowed, but nothing is lost.
+        if !oldest.isEmpty { handOver(oldest) }
+    }
+
+    /// The same in every process: FNV-1a, of 64 bits.
+    package static func hash(_ name: String) -> UInt64 {
+        name.utf8.reduce(0xCBF2_9CE4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01B3 }
     }
 
     /// The sandbox of that name, if it exists and has not expired.
@@ -103,24 +250,36 @@ public final class SandboxDirectory: Sendable {
 
     /// Removes a sandbox with all its contents; the standard one is reset instead.
     ///
+    /// With a keeper it may wait, as ``fetch(_:)`` does.
+    ///
     /// - Returns: whether a sandbox of that name existed.
-    package func remove(_ name: String) -> Bool {
+    /// - Throws: why nobody may use the sandbox here now.
+    package func remove(_ name: String) throws(SandboxUnavailable) -> Bool {
         if name == SandboxName.standard {
-            standard.reset()
+            try fetch(name).reset()
             return true
         }
-        guard let removed = sandboxes.withLock({ $0.removeValue(forKey: name) }) else { return false }
+        let removed = sandboxes.withLock { $0.removeValue(forKey: name) }
         // Checked first: an open socket keeps it from having expired.
-        let wasThere = !removed.isExpired(at: machine())
-        removed.end()
-        return wasThere
+        let wasThere = removed.map { !$0.isExpired(at: machine()) } ?? false
+        guard let keeper else {
+            removed?.end()
+            return wasThere
+        }
+        // Sealed first, so that nobody brings it back by a change.
+        removed?.seal()
+        removed?.end()
+        return keeper.forget(name) || wasThere
     }
 
     /// Drops a hundredth of the sandboxes at once, so that a full directory does not search for every new one.
     private static func dropOldest(_ sandboxes: inout [String: Sandbox]) -> [Sandbox] {
-        let oldest = sandboxes.values.map { (name: $0.name, lastUsed: $0.lastUsed) }
-            .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100))
-        return oldest.compactMap { sandboxes.removeValue(forKey: $0.name) }
+        oldest(of: sandboxes).compactMap { sandboxes.removeValue(forKey: $0.name) }
+    }
+
+    private static func oldest(of sandboxes: [String: Sandbox]) -> [Sandbox] {
+        sandboxes.values.map { (sandbox: $0, lastUsed: $0.lastUsed) }
+            .sorted { $0.lastUsed < $1.lastUsed }.prefix(max(1, sandboxes.count / 100)).map(\.sandbox)
     }
 }
 
@@ -149,7 +308,14 @@ extension SandboxDirectory {
             for sandbox in expired { sandboxes[sandbox.name] = nil }
             return expired
         }
-        for sandbox in expired { sandbox.end() }
+        for sandbox in expired {
+            if let keeper {
+                sandbox.seal()
+                keeper.forget(sandbox.name)
+            }
+            sandbox.end()
+        }
+        keeper?.used(sandboxes.withLock { $0.values.filter { $0.timeToLive != nil } })
     }
 
     /// Starts sweeping every few seconds for the directory's lifetime; one timer serves all sandboxes.

@@ -1,3 +1,5 @@
+import JSON
+
 /// The behaviour that a sandbox wants from the vendors.
 public struct Settings: Sendable, Hashable {
     /// The profile of vendors that have none of their own.
@@ -59,6 +61,56 @@ public struct Settings: Sendable, Hashable {
         vendorProfiles[vendor] = profile
     }
 }
+
+// MARK: - Keeping
+
+extension Settings {
+    /// The settings, as ``init(_:among:)`` reads them.
+    var kept: JSON {
+        let profiles = vendorProfiles.sorted { $0.key < $1.key }.map { ($0.key, $0.value.written) }
+        let switches = switches.sorted { $0.key < $1.key }.map { ($0.key, JSON.string($0.value)) }
+        var kept: JSONObject = [
+            "profile": profile.written, "vendor_profiles": .object(JSONObject(profiles)),
+            "switches": .object(JSONObject(switches)),
+        ]
+        if let seed { kept["seed"] = seed.written }
+        return .object(kept)
+    }
+
+    /// Reads settings; a switch or vendor that there is no more does not affect the others.
+    init(_ node: FixtureNode, among vendors: [any SwitchDeclaring]) throws(FixtureProblem) {
+        let mapping = try node.mapping("profile", "vendor_profiles", "switches", "seed")
+        profile = try BehaviourProfile.read(try mapping.required("profile"))
+        for (name, node) in try mapping.required("vendor_profiles").members() {
+            try node.readRecord { (node) throws(FixtureProblem) in
+                let profile = try BehaviourProfile.read(node)
+                try node.locate { () throws(SettingsProblem) in
+                    try setProfile(profile, of: name, among: vendors)
+                }
+            }
+        }
+        for (name, node) in try mapping.required("switches").members() {
+            try node.readRecord { (node) throws(FixtureProblem) in
+                let value = try node.string()
+                try node.locate { () throws(SettingsProblem) in try set(name, to: value, among: vendors) }
+            }
+        }
+        seed = try mapping["seed"].map(UInt64.read)
+    }
+}
+
+extension FixtureNode {
+    /// Reports a setting's problem at this node.
+    package func locate(_ change: () throws(SettingsProblem) -> Void) throws(FixtureProblem) {
+        do {
+            try change()
+        } catch {
+            throw problem(error.description)
+        }
+    }
+}
+
+extension BehaviourProfile: RecordValue {}
 
 /// Why a setting was refused: what was found and what would be right.
 package struct SettingsProblem: Error, CustomStringConvertible {

@@ -40,7 +40,10 @@ struct LiveState: Sendable {
         for socket in registry.removeAll() { socket.close(closure) }
     }
 
-    /// Shuts down permanently.
+    /// Takes sockets and deadlines again after ``end()``.
+    mutating func resume() { isOver = false }
+
+    /// Shuts down for good, unless ``resume()`` follows.
     mutating func end() {
         isOver = true
         arm(nil)

@@ -1,3 +1,5 @@
+package import JSON
+
 #if canImport(Darwin)
     import Darwin
 #else
@@ -8,7 +10,7 @@
 ///
 /// Token lifetimes, minting and journal times all read this; the machine's clock is read only here. Moving it by an
 /// hour expires every token issued before.
-public struct SandboxClock: Sendable, Hashable {
+public struct SandboxClock: Sendable, Hashable, RecordValue {
     private enum Mode: Hashable {
         case running(offset: Double)
         case frozen(at: Moment)
@@ -86,6 +88,29 @@ public struct SandboxClock: Sendable, Hashable {
         case .frozen(let moment): mode = .frozen(at: moment + duration)
         }
         return true
+    }
+
+    /// The clock, as ``read(_:)`` reads it.
+    package var written: JSON {
+        switch mode {
+        case .running(let offset): ["offset_seconds": offset.written]
+        case .frozen(let moment): ["frozen_at": moment.written]
+        }
+    }
+
+    package static func read(_ node: FixtureNode) throws(FixtureProblem) -> SandboxClock {
+        let mapping = try node.mapping("offset_seconds", "frozen_at")
+        var clock = SandboxClock()
+        if let frozen = try mapping["frozen_at"]?.moment() {
+            clock.mode = .frozen(at: frozen)
+        } else {
+            let offset = try mapping.required("offset_seconds")
+            clock.mode = .running(offset: try offset.number())
+            guard clock.now >= Moment.representable.lowerBound else {
+                throw offset.problem("the clock cannot show years before 1970")
+            }
+        }
+        return clock
     }
 
     /// Stops the clock at its current time.

@@ -124,6 +124,13 @@ struct ControlAPI: Sendable {
                     "The content is longer than the limit; \(request.excess(over: bodyLimit(for: request, at: match)))."
                 )
             }
+            if operation.isOfSandbox, emulator.sandboxes.mustFetch(name) {
+                return .deferred {
+                    await emulator.fetching(name) { _ in
+                        perform(operation, request, match, parameters, in: name, by: selector)
+                    }
+                }
+            }
             let sandbox = SelectedSandbox(name, by: selector, of: emulator.sandboxes)
             // A test that only reads the journal, or mints, uses its sandbox, too; a probe does not.
             if !operation.isOpen { sandbox.existing?.touch() }

@@ -121,6 +121,14 @@ struct ControlOperation: Sendable {
         ].contains(id)
     }
 
+    /// Whether it works in the sandbox that the call selects.
+    var isOfSandbox: Bool {
+        ![
+            "health", "openapi", "vendors.list", "actions.list", "metrics", "sandboxes.list", "sandboxes.set",
+            "sandboxes.delete",
+        ].contains(id)
+    }
+
     /// Whether it never requires the control token, so that a container's probe needs no secret.
     var isOpen: Bool { id == "health" }
 }

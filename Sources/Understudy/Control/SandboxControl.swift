@@ -43,8 +43,12 @@ extension ControlAPI {
         if name == SandboxName.standard, duration != nil {
             throw call.invalid("the sandbox \(name) never expires; ttl can only be null")
         }
-        let sandbox = call.emulator.sandboxes.setTimeToLive(duration, of: name)
-        return .ready(.json(json(sandbox, at: call.emulator.machine())))
+        let emulator = call.emulator
+        let set = { @Sendable () -> Answer in
+            .ready(.json(json(emulator.sandboxes.setTimeToLive(duration, of: name), at: emulator.machine())))
+        }
+        guard emulator.sandboxes.mustFetch(name) else { return set() }
+        return .deferred { await emulator.fetching(name) { _ in set() } }
     }
 
     private static func timeToLive(_ body: inout FieldReader) -> Duration? {
@@ -61,9 +65,13 @@ extension ControlAPI {
         // Off the event loop: destroying a sandbox takes as long as creating it.
         return .deferred {
             await call.emulator.readings.run {
-                call.emulator.sandboxes.remove(name)
-                    ? .empty()
-                    : ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).").response
+                do throws(SandboxUnavailable) {
+                    return try call.emulator.sandboxes.remove(name)
+                        ? .empty()
+                        : ControlProblem(.notFound, "no-such-sandbox", "There is no sandbox \(name).").response
+                } catch {
+                    return Emulator.unavailable(error)
+                }
             }
         }
     }

@@ -1,5 +1,6 @@
 import Emulation
 import HTTPEngine
+import Understudy
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials

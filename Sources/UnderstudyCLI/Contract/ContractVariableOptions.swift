@@ -1,5 +1,6 @@
 import Contracts
 import JSON
+import Understudy
 
 /// Variables from flags and files in Hurl's form, `NAME=VALUE`: `true`, `null`, `42` and `1.5` keep their type unless
 /// quoted. A backslash between quotes is literal.

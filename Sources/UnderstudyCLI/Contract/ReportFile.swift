@@ -1,3 +1,5 @@
+import Understudy
+
 #if canImport(Darwin)
     import Darwin
 #else

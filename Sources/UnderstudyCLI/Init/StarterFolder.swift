@@ -1,4 +1,5 @@
 import Emulation
+import Understudy
 
 #if canImport(Darwin)
     import Darwin

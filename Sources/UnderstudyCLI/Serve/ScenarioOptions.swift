@@ -24,6 +24,6 @@ struct ScenarioOptions: ParsableArguments {
             }
             scenarios.append(scenario)
         }
-        emulator.sandboxes.standard.activateInitially(scenarios)
+        emulator.sandboxes.activateInitially(scenarios)
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import HTTPEngine
+import Understudy
 
 #if canImport(Darwin)
     import Darwin

@@ -110,6 +110,7 @@ struct ServeCommand: ParsableCommand {
         // The file must not name a server that is gone. The race with a new server that has just replaced it is
         // accepted.
         if let portFile { unlink(portFile) }
+        if let problem = emulator.keeper?.finish() { throw AnswerIsNo(message: "\(problem).") }
         do {
             if let saved = try files.save(emulator) { Output.line(saved) }
         } catch {
@@ -136,6 +137,7 @@ struct ServeCommand: ParsableCommand {
         }
         // Saved now and again at the end: a supervisor may lose patience while requests are open. If this fails, the
         // second attempt reports it.
+        _ = emulator.keeper?.finish()
         _ = try? files.save(emulator)
         // A second signal means not waiting for open requests. A closing terminal sends more than one.
         OperatingSystem.startThread {
@@ -177,11 +179,13 @@ struct ServeCommand: ParsableCommand {
         let token = try control.token(sources)
         let hostNames = try control.hostNames(listeningAt: listener.host, sources)
         let stateLimit = try state.limit(sources)
+        let keeper = try state.keeper(limits, sources)
         let trust = KeptTrust(folder: try? LocalAuthority.folder(nil, sources))
         return try Misuse.rephrase { [settings] () throws(FixtureProblem) in
             try Emulator(
                 fixtures: store, settings: settings, controlToken: token, hostNames: hostNames, stateLimit: stateLimit,
                 sandboxes: limits, logger: logger, publicBase: publicBase, droppedLogLines: { lines.droppedLines },
+                keeper: keeper,
                 // Read when keys are fetched over HTTPS: a damaged file must not prevent the start.
                 keyTrust: { trust.current })
         }

@@ -95,10 +95,28 @@ struct StateFile {
     func checkFolder() throws -> StateLock {
         try Misuse.rephrase { () throws(Failure) in try checkKind() }
         let file = URL(filePath: path).lastPathComponent
-        let lock = try StateLock("\(folder)/.\(file).lock", for: name)
+        let lock = try lock("\(folder)/.\(file).lock")
         // Only after locking: another server may be writing them.
         try Misuse.rephrase { () throws(Failure) in try tryPartial() }
         return lock
+    }
+
+    private func lock(_ path: String) throws -> StateLock {
+        do {
+            let lock = try StateLock(path)
+            if let lack = lock.lack {
+                Output.complaint(
+                    "\(name) is on a file system without locks (\(lack)): make sure that no other server exports to it.")
+            }
+            return lock
+        } catch .taken(let owner) {
+            let process = owner.map { "the process \($0)" } ?? "another process"
+            throw Misuse(
+                "--export-on-exit \(name): \(process) exports to this file already, and the one that ends last would overwrite the other's state. Name another file, or end that server."
+            )
+        } catch .system(let failure) {
+            throw Misuse("\(Failure(path: name, code: failure.code)).")
+        }
     }
 
     private func checkKind() throws(Failure) {
@@ -153,7 +171,7 @@ struct StateFile {
             unlink(partial)
             throw error
         }
-        syncFolder()
+        Files.sync(folder)
     }
 
     private func fill(_ partial: String, with bytes: [UInt8]) throws(Failure) {
@@ -178,13 +196,5 @@ struct StateFile {
         } catch {
             throw Failure(path: name, code: error.code)
         }
-    }
-
-    /// Makes the rename durable. Some file systems do not support this, but the content is safe by then.
-    private func syncFolder() {
-        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        fsync(descriptor)
-        close(descriptor)
     }
 }

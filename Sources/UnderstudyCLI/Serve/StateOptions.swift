@@ -6,6 +6,14 @@ import Understudy
 /// What `serve` keeps across restarts.
 struct StateOptions: ParsableArguments {
     @Option(
+        name: .customLong("state"),
+        help: ArgumentHelp(
+            "A folder that keeps every sandbox across restarts (default: none): a second after a change it is on disk.",
+            valueName: "folder"),
+        completion: .directory)
+    var folder: String?
+
+    @Option(
         name: .customLong("import"), help: "A file of --export-on-exit to start with (default: none).",
         completion: .file(extensions: ["json"]))
     var importFile: String?
@@ -27,6 +35,26 @@ struct StateOptions: ParsableArguments {
             "state-limit", flag: stateLimit, default: Emulator.standardStateLimit,
             expected: "a number of megabytes (1–4096)",
             parse: { Int($0).flatMap { (1...4096).contains($0) ? $0 << 20 : nil } })
+    }
+
+    /// The keeper of sandboxes in the folder of `--state`.
+    func keeper(_ limits: SandboxLimits, _ sources: OptionSources) throws -> StateKeeper? {
+        guard let path = try sources.text("state", flag: folder) else { return nil }
+        do {
+            let keeper = try StateKeeper(folder: path, timeToLive: limits.timeToLive)
+            if let lack = keeper.lackOfLocks {
+                Output.complaint(
+                    "\(path) is on a file system without locks (\(lack)): make sure that no other server uses it.")
+            }
+            return keeper
+        } catch let problem as StateFolderProblem {
+            throw Misuse("--state \(problem).")
+        } catch StateLock.Failure.taken(let owner) {
+            let process = owner.map { "the process \($0)" } ?? "another process"
+            throw Misuse("--state \(path): \(process) keeps its sandboxes there. Name another folder, or end that server.")
+        } catch StateLock.Failure.system(let failure) {
+            throw Misuse("--state \(path) cannot be used: \(failure).")
+        }
     }
 
     /// The two files; both are optional, and they may be the same.

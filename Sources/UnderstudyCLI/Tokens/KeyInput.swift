@@ -1,5 +1,6 @@
 import JSON
 import Tokens
+import Understudy
 
 /// The key of `token verify`, from a file in any usual form or from a secret.
 struct KeyInput {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Emulation
 import JSON
+import Understudy
 
 #if canImport(Darwin)
     import Darwin

@@ -1,44 +1,33 @@
 import Emulation
 
 #if canImport(Darwin)
-    import Darwin
+    package import Darwin
 #else
-    import Glibc
+    package import Glibc
 #endif
 
-/// File operations of commands, with system calls and the system's error messages. Foundation would double the size of
-/// the program.
-enum Files {
+/// File operations of commands and of the kept state, with system calls and the system's error messages. Foundation would
+/// double the size of the program.
+package enum Files {
     /// The error of a system call.
-    struct Failure: Error, CustomStringConvertible {
-        let code: Int32
+    package struct Failure: Error, CustomStringConvertible {
+        package let code: Int32
 
         /// The error of this thread's last failed call.
-        static var last: Failure { Failure(code: errno) }
+        package static var last: Failure { Failure(code: errno) }
 
-        var description: String { String(cString: strerror(code)) }
+        package var description: String { String(cString: strerror(code)) }
     }
 
     /// Reads a file.
-    ///
-    /// - Parameter role: what the file is, for the error message.
-    static func read(_ path: String, _ role: String) throws(Misuse) -> [UInt8] {
-        do {
-            return try content(of: path)
-        } catch {
-            throw Misuse("\(role) \(path) cannot be read: \(error)")
-        }
-    }
-
-    /// Reads a file.
-    static func content(of path: String) throws(Failure) -> [UInt8] {
+    package static func content(of path: String) throws(Failure) -> [UInt8] {
         let descriptor = try descriptor(of: path, O_RDONLY)
         defer { close(descriptor) }
         return try content(ofDescriptor: descriptor)
     }
 
     /// Reads a descriptor to the end.
-    static func content(ofDescriptor descriptor: Int32) throws(Failure) -> [UInt8] {
+    package static func content(ofDescriptor descriptor: Int32) throws(Failure) -> [UInt8] {
         var content: [UInt8] = []
         while true {
             guard let piece = FileSystem.piece(of: descriptor, atMost: 64 << 10) else { throw .last }
@@ -48,7 +37,7 @@ enum Files {
     }
 
     /// Writes all bytes.
-    static func put(_ bytes: [UInt8], into descriptor: Int32) throws(Failure) {
+    package static func put(_ bytes: [UInt8], into descriptor: Int32) throws(Failure) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
@@ -61,7 +50,7 @@ enum Files {
     /// Opens a file; child processes do not inherit it.
     ///
     /// - Parameter mode: the permissions of a file that this creates.
-    static func descriptor(of path: String, _ flags: Int32, mode: mode_t = 0o666) throws(Failure) -> Int32 {
+    package static func descriptor(of path: String, _ flags: Int32, mode: mode_t = 0o666) throws(Failure) -> Int32 {
         let descriptor = open(path, flags | O_CLOEXEC, mode)
         guard descriptor >= 0 else { throw .last }
         return descriptor
@@ -70,7 +59,7 @@ enum Files {
     /// Writes a complete temporary file beside the path, flushes it to disk, and moves it into place.
     ///
     /// - Parameter place: moves the first path to the second; returns 0 on success.
-    static func put(
+    package static func put(
         _ bytes: [UInt8], at path: String, mode: mode_t = 0o666, place: (String, String) -> Int32 = { rename($0, $1) }
     ) throws(Failure) {
         let new = "\(path).\(String(UInt64.random(in: 0 ... .max), radix: 16))"
@@ -85,14 +74,35 @@ enum Files {
         }
     }
 
+    /// When an open file was last modified, in Unix seconds.
+    static func modified(_ descriptor: Int32) -> Double {
+        var facts = stat()
+        guard fstat(descriptor, &facts) == 0 else { return 0 }
+        #if canImport(Darwin)
+            let time = facts.st_mtimespec
+        #else
+            let time = facts.st_mtim
+        #endif
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    /// Makes the changes of a folder's names durable. Some file systems do not support this, but contents are safe by
+    /// then.
+    package static func sync(_ folder: String) {
+        let descriptor = open(folder, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return }
+        fsync(descriptor)
+        close(descriptor)
+    }
+
     /// Whether anything has that path, a link without a target included.
-    static func exists(_ path: String) -> Bool {
+    package static func exists(_ path: String) -> Bool {
         var facts = stat()
         return lstat(path, &facts) == 0
     }
 
     /// Creates a folder, and those above it, where none exists.
-    static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
+    package static func makeFolder(_ path: String, mode: mode_t = 0o777) throws(Failure) {
         let parts = path.split(separator: "/")
         if parts.count > 1, !FileSystem.isFolder(path) {
             try makeFolder((path.hasPrefix("/") ? "/" : "") + parts.dropLast().joined(separator: "/"))
@@ -100,18 +110,5 @@ enum Files {
         guard mkdir(path, mode) != 0 else { return }
         let failure = Failure.last
         guard FileSystem.isFolder(path) else { throw failure }
-    }
-}
-
-extension Misuse {
-    /// Turns an error about a file into a misuse that names the file.
-    static func rephrase<Value, Failure: Error & CustomStringConvertible>(
-        in path: String, _ call: () throws(Failure) -> Value
-    ) throws(Misuse) -> Value {
-        do {
-            return try call()
-        } catch {
-            throw Misuse("\(path): \(error)")
-        }
     }
 }

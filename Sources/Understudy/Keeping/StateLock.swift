@@ -4,20 +4,28 @@
     import Glibc
 #endif
 
-/// Keeps two servers from saving to the same file, where the one that ends last would overwrite the other's state.
+/// Keeps two servers from saving to the same place, where the one that writes last would overwrite the other's state.
 ///
-/// The lock is on a separate file, since each save replaces the state file. The system releases it when the process
-/// ends for any reason; a leftover file means nothing.
-final class StateLock {
+/// The lock is on a separate file, since each save replaces a state file. The system releases it when the process ends
+/// for any reason; a leftover file means nothing.
+package final class StateLock: Sendable {
+    /// Why the lock was not taken.
+    package enum Failure: Error {
+        /// Another process holds it: its id, if it is known.
+        case taken(by: Int?)
+        /// The lock file cannot be opened.
+        case system(Files.Failure)
+    }
+
     private let path: String
     private let descriptor: Int32
+    /// Why the file system has no locks, so that only its user can keep other servers away; `nil` when it has.
+    package let lack: Files.Failure?
 
-    /// Takes the lock at a path, for a file that users know by that name.
-    ///
-    /// - Throws: when another server holds it, or the folder is not writable.
-    init(_ path: String, for name: String) throws {
+    /// Takes the lock at a path.
+    package init(_ path: String) throws(Failure) {
         self.path = path
-        descriptor = try Self.open(path, for: name)
+        (descriptor, lack) = try Self.open(path)
         write()
     }
 
@@ -27,36 +35,27 @@ final class StateLock {
         if descriptor >= 0 { close(descriptor) }
     }
 
-    /// The locked file; -1 on a file system without locks.
-    private static func open(_ path: String, for name: String) throws -> Int32 {
+    /// The locked file, or -1 with the reason on a file system without locks.
+    private static func open(_ path: String) throws(Failure) -> (Int32, lack: Files.Failure?) {
         // A server that ends may remove the file between opening and locking it.
         for _ in 0..<100 {
             let descriptor: Int32
             do {
                 descriptor = try Files.descriptor(of: path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK, mode: 0o600)
             } catch {
-                throw Misuse("\(StateFile.Failure(path: name, code: error.code)).")
+                throw .system(error)
             }
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-                let code = errno
+                let failure = Files.Failure.last
                 defer { close(descriptor) }
-                if code == EINTR { continue }
-                guard code != EWOULDBLOCK else { throw Misuse(taken(name, by: owner(descriptor))) }
-                Output.complaint(
-                    "\(name) is on a file system without locks (\(String(cString: strerror(code)))): make sure that no other server exports to it."
-                )
-                return -1
+                if failure.code == EINTR { continue }
+                guard failure.code != EWOULDBLOCK else { throw .taken(by: owner(descriptor)) }
+                return (-1, failure)
             }
-            if lies(descriptor, at: path) { return descriptor }
+            if lies(descriptor, at: path) { return (descriptor, nil) }
             close(descriptor)
         }
-        throw Misuse(taken(name, by: nil))
-    }
-
-    private static func taken(_ name: String, by owner: Int?) -> String {
-        let process = owner.map { "the process \($0)" } ?? "another process"
-        return
-            "--export-on-exit \(name): \(process) exports to this file already, and the one that ends last would overwrite the other's state. Name another file, or end that server."
+        throw .taken(by: nil)
     }
 
     /// Whether the open file is the one at that path.
@@ -71,7 +70,7 @@ final class StateLock {
         var bytes = [UInt8](repeating: 0, count: 32)
         let count = pread(descriptor, &bytes, bytes.count, 0)
         guard count > 0 else { return nil }
-        return Int(String(decoding: bytes[..<count], as: UTF8.self).withoutOuterBlanks)
+        return Int(String(decoding: bytes[..<count].prefix { $0 >= UInt8(ascii: "0") }, as: UTF8.self))
     }
 
     /// Writes the process id for the message of a second server. Without it that message only says less.

@@ -1,0 +1,93 @@
+public import Synchronization
+
+/// Keeps sandboxes beyond the life of the process, and beyond their place in memory.
+///
+/// The directory and its sandboxes call it; what it stores, and where, is its own affair. Every function but
+/// ``changed(_:)`` and ``mayAnswer(in:)`` may wait for a disk or for another server, so none of them is called on an
+/// event loop.
+package protocol SandboxKeeper: AnyObject, Sendable {
+    /// Brings a fresh sandbox to what was kept under its name, if anything was.
+    ///
+    /// - Throws: why nobody may use the sandbox here now.
+    func open(_ sandbox: Sandbox) throws(SandboxUnavailable)
+
+    /// Whether an opened sandbox may still answer here.
+    func mayAnswer(in sandbox: Sandbox) -> Bool
+
+    /// Notes that an opened sandbox may differ from what is kept; called once until ``Sandbox/takeChanges()``.
+    func changed(_ sandbox: Sandbox)
+
+    /// Keeps what these opened sandboxes hold now.
+    ///
+    /// - Returns: those that are kept.
+    func save(_ sandboxes: [Sandbox]) -> [Sandbox]
+
+    /// Keeps what these opened and sealed sandboxes hold, and lets go of them.
+    ///
+    /// - Returns: those that are kept; the others are as before.
+    func close(_ sandboxes: [Sandbox]) -> [Sandbox]
+
+    /// Notes when these sandboxes, which have a time to live, were last used.
+    func used(_ sandboxes: [Sandbox])
+
+    /// Forgets what is kept under a name, since the sandbox was removed or has expired.
+    ///
+    /// - Returns: whether anything was kept.
+    @discardableResult
+    func forget(_ name: String) -> Bool
+
+    /// The names under which something is kept, in no order, up to that count.
+    func names(atMost count: Int) -> [String]
+}
+
+/// Why a sandbox cannot be used here now, though the request for it is right.
+package struct SandboxUnavailable: Error, CustomStringConvertible {
+    /// One sentence for people.
+    package let description: String
+
+    /// Creates a reason.
+    package init(_ description: String) {
+        self.description = description
+    }
+}
+
+/// Whether something in a sandbox may have changed since it was last kept.
+///
+/// Created before the sandbox, whose stores hold it. Setting it costs a load while it is set; without a keeper it costs
+/// a comparison.
+public final class ChangeMark: Sendable {
+    private struct Owner {
+        weak var sandbox: Sandbox?
+    }
+
+    @usableFromInline let isKept: Bool
+    @usableFromInline let isSet = Atomic(false)
+    private let keeper: (any SandboxKeeper)?
+    private let owner = Mutex(Owner())
+
+    init(for keeper: (any SandboxKeeper)?) {
+        self.keeper = keeper
+        isKept = keeper != nil
+        // Nothing that happens while the sandbox is being made needs keeping.
+        isSet.store(true, ordering: .relaxed)
+    }
+
+    /// From now on, changes of the sandbox reach the keeper.
+    func attach(to sandbox: Sandbox) { owner.withLock { $0.sandbox = sandbox } }
+
+    /// Notes a change. Called after it, while the lock of what has changed is still held: whoever takes the mark
+    /// before has yet to take that lock, and then sees the change.
+    @inlinable
+    func set() {
+        if isKept, !isSet.load(ordering: .relaxed) { tell() }
+    }
+
+    @usableFromInline
+    func tell() {
+        guard !isSet.exchange(true, ordering: .relaxed), let sandbox = owner.withLock({ $0.sandbox }) else { return }
+        keeper?.changed(sandbox)
+    }
+
+    /// Clears the mark, before the sandbox is read.
+    func take() { isSet.store(false, ordering: .sequentiallyConsistent) }
+}

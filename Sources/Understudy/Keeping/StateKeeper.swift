@@ -1,0 +1,362 @@
+import Dispatch
+package import Emulation
+import JSON
+import Logging
+import Synchronization
+
+/// Keeps each sandbox that requests changed as a file in a folder: at most a second after a change, and at the end.
+///
+/// A sandbox is read when it is first named. Writing happens on a thread of its own and takes a sandbox's locks only for
+/// as long as it takes to get hold of what is in it. What cannot be written stays in memory and is tried again every
+/// second, and `health` says why.
+package final class StateKeeper: SandboxKeeper {
+    /// How long after a change its sandbox is written: others that change meanwhile are written with it, and there is
+    /// time left for the disk until a second is over.
+    private static let delay = DispatchTimeInterval.milliseconds(500)
+    private static let pause = DispatchTimeInterval.seconds(1)
+
+    /// What is known of an opened sandbox's file.
+    private final class Place: Sendable {
+        struct Content {
+            var file: StateFolder.File
+            /// Whether the file is there.
+            var isWritten: Bool
+            /// A hash of what it keeps; `nil` if that is not known.
+            var hash: Int?
+            var setAside: [JSON]
+            weak var sandbox: Sandbox?
+        }
+
+        let content: Mutex<Content>
+        /// Held by whoever reads, writes or removes the file.
+        let turn = DispatchSemaphore(value: 1)
+
+        init(_ content: Content) { self.content = Mutex(content) }
+    }
+
+    private struct State {
+        var places: [String: Place] = [:]
+        /// Opened sandboxes that may differ from their files.
+        var pending: [Sandbox] = []
+        var isScheduled = false
+        /// Why the last writing failed; `nil` when all was written.
+        var problem: String?
+    }
+
+    /// Where problems are told.
+    private struct Audience: Sendable {
+        let setAside: SetAsideParts
+        let reloads: Reloads
+        let secrets: @Sendable () -> Set<String>
+        let logger: Logger?
+    }
+
+    private let folder: StateFolder
+    private let lock: StateLock
+    private let machine: @Sendable () -> Moment
+    private let timeToLive: Duration?
+    private let queue = DispatchQueue(label: "understudy.state-keeper")
+    private let state = Mutex(State())
+    private let audience = Mutex<Audience?>(nil)
+    private let counts = Mutex(StateCounts())
+    /// Held by whoever writes several files, so that two of them never wait for each other's.
+    private let writing = Mutex(())
+
+    /// Opens a folder, made if there is none, for this process alone.
+    ///
+    /// - Parameters:
+    ///   - path: the folder's path.
+    ///   - timeToLive: how long a sandbox without a time to live of its own may stay unused.
+    ///   - machine: the machine's clock.
+    /// - Throws: why the folder cannot be used; ``StateLock/Failure`` when another server uses it.
+    package init(
+        folder path: String, timeToLive: Duration? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
+    ) throws {
+        folder = StateFolder(path)
+        self.timeToLive = timeToLive
+        self.machine = machine
+        try folder.make()
+        lock = try StateLock("\(folder.path)/.lock")
+        // Only after locking: another server may be writing there.
+        try folder.tryWriting()
+    }
+
+    /// The folder's path.
+    package var path: String { folder.path }
+
+    /// Why the file system has no locks, so that only people can keep other servers away; `nil` when it has.
+    package var lackOfLocks: Files.Failure? { lock.lack }
+
+    /// How much was read and written so far.
+    var total: StateCounts { counts.withLock(\.self) }
+
+    /// From now on, tells what could not be read or written.
+    func tell(_ setAside: SetAsideParts, _ reloads: Reloads, secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?) {
+        audience.withLock {
+            $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger)
+        }
+        reloads.tell(state: health(problem: nil))
+    }
+
+    private func health(problem: String?) -> JSON { ["folder": .string(folder.path), "problem": JSON(problem)] }
+
+    // MARK: - Opening
+
+    package func open(_ sandbox: Sandbox) throws(SandboxUnavailable) {
+        let old = state.withLock { $0.places[sandbox.name] }
+        // Whoever still writes an earlier one finishes first.
+        old?.turn.wait()
+        defer { old?.turn.signal() }
+        let files = folder.files(of: sandbox.name)
+        for stale in files.dropFirst() { folder.remove(stale) }
+        var content = Place.Content(
+            file: files.first ?? StateFolder.File(sandbox: sandbox.name, fence: 1), isWritten: false, hash: nil,
+            setAside: [], sandbox: sandbox)
+        if let file = files.first { read(file, into: sandbox, &content) }
+        let place = Place(content)
+        state.withLock { $0.places[sandbox.name] = place }
+        sandbox.takeChanges()
+    }
+
+    private func read(_ file: StateFolder.File, into sandbox: Sandbox, _ content: inout Place.Content) {
+        let salvage = Salvage()
+        do {
+            let (bytes, changed) = try folder.content(of: file)
+            let document = try KeptSandbox(bytes, of: file, settingAside: salvage)
+            if let duration = try document.timeToLive(or: timeToLive),
+                max(document.used, Moment(unixSeconds: changed)) + duration <= machine()
+            {
+                folder.remove(file)
+                return
+            }
+            try sandbox.restore(document.kept)
+            (content.isWritten, content.setAside) = (true, document.setAside)
+            counts.withLock { $0.read += 1 }
+        } catch {
+            // The sandbox begins anew, under a number that the file never had.
+            content.file = StateFolder.File(sandbox: file.sandbox, fence: file.fence + 1)
+            setAside(file, because: "\(error)")
+        }
+        note(salvage, of: sandbox, &content)
+    }
+
+    private func note(_ salvage: Salvage, of sandbox: Sandbox, _ content: inout Place.Content) {
+        guard let audience = audience.withLock(\.self) else { return }
+        let parts = salvage.parts.map { SetAsidePart($0, of: sandbox.name, secrets: audience.secrets()) }
+        content.setAside += parts.map(\.json)
+        audience.setAside.add(content.setAside)
+        for part in parts { audience.logger?.warning("Set aside: \(part)") }
+    }
+
+    private func setAside(_ file: StateFolder.File, because problem: String) {
+        let place = folder.setAside(file)
+        let told = "\(problem); the file is kept as \(place ?? file.name)"
+        guard let audience = audience.withLock(\.self) else { return }
+        let part: JSON = [
+            "sandbox": .string(file.sandbox), "vendor": nil, "record": "", "problem": .string(told), "value": nil,
+        ]
+        audience.setAside.add([part])
+        audience.logger?.warning("Set aside: \(SetAsidePart(part))")
+    }
+
+    package func mayAnswer(in sandbox: Sandbox) -> Bool { true }
+
+    // MARK: - Writing
+
+    package func changed(_ sandbox: Sandbox) {
+        let isFirst = state.withLock { state in
+            state.pending.append(sandbox)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { schedule(after: Self.delay) }
+    }
+
+    private func schedule(after delay: DispatchTimeInterval) {
+        queue.asyncAfter(deadline: .now() + delay) { [weak self] in self?.savePending() }
+    }
+
+    private func savePending() {
+        let pending = state.withLock { state in
+            defer { state.pending = [] }
+            return state.pending
+        }
+        let saved = save(pending)
+        let isAllSaved = saved.count == pending.count
+        let hasMore = state.withLock { state in
+            if !isAllSaved {
+                let done = Set(saved.map(ObjectIdentifier.init))
+                state.pending += pending.filter { !done.contains(ObjectIdentifier($0)) }
+            }
+            state.isScheduled = !state.pending.isEmpty
+            return state.isScheduled
+        }
+        if hasMore { schedule(after: isAllSaved ? Self.delay : Self.pause) }
+    }
+
+    /// Writes all that is not written yet.
+    ///
+    /// - Returns: why something could not be written; `nil` when all is.
+    package func finish() -> String? {
+        let pending = state.withLock { state in
+            defer { state.pending = [] }
+            return state.pending
+        }
+        let saved = Set(save(pending).map(ObjectIdentifier.init))
+        return state.withLock { state in
+            state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }
+            return state.problem
+        }
+    }
+
+    package func save(_ sandboxes: [Sandbox]) -> [Sandbox] {
+        writing.withLock { _ in
+            restoreFolder()
+            var (work, saved): ([Writing], [Sandbox]) = ([], [])
+            for sandbox in sandboxes {
+                guard let place = state.withLock({ $0.places[sandbox.name] }) else {
+                    // Removed meanwhile.
+                    saved.append(sandbox)
+                    continue
+                }
+                place.turn.wait()
+                if let writing = prepare(sandbox, at: place) {
+                    work.append(writing)
+                } else {
+                    place.turn.signal()
+                    saved.append(sandbox)
+                }
+            }
+            return saved + write(work)
+        }
+    }
+
+    /// A file to be written.
+    private struct Writing {
+        let sandbox: Sandbox
+        let place: Place
+        let file: StateFolder.File
+        let hash: Int
+        let bytes: [UInt8]
+    }
+
+    /// Reads what a sandbox keeps; `nil` when there is nothing to write.
+    private func prepare(_ sandbox: Sandbox, at place: Place) -> Writing? {
+        let content = place.content.withLock(\.self)
+        // Another one has its name by now.
+        guard content.sandbox === sandbox else { return nil }
+        sandbox.takeChanges()
+        let used = sandbox.lastUsed
+        let kept = sandbox.kept
+        if kept.isEmpty, content.setAside.isEmpty {
+            if content.isWritten, folder.remove(content.file) {
+                place.content.withLock { ($0.isWritten, $0.hash) = (false, nil) }
+            }
+            return nil
+        }
+        let bytes = JSON.object(kept).bytes
+        let hash = bytes.hashValue
+        guard hash != content.hash || !content.isWritten else { return nil }
+        return Writing(
+            sandbox: sandbox, place: place, file: content.file, hash: hash,
+            bytes: KeptSandbox.content(
+                bytes, of: content.file, setAside: content.setAside, used: used, at: machine()))
+    }
+
+    private func write(_ work: [Writing]) -> [Sandbox] {
+        if work.isEmpty { return [] }
+        let (written, failure) = folder.write(work.map { ($0.file, $0.bytes) })
+        let files = Set(written)
+        var saved: [Sandbox] = []
+        for writing in work {
+            let isWritten = files.contains(writing.file)
+            if isWritten {
+                writing.place.content.withLock { ($0.isWritten, $0.hash) = (true, writing.hash) }
+                saved.append(writing.sandbox)
+            }
+            writing.place.turn.signal()
+        }
+        counts.withLock { counts in
+            counts.written += written.count
+            counts.bytes += work.reduce(0) { $0 + (files.contains($1.file) ? $1.bytes.count : 0) }
+            counts.failed += work.count - written.count
+        }
+        settle(failure.map { "\(work.count - written.count) sandboxes are not written to \(folder.path): \($0)" })
+        return saved
+    }
+
+    /// Tells when writing begins to fail, fails otherwise, or succeeds again.
+    private func settle(_ problem: String?) {
+        let isNews = state.withLock { state in
+            defer { state.problem = problem }
+            return state.problem != problem
+        }
+        guard isNews, let audience = audience.withLock(\.self) else { return }
+        audience.reloads.tell(state: health(problem: problem))
+        if let problem {
+            audience.logger?.error("\(problem). They stay in memory, and writing is tried again every second.")
+        } else {
+            audience.logger?.notice("All sandboxes are written to \(folder.path) again.")
+        }
+    }
+
+    /// Makes a folder that somebody removed anew, with all sandboxes in memory.
+    private func restoreFolder() {
+        guard !folder.isThere else { return }
+        do {
+            try folder.make()
+        } catch {
+            // Writing fails next, and says why.
+            return
+        }
+        audience.withLock(\.self)?.logger?.error(
+            "\(folder.path) was removed; the sandboxes in memory are written to a new one, all others are lost.")
+        let places = state.withLock { Array($0.places.values) }
+        for place in places {
+            let sandbox = place.content.withLock { content in
+                (content.isWritten, content.hash) = (false, nil)
+                return content.sandbox
+            }
+            if let sandbox { changed(sandbox) }
+        }
+    }
+
+    // MARK: - Ending
+
+    package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
+        let saved = save(sandboxes)
+        state.withLock { state in
+            for sandbox in saved { state.places[sandbox.name] = nil }
+        }
+        return saved
+    }
+
+    package func forget(_ name: String) -> Bool {
+        let place = state.withLock { $0.places.removeValue(forKey: name) }
+        place?.turn.wait()
+        defer { place?.turn.signal() }
+        return folder.files(of: name).reduce(false) { folder.remove($1) || $0 }
+    }
+
+    package func used(_ sandboxes: [Sandbox]) {
+        for sandbox in sandboxes {
+            guard let place = state.withLock({ $0.places[sandbox.name] }) else { continue }
+            let content = place.content.withLock(\.self)
+            if content.isWritten, content.sandbox === sandbox { folder.touch(content.file, at: sandbox.lastUsed) }
+        }
+    }
+
+    package func names(atMost count: Int) -> [String] { folder.sandboxes(atMost: count) }
+}
+
+/// How much a server has read from its folder of states, and written to it.
+struct StateCounts {
+    /// Sandboxes read.
+    var read = 0
+    /// Files written.
+    var written = 0
+    /// The bytes of these files.
+    var bytes = 0
+    /// Attempts to write a file that failed.
+    var failed = 0
+}
