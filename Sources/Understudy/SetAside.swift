@@ -11,7 +11,7 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
     package let sandbox: String?
     /// The vendor's id; `nil` when the whole sandbox could not be read.
     package let vendor: String?
-    /// Where the record stood in the vendor's state, such as `users[3]`; empty for the whole state.
+    /// Where the record stood in the vendor's state, such as `users[3]`, or else in the sandbox; empty for all of it.
     package let record: String
     /// What was found and what would be right.
     package let problem: String
@@ -33,8 +33,9 @@ package struct SetAsidePart: Sendable, CustomStringConvertible {
     init(_ part: Salvage.Part, of sandbox: String?, secrets: Set<String>) {
         self.sandbox = sandbox
         let steps = part.path.split(separator: ".", maxSplits: 3, omittingEmptySubsequences: false).map(String.init)
-        vendor = steps.count > 2 ? steps[2] : nil
-        record = steps.count > 3 ? steps[3] : steps.count == 2 && steps[1] != "state" ? steps[1] : ""
+        let isOfVendor = steps.count > 2 && steps[1] == "state"
+        vendor = isOfVendor ? steps[2] : nil
+        record = steps.dropFirst(isOfVendor ? 3 : 1).joined(separator: ".")
         problem = Self.told(part.problem, secrets)
         value = part.value
     }

@@ -73,11 +73,13 @@ struct ConformanceTests {
     @Test("reads what it exports, and is the same", arguments: Depth.allCases, living)
     func export(_ depth: Depth, _ vendor: VendorConformance) async throws { try await vendor.checkExport(depth) }
 
-    @Test("is the same after restarts", arguments: living)
-    func restart(_ vendor: VendorConformance) async throws { try await vendor.checkRestart() }
+    @Test("is the same after restarts", arguments: Memory.allCases, living)
+    func restart(_ memory: Memory, _ vendor: VendorConformance) async throws { try await vendor.checkRestart(memory) }
 
-    @Test("goes on after a restart as it would have without", arguments: living)
-    func continuation(_ vendor: VendorConformance) async throws { try await vendor.checkContinuation() }
+    @Test("goes on after a restart as it would have without", arguments: Memory.allCases, living)
+    func continuation(_ memory: Memory, _ vendor: VendorConformance) async throws {
+        try await vendor.checkContinuation(memory)
+    }
 
     @Test("is as new after a reset", arguments: living)
     func reset(_ vendor: VendorConformance) async throws { try await vendor.checkReset() }

@@ -46,13 +46,13 @@ struct SandboxTests {
     func removal() throws {
         let directory = directory(capacity: 3)
         let first = directory.sandbox("a")
-        #expect(directory.remove("a"))
-        #expect(!directory.remove("a"))
+        #expect(try directory.remove("a"))
+        #expect(try !directory.remove("a"))
         #expect(directory.sandbox("a") !== first)
         let standard = directory.standard
         standard.arm([try Rules.fault(#"{ route: r, fail: f }"#)])
         _ = standard.adjustClock { $0.freeze() }
-        #expect(directory.remove("default"))
+        #expect(try directory.remove("default"))
         #expect(directory.standard === standard)
         #expect(standard.faults == [])
         #expect(standard.clock == SandboxClock())
@@ -73,7 +73,7 @@ struct SandboxTests {
     }
 
     @Test("a sandbox that lay unused for its time is gone, and the next who names it gets a fresh one")
-    func timeToLive() {
+    func timeToLive() throws {
         let machine = Machine()
         let directory = directory(machine, timeToLive: .seconds(60))
         let first = directory.sandbox("a")
@@ -84,7 +84,7 @@ struct SandboxTests {
         first.touch()
         machine.advance(.seconds(60))
         #expect(directory.existing("a") == nil)
-        #expect(!directory.remove("a"))
+        #expect(try !directory.remove("a"))
         let second = directory.sandbox("a")
         #expect(second !== first)
         #expect(second.exchanges == 0)
@@ -92,7 +92,7 @@ struct SandboxTests {
     }
 
     @Test("the standard sandbox never expires, and a sandbox's own clock has no say in it")
-    func noExpiry() {
+    func noExpiry() throws {
         let machine = Machine()
         let directory = directory(machine, timeToLive: .seconds(60))
         let standard = directory.standard
@@ -106,7 +106,7 @@ struct SandboxTests {
     }
 
     @Test("a time of its own beats that of all, in both directions, and no time keeps a sandbox")
-    func ownTimeToLive() {
+    func ownTimeToLive() throws {
         let machine = Machine()
         let directory = directory(machine, timeToLive: .seconds(60))
         let long = directory.setTimeToLive(.seconds(600), of: "long")

@@ -45,7 +45,7 @@ struct Property {
 
     private func difference(of world: World, _ steps: [Step]) async throws -> String? {
         defer {
-            for stage in [here, there] { _ = stage.emulator.sandboxes.remove(world.name) }
+            for stage in [here, there] { _ = try? stage.emulator.sandboxes.remove(world.name) }
         }
         return try await Restart(of: world, on: there).difference(steps)
     }

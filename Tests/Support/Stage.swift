@@ -1,4 +1,4 @@
-import Emulation
+package import Emulation
 import HTTPEngine
 import HTTPTypes
 package import Understudy
@@ -11,11 +11,23 @@ package final class Stage: Sendable {
     let pipeline: Pipeline
     /// The port of the server.
     package let port: Int
+    /// Where it keeps its sandboxes; `nil` if it keeps none.
+    package let folder: TemporaryFolder?
     private let server: Server
 
+    /// A separate server that keeps its sandboxes in a folder.
+    package convenience init(
+        keeping folder: TemporaryFolder, _ fixtures: FixtureStore = Repository.fixtures,
+        _ loaders: [VendorLoader] = Catalog.vendors
+    ) throws {
+        let keeper = try StateKeeper(folder: folder.path)
+        try self.init(Emulator(fixtures: fixtures, loaders: loaders, keeper: keeper), in: folder)
+    }
+
     /// A separate server for tests that need another emulator than the shared one.
-    package init(_ emulator: Emulator) throws {
+    package init(_ emulator: Emulator, in folder: TemporaryFolder? = nil) throws {
         self.emulator = emulator
+        self.folder = folder
         pipeline = Pipeline(emulator)
         server = try Server(ServerConfiguration(listeners: [.init(port: 0)], loops: 1), handler: pipeline)
         port = server.addresses[0].port

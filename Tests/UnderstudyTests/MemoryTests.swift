@@ -82,7 +82,7 @@ struct MemoryTests {
         for file in ContractFile.all {
             _ = try await ContractRun(file, depth, on: stage)
             entries += emulator.sandboxes.journalEntries
-            for sandbox in emulator.sandboxes.all { _ = emulator.sandboxes.remove(sandbox.name) }
+            for sandbox in emulator.sandboxes.all { _ = try emulator.sandboxes.remove(sandbox.name) }
         }
         #expect(entries > 0)
         #expect(await holdings(emulator, expecting: 1) == Holdings(sandboxes: 1))

@@ -57,7 +57,8 @@ public final class SandboxDirectory: Sendable {
         self.machine = machine
         self.publicBase = publicBase
         self.keeper = keeper
-        start = SandboxIdentity.drawStart(seed: settings.seed)
+        let kept = settings.seed == nil ? keeper?.start : nil
+        start = kept ?? SandboxIdentity.drawStart(seed: settings.seed)
         standardPlace = Mutex(
             StandardPlace(
                 sandbox: Sandbox(

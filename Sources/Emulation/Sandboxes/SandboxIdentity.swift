@@ -21,7 +21,7 @@ public struct SandboxIdentity: Sendable, Hashable {
     }
 
     /// The digits for a new start.
-    static func drawStart(seed: UInt64?) -> String {
+    package static func drawStart(seed: UInt64?) -> String {
         String(IdentifierSource(seed: seed).uuid().prefix(8))
     }
 }

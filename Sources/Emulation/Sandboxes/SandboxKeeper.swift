@@ -6,6 +6,9 @@ public import Synchronization
 /// ``changed(_:)`` and ``mayAnswer(in:)`` may wait for a disk or for another server, so none of them is called on an
 /// event loop.
 package protocol SandboxKeeper: AnyObject, Sendable {
+    /// Eight hexadecimal digits for ``SandboxIdentity/start``: credentials of kept sandboxes outlive the process.
+    var start: String { get }
+
     /// Brings a fresh sandbox to what was kept under its name, if anything was.
     ///
     /// - Throws: why nobody may use the sandbox here now.

@@ -76,6 +76,28 @@ struct StateFolder: Sendable {
         }
     }
 
+    /// The digits of the start that all servers of the folder share, drawn by the first one.
+    func start() throws(StateFolderProblem) -> String {
+        let path = "\(path)/start"
+        do {
+            if !FileSystem.holds(path) {
+                let digits = Array(SandboxIdentity.drawStart(seed: nil).utf8)
+                // Whoever comes second at this takes what the first one drew.
+                try Files.put(digits, at: path, mode: 0o600) { link($0, $1) == 0 || errno == EEXIST ? unlink($0) : -1 }
+            }
+            let digits = String(decoding: try Files.content(of: path), as: UTF8.self)
+            guard digits.wholeMatch(of: /[0-9a-f]{8}/) != nil else {
+                throw StateFolderProblem(
+                    "\(path) does not hold eight hexadecimal digits; remove it, and sessions that apps hold will count as those of an earlier start")
+            }
+            return digits
+        } catch let problem as StateFolderProblem {
+            throw problem
+        } catch {
+            throw StateFolderProblem("\(path) cannot be used: \(error)")
+        }
+    }
+
     /// Finds out whether files can be written.
     func tryWriting() throws(StateFolderProblem) {
         do {

@@ -51,6 +51,7 @@ package final class StateKeeper: SandboxKeeper {
         let logger: Logger?
     }
 
+    package let start: String
     private let folder: StateFolder
     private let lock: StateLock
     private let machine: @Sendable () -> Moment
@@ -79,6 +80,7 @@ package final class StateKeeper: SandboxKeeper {
         lock = try StateLock("\(folder.path)/.lock")
         // Only after locking: another server may be writing there.
         try folder.tryWriting()
+        start = try folder.start()
     }
 
     /// The folder's path.

@@ -24,6 +24,7 @@ extension Emulator {
         text.family(
             "understudy_log_lines_dropped_total", .counter, "Lines of the log that nobody took, and that are lost.")
         text.sample("understudy_log_lines_dropped_total", droppedLogLines(), [:])
+        writeState(to: &text)
         writeProcess(to: &text)
         return text.text
     }
@@ -56,6 +57,20 @@ extension Emulator {
             }
             text.sample("\(name)_sum", Double(durations.nanoseconds) / 1e9, ["vendor": vendor])
             text.sample("\(name)_count", durations.count, ["vendor": vendor])
+        }
+    }
+
+    /// Only a server that keeps its sandboxes has anything to report.
+    private func writeState(to text: inout MetricsText) {
+        guard let total = keeper?.total else { return }
+        for (name, about, value) in [
+            ("understudy_state_sandboxes_read_total", "Sandboxes read from the folder of --state.", total.read),
+            ("understudy_state_files_written_total", "Files written to the folder of --state.", total.written),
+            ("understudy_state_bytes_written_total", "The bytes of these files.", total.bytes),
+            ("understudy_state_write_failures_total", "Files that could not be written, each attempt counted.", total.failed),
+        ] {
+            text.family(name, .counter, about)
+            text.sample(name, value, [:])
         }
     }
 

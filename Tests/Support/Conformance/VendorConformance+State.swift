@@ -30,9 +30,9 @@ extension VendorConformance {
         #expect(seenElsewhere == seen)
     }
 
-    /// Checks that events survive two restarts with a state file, and that the file omits unused sandboxes.
-    package func checkRestart() async throws {
-        let first = try server.fresh()
+    /// Checks that events survive two restarts, and that nothing is kept of unused sandboxes.
+    package func checkRestart(_ memory: Memory) async throws {
+        let first = try server.fresh(keeping: memory)
         let (world, untouched) = (try await world(on: first), try await world(on: first))
         let past = try await lived().live(world)
         _ = try await failures.first { $0.keepsState }?.provoke(untouched)
@@ -55,8 +55,8 @@ extension VendorConformance {
     }
 
     /// Checks that later events have the same effect after a restart as without one.
-    package func checkContinuation() async throws {
-        let stage = try server.fresh()
+    package func checkContinuation(_ memory: Memory) async throws {
+        let stage = try server.fresh(keeping: memory)
         let world = try await world(on: stage)
         let past = try await lived().live(world)
         let again = try await self.world(world, movedTo: server.restarted(stage))

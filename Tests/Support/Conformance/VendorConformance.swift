@@ -117,19 +117,41 @@ package struct ConformanceServer: Sendable {
     }
 
     /// A new server, with files that override the fixtures.
-    func fresh(under folder: String? = nil) throws -> Stage {
-        let layers = (folder.map { [$0] } ?? []) + [fixtures]
-        return try Stage(Emulator(fixtures: FixtureStore(layers: layers), loaders: loaders))
+    func fresh(under folder: String? = nil, keeping memory: Memory = .file) throws -> Stage {
+        let fixtures = FixtureStore(layers: (folder.map { [$0] } ?? []) + [fixtures])
+        switch memory {
+        case .file: return try Stage(Emulator(fixtures: fixtures, loaders: loaders))
+        case .folder: return try Stage(keeping: TemporaryFolder(), fixtures, loaders)
+        }
     }
 
-    /// The server after a restart with a state file.
+    /// The server after a restart with a state file, or with the folder that keeps its sandboxes.
     func restarted(_ stage: Stage) throws -> Stage { try stage.restarted(FixtureStore(layers: [fixtures]), loaders) }
 }
 
+/// What carries sandboxes over a restart.
+package enum Memory: String, Sendable, CaseIterable {
+    /// A file, written at the end and read at the start.
+    case file
+    /// A folder, written while the server runs and read when a sandbox is named.
+    case folder
+}
+
 extension Stage {
-    /// The server after a restart with a state file.
+    /// The server after a restart with a state file, or with the folder that keeps its sandboxes.
     package func restarted(
         _ fixtures: FixtureStore = Repository.fixtures, _ loaders: [VendorLoader] = Catalog.vendors
+    ) throws -> Stage {
+        guard let folder else { return try restartedWithFile(fixtures, loaders) }
+        #expect(emulator.keeper?.finish() == nil)
+        // A copy, since this server still holds the folder.
+        let next = try Stage(keeping: folder.copy(), fixtures, loaders)
+        for sandbox in emulator.sandboxes.all { _ = try next.emulator.sandboxes.fetch(sandbox.name) }
+        return next
+    }
+
+    private func restartedWithFile(
+        _ fixtures: FixtureStore, _ loaders: [VendorLoader]
     ) throws -> Stage {
         // As text, like in a file.
         let saved = try JSON.parse(Array(emulator.exportState().prettyText.utf8), maximumDepth: Emulator.documentDepth)

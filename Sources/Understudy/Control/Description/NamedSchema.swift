@@ -58,7 +58,7 @@ extension NamedSchema {
     static let health = NamedSchema(
         "Health",
         Schema.answer(
-            "That the server is well, and what it stands in for.",
+            "That the server is well, and what it stands in for.", optional: ["state"],
             [
                 "status": Schema.string("“ok”."),
                 "version": Schema.string("The release."),
@@ -91,6 +91,13 @@ extension NamedSchema {
                         "at": Schema.nullable(Schema.string("When that was last, by the machine's clock.")),
                         "problem": Schema.nullable(
                             Schema.string("Why the files as they stand are not in force; null when they are.")),
+                    ]),
+                "state": Schema.answer(
+                    "Where sandboxes are kept across restarts; absent without serve --state.",
+                    [
+                        "folder": Schema.string("The folder."),
+                        "problem": Schema.nullable(
+                            Schema.string("Why sandboxes are not written there now; null when all are.")),
                     ]),
                 "set_aside": Schema.answer(
                     "What of the state file could not be read, and is kept for the next export.",
