@@ -47,8 +47,8 @@ extension CompletionKind {
         let named = ["server", "control-token"].flatMap { name in
             option(name, in: words).map { ["--\(name)", $0] } ?? []
         }
-        // Completion must be quick, and cannot show a message.
-        return try? RunningServer.parse(named).call(.get, path, within: .seconds(1))
+        // Completion must be quick, though on a busy machine an answer takes a while, and cannot show a message.
+        return try? RunningServer.parse(named).call(.get, path, within: .seconds(3))
     }
 
     private static func askFixtures(_ path: String, _ words: [String]) -> JSON? {
