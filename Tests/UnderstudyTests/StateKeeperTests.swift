@@ -45,8 +45,9 @@ struct StateKeeperTests {
         try await world.control(.put, "sandboxes/" + world.name, #"{"ttl":"2h"}"#)
         let fault = #"{"route":"rua.guest","call":3,"fail":"service-unavailable"}"#
         try await world.control(.put, "faults", fault)
-        try await world.control(.put, "scenarios", #"{"scenario":"device-replaced"}"#)
-        for _ in 1...2 { _ = try await world.call(.get, "/api/v2/authentication/guest") }
+        let chosen = try await world.control(.put, "scenarios", #"{"scenario":"rezolve-busy-backend"}"#)
+        #expect(chosen.status == 200)
+        for _ in 1...2 { _ = try await world.call(.post, "/v2/credentials/register/guest") }
         let next = world.moved(to: try stage.restarted())
         for path in ["clock", "settings", "faults", "scenarios"] {
             let (before, after) = (try await world.control(.get, path), try await next.control(.get, path))
@@ -56,8 +57,8 @@ struct StateKeeperTests {
         #expect(next.sandbox.created == world.sandbox.created)
         #expect(next.sandbox.identifiers.uuid() == world.sandbox.identifiers.uuid())
         let (before, after) = (
-            try await world.call(.get, "/api/v2/authentication/guest"),
-            try await next.call(.get, "/api/v2/authentication/guest")
+            try await world.call(.post, "/v2/credentials/register/guest"),
+            try await next.call(.post, "/v2/credentials/register/guest")
         )
         #expect(after.status == before.status)
         #expect(after.text == before.text)
@@ -270,7 +271,7 @@ struct StateKeeperTests {
         #expect(try await health(next.stage)["set_aside"]?["count"] == 0)
         #expect(try await next.control(.get, "settings").json["seed"] == 7)
         #expect(try await next.control(.get, "faults").json["faults"]?[0]?["calls"] == 1)
-        #expect(try await next.control(.get, "scenarios").json["active"]?[0]?["scenario"] == "device-replaced")
+        #expect(try await next.control(.get, "scenarios").json["active"]?[0]?["scenario"] == "rezolve-busy-backend")
         #expect(try await next.control(.get, "state/okta").text.contains("zoe@example.test"))
     }
 

@@ -66,7 +66,8 @@ struct StateFolder: Sendable {
             guard !isThere else { return }
             // Somebody's documents must not become ours by a slip of the hand.
             if let other = FileSystem.names(in: path, atMost: 1).first {
-                throw StateFolderProblem("\(path) holds \(other) and is no folder of states; name an empty or a new one")
+                throw StateFolderProblem(
+                    "\(path) holds \(other) and is no folder of states; name an empty or a new one")
             }
             try Files.put(Array(Self.markerText.utf8), at: "\(path)/\(Self.marker)", mode: 0o600)
         } catch let problem as StateFolderProblem {
@@ -88,7 +89,8 @@ struct StateFolder: Sendable {
             let digits = String(decoding: try Files.content(of: path), as: UTF8.self)
             guard digits.wholeMatch(of: /[0-9a-f]{8}/) != nil else {
                 throw StateFolderProblem(
-                    "\(path) does not hold eight hexadecimal digits; remove it, and sessions that apps hold will count as those of an earlier start")
+                    "\(path) does not hold eight hexadecimal digits; remove it, and sessions that apps hold will count as those of an earlier start"
+                )
             }
             return digits
         } catch let problem as StateFolderProblem {

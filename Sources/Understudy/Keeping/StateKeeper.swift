@@ -71,7 +71,8 @@ package final class StateKeeper: SandboxKeeper {
     ///   - machine: the machine's clock.
     /// - Throws: why the folder cannot be used; ``StateLock/Failure`` when another server uses it.
     package init(
-        folder path: String, timeToLive: Duration? = nil, machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
+        folder path: String, timeToLive: Duration? = nil,
+        machine: @escaping @Sendable () -> Moment = { SandboxClock.machine }
     ) throws {
         folder = StateFolder(path)
         self.timeToLive = timeToLive
@@ -93,7 +94,9 @@ package final class StateKeeper: SandboxKeeper {
     var total: StateCounts { counts.withLock(\.self) }
 
     /// From now on, tells what could not be read or written.
-    func tell(_ setAside: SetAsideParts, _ reloads: Reloads, secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?) {
+    func tell(
+        _ setAside: SetAsideParts, _ reloads: Reloads, secrets: @escaping @Sendable () -> Set<String>, _ logger: Logger?
+    ) {
         audience.withLock {
             $0 = Audience(setAside: setAside, reloads: reloads, secrets: secrets, logger: logger)
         }

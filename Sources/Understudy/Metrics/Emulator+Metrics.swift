@@ -67,7 +67,10 @@ extension Emulator {
             ("understudy_state_sandboxes_read_total", "Sandboxes read from the folder of --state.", total.read),
             ("understudy_state_files_written_total", "Files written to the folder of --state.", total.written),
             ("understudy_state_bytes_written_total", "The bytes of these files.", total.bytes),
-            ("understudy_state_write_failures_total", "Files that could not be written, each attempt counted.", total.failed),
+            (
+                "understudy_state_write_failures_total", "Files that could not be written, each attempt counted.",
+                total.failed
+            ),
         ] {
             text.family(name, .counter, about)
             text.sample(name, value, [:])

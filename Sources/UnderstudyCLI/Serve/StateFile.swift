@@ -106,7 +106,8 @@ struct StateFile {
             let lock = try StateLock(path)
             if let lack = lock.lack {
                 Output.complaint(
-                    "\(name) is on a file system without locks (\(lack)): make sure that no other server exports to it.")
+                    "\(name) is on a file system without locks (\(lack)): make sure that no other server exports to it."
+                )
             }
             return lock
         } catch .taken(let owner) {

@@ -51,7 +51,8 @@ struct StateOptions: ParsableArguments {
             throw Misuse("--state \(problem).")
         } catch StateLock.Failure.taken(let owner) {
             let process = owner.map { "the process \($0)" } ?? "another process"
-            throw Misuse("--state \(path): \(process) keeps its sandboxes there. Name another folder, or end that server.")
+            throw Misuse(
+                "--state \(path): \(process) keeps its sandboxes there. Name another folder, or end that server.")
         } catch StateLock.Failure.system(let failure) {
             throw Misuse("--state \(path) cannot be used: \(failure).")
         }
