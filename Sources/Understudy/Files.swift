@@ -11,11 +11,13 @@ import Emulation
 package enum Files {
     /// The error of a system call.
     package struct Failure: Error, CustomStringConvertible {
+        /// The system's number of the error.
         package let code: Int32
 
         /// The error of this thread's last failed call.
         package static var last: Failure { Failure(code: errno) }
 
+        /// The system's words for the error.
         package var description: String { String(cString: strerror(code)) }
     }
 

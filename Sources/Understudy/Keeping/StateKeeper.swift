@@ -51,6 +51,7 @@ package final class StateKeeper: SandboxKeeper {
         let logger: Logger?
     }
 
+    /// The digits of the start that all servers of the folder had and will have.
     package let start: String
     private let folder: StateFolder
     private let lock: StateLock
@@ -107,6 +108,7 @@ package final class StateKeeper: SandboxKeeper {
 
     // MARK: - Opening
 
+    /// Reads the file of a fresh sandbox, and sets it aside if it cannot be read.
     package func open(_ sandbox: Sandbox) throws(SandboxUnavailable) {
         let old = state.withLock { $0.places[sandbox.name] }
         // Whoever still writes an earlier one finishes first.
@@ -164,10 +166,12 @@ package final class StateKeeper: SandboxKeeper {
         audience.logger?.warning("Set aside: \(SetAsidePart(part))")
     }
 
+    /// An opened sandbox is this process's alone.
     package func mayAnswer(in sandbox: Sandbox) -> Bool { true }
 
     // MARK: - Writing
 
+    /// Has the sandbox written within a second.
     package func changed(_ sandbox: Sandbox) {
         let isFirst = state.withLock { state in
             state.pending.append(sandbox)
@@ -214,6 +218,7 @@ package final class StateKeeper: SandboxKeeper {
         }
     }
 
+    /// Writes the files of those sandboxes that differ from them.
     package func save(_ sandboxes: [Sandbox]) -> [Sandbox] {
         writing.withLock { _ in
             restoreFolder()
@@ -328,6 +333,7 @@ package final class StateKeeper: SandboxKeeper {
 
     // MARK: - Ending
 
+    /// Writes the files once more, and lets go of the sandboxes.
     package func close(_ sandboxes: [Sandbox]) -> [Sandbox] {
         let saved = save(sandboxes)
         state.withLock { state in
@@ -336,6 +342,7 @@ package final class StateKeeper: SandboxKeeper {
         return saved
     }
 
+    /// Removes the files of a sandbox.
     package func forget(_ name: String) -> Bool {
         let place = state.withLock { $0.places.removeValue(forKey: name) }
         place?.turn.wait()
@@ -343,6 +350,7 @@ package final class StateKeeper: SandboxKeeper {
         return folder.files(of: name).reduce(false) { folder.remove($1) || $0 }
     }
 
+    /// Gives the files the moments of their last use.
     package func used(_ sandboxes: [Sandbox]) {
         for sandbox in sandboxes {
             guard let place = state.withLock({ $0.places[sandbox.name] }) else { continue }
@@ -351,6 +359,7 @@ package final class StateKeeper: SandboxKeeper {
         }
     }
 
+    /// The names of sandboxes with a file.
     package func names(atMost count: Int) -> [String] { folder.sandboxes(atMost: count) }
 }
 
