@@ -20,6 +20,8 @@ export interface Health {
   layers: HealthLayer[];
   /** How reading the fixtures anew went. */
   reload: HealthReload;
+  /** Where sandboxes are kept across restarts; absent without serve --state. */
+  state?: HealthState;
   /** What of the state file could not be read, and is kept for the next export. */
   set_aside: HealthSetAside;
 }
@@ -549,6 +551,14 @@ export interface HealthReload {
   /** When that was last, by the machine's clock. */
   at: string | null;
   /** Why the files as they stand are not in force; null when they are. */
+  problem: string | null;
+}
+
+/** Where sandboxes are kept across restarts; absent without serve --state. */
+export interface HealthState {
+  /** The folder. */
+  folder: string;
+  /** Why sandboxes are not written there now; null when all are. */
   problem: string | null;
 }
 

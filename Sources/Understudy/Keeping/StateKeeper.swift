@@ -200,7 +200,11 @@ package final class StateKeeper: SandboxKeeper {
             state.isScheduled = !state.pending.isEmpty
             return state.isScheduled
         }
-        if hasMore { schedule(after: isAllSaved ? Self.delay : Self.pause) }
+        if hasMore {
+            schedule(after: isAllSaved ? Self.delay : Self.pause)
+        } else {
+            settle(nil)
+        }
     }
 
     /// Writes all that is not written yet.
@@ -212,10 +216,12 @@ package final class StateKeeper: SandboxKeeper {
             return state.pending
         }
         let saved = Set(save(pending).map(ObjectIdentifier.init))
-        return state.withLock { state in
+        let isAllSaved = state.withLock { state in
             state.pending += pending.filter { !saved.contains(ObjectIdentifier($0)) }
-            return state.problem
+            return state.pending.isEmpty
         }
+        if isAllSaved { settle(nil) }
+        return state.withLock { $0.problem }
     }
 
     /// Writes the files of those sandboxes that differ from them.
@@ -291,7 +297,9 @@ package final class StateKeeper: SandboxKeeper {
             counts.bytes += work.reduce(0) { $0 + (files.contains($1.file) ? $1.bytes.count : 0) }
             counts.failed += work.count - written.count
         }
-        settle(failure.map { "\(work.count - written.count) sandboxes are not written to \(folder.path): \($0)" })
+        if let failure {
+            settle("\(work.count - written.count) sandboxes are not written to \(folder.path): \(failure)")
+        }
         return saved
     }
 

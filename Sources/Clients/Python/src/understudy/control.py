@@ -36,6 +36,8 @@ class Health(TypedDict):
     layers: List[HealthLayer]
     # How reading the fixtures anew went.
     reload: HealthReload
+    # Where sandboxes are kept across restarts; absent without serve --state.
+    state: NotRequired[HealthState]
     # What of the state file could not be read, and is kept for the next export.
     set_aside: HealthSetAside
 
@@ -611,6 +613,15 @@ class HealthReload(TypedDict):
     # When that was last, by the machine's clock.
     at: Union[str, None]
     # Why the files as they stand are not in force; null when they are.
+    problem: Union[str, None]
+
+
+class HealthState(TypedDict):
+    """Where sandboxes are kept across restarts; absent without serve --state."""
+
+    # The folder.
+    folder: str
+    # Why sandboxes are not written there now; null when all are.
     problem: Union[str, None]
 
 

@@ -21,6 +21,8 @@ extension Control {
         public let layers: [HealthLayer]
         /// How reading the fixtures anew went.
         public let reload: HealthReload
+        /// Where sandboxes are kept across restarts; absent without serve --state.
+        public let state: HealthState?
         /// What of the state file could not be read, and is kept for the next export.
         public let setAside: HealthSetAside
 
@@ -31,6 +33,7 @@ extension Control {
             case fixtures
             case layers
             case reload
+            case state
             case setAside = "set_aside"
         }
     }
@@ -721,6 +724,14 @@ extension Control {
         /// When that was last, by the machine's clock.
         public let at: String?
         /// Why the files as they stand are not in force; null when they are.
+        public let problem: String?
+    }
+
+    /// Where sandboxes are kept across restarts; absent without serve --state.
+    public struct HealthState: Decodable, Hashable, Sendable {
+        /// The folder.
+        public let folder: String
+        /// Why sandboxes are not written there now; null when all are.
         public let problem: String?
     }
 
