@@ -316,6 +316,26 @@ def sandboxes(binary: Path, scale: Scale) -> list[Result]:
     ]
 
 
+def kept(binary: Path, scale: Scale) -> list[Result]:
+    """A server that keeps its sandboxes in a folder beside one that does not, with few and with many changed ones."""
+    results = []
+    with tempfile.TemporaryDirectory(prefix="understudy-state-") as folder:
+        with Understudy(binary, options=("--state", f"{folder}/state")) as keeping, Understudy(binary) as plain:
+            loads = [
+                ("register, one token", REGISTER, lambda: registrations(plain, 1)),
+                ("register, every token in turn", REGISTER, lambda: registrations(plain, scale.tokens)),
+                (f"register in {scale.sandboxes:,} sandboxes", REGISTER,
+                 lambda: replace(registrations(plain, 1, scale.sandboxes), texts=scale.sandboxes)),
+                ("RS256 with a cached key, one token", ME, lambda: reads(plain, 1)),
+            ]
+            for what, path, load in loads:
+                calls = load()
+                ratio, ours, theirs, refused = alternate(scale, (keeping, path, calls), (plain, path, calls))
+                detail = f"{ours:,.0f} of {theirs:,.0f} requests/s" + (f", {refused} REFUSED" if refused else "")
+                results.append(Result(f"{what}, with --state, of without", "≥ 0.95", ratio, detail=detail))
+    return results
+
+
 SPACE = "/apispaces/b1f0c3d2-5a47-4c1e-9d88-0e6a7f2b4c15"
 
 
@@ -360,5 +380,5 @@ ALL = {
     "rs256-different": rs256_different, "okta": okta, "okta-different": okta_different, "issuing": issuing,
     "scenario": scenario, "health-tls": health_secure,
     "reused-tls": reused_secure, "handshakes": handshakes, "start": start, "memory": memory, "sandboxes": sandboxes,
-    "sockets": sockets,
+    "kept": kept, "sockets": sockets,
 }
